@@ -14,25 +14,76 @@ fewer. So the sides are solved with leaves of any size first: these trees cost n
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
-from numba import int64, uint8, uint32
+from numba import int64, uint8
 
 from streed.kernels.control import LOWER, STOP, UPPER
-from streed.kernels.ordered.orders import mark_sides, nearest_position, split_orders
+from streed.kernels.ordered.orders import nearest_position
 from streed.kernels.ordered.record import INFEASIBLE
 from streed.kernels.simd import lower_atomic, raise_atomic
 from streed.kernels.views import matrix, native, vector
-from streed.ordered.arena import reserve
-from streed.ordered.bounds import bound_by_leaves, bound_by_node, lowest_run, push_solved, worst_of
+from streed.ordered.bounds import (
+    bound_by_leaves,
+    bound_by_node,
+    bound_by_stumps,
+    end_of_leaf,
+    lowest_run,
+    push_solved,
+    worst_of,
+)
 from streed.ordered.cache import recall, remember
-from streed.ordered.categories import count_ordered, count_values, end_of_value, mark_value
-from streed.ordered.depth_two import is_stopped
-from streed.ordered.inheritance import close_inherited, find_leaf, hand_on
-from streed.ordered.layout import DEEP, UNLIMITED, WORDS
-from streed.ordered.plans import append, plan_size, write_fan, write_split
-from streed.ordered.shallow import rank_of, solve_shallow
-from streed.ordered.sparse import end_of_leaf, within_price
-from streed.ordered.stumps import bound_by_stumps
+from streed.ordered.categories import count_values, end_of_value
+from streed.ordered.depth_two import solve_shallow
+from streed.ordered.layout import DEEP, UNLIMITED
+from streed.ordered.nodes import (
+    append,
+    begin_plan,
+    copy_plan,
+    is_stopped,
+    mark_sides,
+    ordered_of,
+    part_of_recursion,
+    part_rows,
+    plan_size,
+    rank_of,
+    reserve,
+    rows_of,
+)
+
+
+class Limits(NamedTuple):
+    """What is asked of a node."""
+
+    depth: Any
+    side_depth: Any
+    """That of its sides."""
+    splits: Any
+    budget: Any
+    """Trees that do not cost less need not be found."""
+
+
+class Room(NamedTuple):
+    """What a node needs while it is searched."""
+
+    left: Any
+    """int64 (columns, n): bounds of the left sides of thresholds by position,"""
+    right: Any
+    """and of the right sides."""
+    orders: Any
+    """The address for the orders of both sides."""
+    left_ids: Any
+    right_ids: Any
+    left_plan: Any
+    right_plan: Any
+    side: Any
+    """uint8 (N,): 1 for the rows on the left."""
+
+
+_LOW, _BEST, _OPEN, _COLUMN, _FIRST, _LAST, _POSITION = range(7)
+"""What is known of a node, int64: its lower and upper bound, the bound of thresholds that are left open, the split to
+try next and the run of thresholds that it is from."""
 
 
 @native
@@ -45,319 +96,243 @@ def tell(e, n, lower, upper):  # type: ignore[no-untyped-def]
 
 
 @native
-def solve(e, depth, orders, n, columns, names, splits, budget, lower, plan):  # type: ignore[no-untyped-def]
+def solve(e, node, depth, splits, budget, lower, plan):  # type: ignore[no-untyped-def]
     """(lower, upper) of the node's trees; `plan` is of a tree of cost `upper`.
 
     Exact if the optimum is below `budget`, and else `lower` is at least that, unless the search was stopped; `lower` is
-    a bound that is known. `names` int64 (columns,): the columns of the whole problem that those of the node are.
+    a bound that is known.
     """
-    none = int64(0)
-    inherited = e.handed
-    inherited_label = e.handed_label
-    e.handed = none
     allowed = min(depth, splits)
-    depth = min(depth, splits, n - 1)
-    if depth <= 2 or columns == 0:
-        found = solve_shallow(e, depth, orders, n, columns, names, splits, budget, lower, plan)
-        tell(e, n, found[0], found[1])
+    depth = min(depth, splits, node.n - 1)
+    if depth <= 2 or node.columns == 0:
+        found = solve_shallow(e, node, depth, splits, budget, lower, plan)
+        tell(e, node.n, found[0], found[1])
         return found
     e.nodes += 1
     price = e.split_cost
-    lower = max(lower, e.least)
     enough = budget if e.sparse == 1 else int64(INFEASIBLE)
-    low, upper = solve_shallow(e, int64(2), orders, n, columns, names, min(splits, int64(3)), enough, e.least, plan)
-    column = e.found_column
-    position = e.found_position
+    low, upper = solve_shallow(e, node, int64(2), min(splits, int64(3)), enough, e.least, plan)
     # a tree of depth d has d splits at least, and what is not of depth two has three
-    lower = max(lower, min(low, e.least + 3 * price))
+    lower = max(lower, e.least, min(low, e.least + 3 * price))
     limit = min(upper, budget)
     if price > 0:
         depth = min(depth, max(int64(2), (limit - 1 - e.least) // price))
-    tell(e, n, lower, upper)
+    tell(e, node.n, lower, upper)
     if upper <= lower:
         return upper, upper
     if is_stopped(e):
         return lower, upper
     if depth <= 2:
         return max(lower, min(low, limit)), upper
+    known = np.zeros(7, np.int64)
+    known[_LOW], known[_BEST], known[_OPEN] = lower, upper, INFEASIBLE
+    known[_COLUMN], known[_POSITION] = e.found_column, e.found_position
     # what is known of a side is of use to others if it is of all depths that are allowed
     side_depth = depth - 1 if e.sparse == 0 or depth == 3 else allowed - 1
     used = e.arena_used
-    side_plan = plan_size(e, side_depth, n)
-    bounds_at = reserve(e, 16 * columns * n)
-    orders_at = reserve(e, 4 * columns * (n + 2))
-    names_at = reserve(e, 16 * columns)
-    plans_at = reserve(e, 16 * side_plan)
-    side_at = reserve(e, e.rows)
-    handed_at = reserve(e, columns * n if e.sparse == 1 else none)
+    search_splits(e, node, Limits(depth, side_depth, splits, budget), low, known, plan)
+    e.arena_used = used
+    if known[_BEST] <= known[_LOW]:
+        return known[_BEST], known[_BEST]
+    return max(known[_LOW], min(known[_BEST], known[_OPEN])), known[_BEST]
+
+
+@part_of_recursion
+def search_splits(e, node, limits, low, known, plan):  # type: ignore[no-untyped-def]
+    """Searches all trees that are split; `low`: what those of depth two cost at least."""
+    room = reserve_room(e, node, limits.side_depth)
     if e.full == 1:
-        e.arena_used = used
-        return lower, upper
-    left = matrix(bounds_at, columns, n, int64)
-    right = matrix(bounds_at + 8 * columns * n, columns, n, int64)
-    left_names = vector(names_at, columns, int64)
-    right_names = vector(names_at + 8 * columns, columns, int64)
-    left_plan = vector(plans_at, side_plan, int64)
-    right_plan = vector(plans_at + 8 * side_plan, side_plan, int64)
-    side = vector(side_at, e.rows, uint8)
-    # thresholds are those of the first columns; all that is below is about them
-    every = columns
-    columns = count_ordered(e, names, every)
-    if columns < every:
-        fan_size = plan_size(e, depth, n)
-        fan_at = reserve(e, 8 * fan_size)
-        if e.full == 1:
-            e.arena_used = used
-            return lower, upper
-        fan_plan = vector(fan_at, fan_size, int64)
-        for g in range(columns, every):
-            limit = min(upper, budget)
-            if is_stopped(e) or upper <= lower:
-                break
-            # what the values before cost, and those behind do at least
-            spent = price
-            begin = int64(0)
-            write_fan(fan_plan, names[g], count_values(orders, n, g))
-            while begin < n and spent < limit:
-                end = end_of_value(orders, n, g, begin)
-                mark_value(e, orders, n, g, begin, end, side)
-                rest_orders = orders_at + 4 * every * (end - begin + 1)
-                n_left, n_right = split_orders(
-                    e, orders, n, every, names, side, orders_at, end - begin, left_names, rest_orders, right_names
-                )
-                found, its_upper = solve(
-                    e,
-                    side_depth,
-                    orders_at,
-                    end - begin,
-                    n_left,
-                    left_names,
-                    int64(UNLIMITED),
-                    limit - spent,
-                    e.least,
-                    left_plan,
-                )
-                # unless it is what the best tree for its rows costs, the column does not pay
-                if found < its_upper:
-                    spent = limit
-                    break
-                spent += its_upper
-                append(fan_plan, left_plan)
-                begin = end
-            if spent < limit and spent < upper and not is_stopped(e):
-                upper = spent
-                for i in range(1 + WORDS * fan_plan[0]):
-                    plan[i] = fan_plan[i]
-                tell(e, n, lower, upper)
+        known[_OPEN] = known[_LOW]
+        return
+    ordered = ordered_of(e, node)
+    if ordered.columns < node.columns:
+        try_categories(e, node, limits, room, known, plan)
         if is_stopped(e):
-            e.arena_used = used
-            return min(lower, upper), upper
-        if column >= columns:
-            column = int64(-1)
-    rows = matrix(orders, columns, n + 1, uint32)
-    run = np.empty(3, np.int64)
-    total = worst_of(e, orders, n, none, none, n)
-    hands_on = e.sparse == 1 and e.leaf_costs != 0 and e.relaxing == 0 and side_depth > 2
+            known[_OPEN] = known[_LOW]
+            return
+        if known[_COLUMN] >= ordered.columns:
+            known[_COLUMN] = -1
+    depth = limits.depth
+    splits = limits.splits
     share = int64(UNLIMITED)
     last_share = share
     if not (depth < DEEP and splits >= (int64(1) << depth) - 1) and splits < UNLIMITED:
         most = int64(UNLIMITED) if depth > DEEP else (int64(1) << (depth - 1)) - 1
-        share = max(none, splits - 1 - most)
+        share = max(int64(0), splits - 1 - most)
         last_share = min(most, splits - 1)
-    hands_on = hands_on and share == UNLIMITED
-    shares = last_share - share + 1
-    open_bound = int64(INFEASIBLE)
+    is_only = share == last_share
+    total = worst_of(e, ordered, int64(0), int64(0), node.n)
+    column = known[_COLUMN]
+    position = known[_POSITION]
     while share <= last_share:
-        left_splits = share
-        right_splits = int64(UNLIMITED) if share == UNLIMITED else splits - 1 - share
+        shares = (share, int64(UNLIMITED) if share == UNLIMITED else splits - 1 - share)
         share += 1
-        bound_by_node(e, orders, n, columns, max(low, lower) if side_depth == 2 else lower, total, left, right)
-        if price > 0 and e.bounded == 1:
+        value = max(low, known[_LOW]) if limits.side_depth == 2 else known[_LOW]
+        bound_by_node(e, ordered, value, total, room)
+        if e.split_cost > 0 and e.bounded == 1:
             if e.leaf_costs != 0:
-                bound_by_leaves(e, orders, n, columns, total, left, right)
-            needed = min(upper, budget) - price
-            if inherited != 0:
-                close_inherited(e, orders, n, columns, inherited, inherited_label, needed, left, right)
+                bound_by_leaves(e, ordered, total, room)
             if e.restrictable == 1:
-                bound_by_stumps(e, orders, n, every, columns, needed, left, right)
-            if inherited != 0:
-                close_inherited(e, orders, n, columns, inherited, inherited_label, needed, left, right)
-        begun = column < 0
-        while True:
-            limit = min(upper, budget)
-            if upper <= lower:
-                break
-            if not begun:
-                f = column
-                t = position
-                first = t
-                last = t
-                begun = True
-            else:
-                bound = price + lowest_run(orders, n, columns, left, right, limit - price, run)
-                if shares == 1:
-                    lower = max(lower, min(bound, limit))
-                    tell(e, n, lower, upper)
-                if run[0] < 0 or is_stopped(e):
-                    open_bound = min(open_bound, bound, limit)
-                    break
-                f = run[0]
-                first = run[1]
-                last = run[2]
-                t = nearest_position(rows[f], (first + last) >> 1, first, last)
-                if e.sparse == 1:
-                    t = end_of_leaf(e, orders, n, columns, f, first, last, t, left, right)
-            mark_sides(e, orders, n, f, t, side)
-            right_orders = orders_at + 4 * every * (t + 1)
-            n_left, n_right = split_orders(
-                e, orders, n, every, names, side, orders_at, t, left_names, right_orders, right_names
-            )
-            relaxing = e.relaxing == 1
-            bound_left = e.least if relaxing else left[f, t]
-            bound_right = e.least if relaxing else right[f, t]
-            slack = worst_of(e, orders, n, f, t, last)
-            slack = max(slack, worst_of(e, orders, n, f, first, t)) if e.bounded == 1 else limit
-            if e.sparse == 1:
-                slack = min(slack, price >> 3)
-            target = limit - price + slack
-            upper_left = int64(INFEASIBLE)
-            upper_right = int64(INFEASIBLE)
-            leaf_rows = e.min_leaf
-            for turn in range(0 if relaxing else 2, 4):
-                if turn == 2 and relaxing:
-                    e.restrictable = 1
-                    push_solved(
-                        e,
-                        orders,
-                        n,
-                        columns,
-                        side,
-                        f,
-                        t,
-                        bound_left,
-                        bound_right,
-                        left_splits,
-                        right_splits,
-                        total,
-                        left,
-                        right,
-                    )
-                    e.restrictable = 0
-                    bound_left = max(bound_left, left[f, t])
-                    bound_right = max(bound_right, right[f, t])
-                    target = limit - price
-                    if bound_left + bound_right >= target:
-                        break
-                # the larger side first; the other one only if it can still pay
-                if turn % 2 == 1 and bound_left + bound_right >= target:
-                    continue
-                is_left = (2 * t >= n) == (turn % 2 == 0)
-                if turn < 2:
-                    e.min_leaf = 1
-                    e.restrictable = 1
-                    e.relaxing = 0
-                    e.relaxed = 1
-                side_orders = orders_at if is_left else right_orders
-                side_rows = t if is_left else n - t
-                side_columns = n_left if is_left else n_right
-                side_names = left_names if is_left else right_names
-                side_splits = left_splits if is_left else right_splits
-                other_bound = bound_right if is_left else bound_left
-                side_budget = target - other_bound
-                if e.sparse == 1:
-                    side_budget = within_price(e, limit - price - other_bound, side_budget)
-                known = bound_left if is_left else bound_right
-                its_plan = left_plan if is_left else right_plan
-                found = known
-                its_upper = int64(INFEASIBLE)
-                if e.cache != 0 and side_columns > 0:
-                    found, its_upper = recall(
-                        e, side_depth, side_orders, side_rows, side_columns, side_names, side_splits, its_plan
-                    )
-                    found = max(found, known)
-                if found < min(side_budget, its_upper):
-                    if hands_on and side_budget > e.least + 3 * price:
-                        e.handed = handed_at
-                        beside, e.handed_label = find_leaf(e, right_orders if is_left else orders_at, n - side_rows)
-                        hand_on(
-                            e,
-                            orders,
-                            n,
-                            columns,
-                            names,
-                            side,
-                            uint8(is_left),
-                            side_rows,
-                            side_columns,
-                            side_names,
-                            left,
-                            right,
-                            side_budget + beside,
-                        )
-                    found, its_upper = solve(
-                        e,
-                        side_depth,
-                        side_orders,
-                        side_rows,
-                        side_columns,
-                        side_names,
-                        side_splits,
-                        side_budget,
-                        found,
-                        its_plan,
-                    )
-                    if e.cache != 0 and side_columns > 0:
-                        remember(
-                            e,
-                            side_depth,
-                            side_orders,
-                            side_rows,
-                            side_columns,
-                            side_names,
-                            side_splits,
-                            found,
-                            its_upper,
-                            its_plan,
-                        )
-                if turn < 2:
-                    e.min_leaf = leaf_rows
-                    e.restrictable = 0
-                    e.relaxing = 1
-                    e.relaxed = 0
-                    its_upper = int64(INFEASIBLE)
-                if is_left:
-                    bound_left = max(bound_left, found)
-                    upper_left = its_upper
-                else:
-                    bound_right = max(bound_right, found)
-                    upper_right = its_upper
-            if upper_left < INFEASIBLE and upper_right < INFEASIBLE and price + upper_left + upper_right < upper:
-                upper = price + upper_left + upper_right
-                write_split(plan, names[f], rank_of(e, orders, n, columns, names, f, t))
-                append(plan, left_plan)
-                append(plan, right_plan)
-                tell(e, n, lower, upper)
-            if bound_left + bound_right + price < min(upper, budget) and not is_stopped(e):
-                # both sides were solved up to the target, so this is an error
-                e.unsettled = 1
-                vector(e.control, STOP + 1, int64)[STOP] = 1
-            push_solved(
-                e,
-                orders,
-                n,
-                columns,
-                side,
-                f,
-                t,
-                bound_left,
-                bound_right,
-                left_splits,
-                right_splits,
-                total,
-                left,
-                right,
-            )
-    e.arena_used = used
-    if upper <= lower:
-        return upper, upper
-    return max(lower, min(upper, open_bound)), upper
+                bound_by_stumps(e, node, min(known[_BEST], limits.budget) - e.split_cost, room)
+        known[_COLUMN], known[_POSITION], known[_FIRST] = column, position, 0
+        while choose_threshold(e, ordered, limits.budget, is_only, room, known):
+            try_threshold(e, node, limits, shares, room, known, plan)
+
+
+@native
+def reserve_room(e, node, side_depth):  # type: ignore[no-untyped-def]
+    """The room of a node; of no use if e.full is 1."""
+    columns = node.columns
+    size = plan_size(e, side_depth, node.n)
+    bounds = reserve(e, 16 * columns * node.n)
+    orders = reserve(e, 4 * columns * (node.n + 2))
+    ids = reserve(e, 16 * columns)
+    plans = reserve(e, 16 * size)
+    side = reserve(e, e.rows)
+    return Room(
+        matrix(bounds, columns, node.n, int64),
+        matrix(bounds + 8 * columns * node.n, columns, node.n, int64),
+        orders,
+        vector(ids, columns, int64),
+        vector(ids + 8 * columns, columns, int64),
+        vector(plans, size, int64),
+        vector(plans + 8 * size, size, int64),
+        vector(side, e.rows, uint8),
+    )
+
+
+@part_of_recursion
+def try_categories(e, node, limits, room, known, plan):  # type: ignore[no-untyped-def]
+    """Tries all categorical columns, whose children are solved one after another."""
+    size = plan_size(e, limits.depth, node.n)
+    at = reserve(e, 8 * size)
+    if e.full == 1:
+        return
+    whole = vector(at, size, int64)
+    for g in range(ordered_of(e, node).columns, node.columns):
+        limit = min(known[_BEST], limits.budget)
+        if is_stopped(e) or known[_BEST] <= known[_LOW]:
+            return
+        # what the values before cost, and those behind do at least
+        spent = e.split_cost
+        begin = int64(0)
+        begin_plan(whole, node.ids[g], int64(-1), count_values(node, g))
+        while begin < node.n and spent < limit:
+            end = end_of_value(node, g, begin)
+            mark_sides(node, g, begin, end, room.side)
+            child, _ = part_rows(e, node, room.side, end - begin, room.orders, room.left_ids, room.right_ids)
+            splits = int64(UNLIMITED)
+            low, cost = solve(e, child, limits.side_depth, splits, limit - spent, e.least, room.left_plan)
+            # unless it is what the best tree for its rows costs, the column does not pay
+            spent = spent + cost if low >= cost else limit
+            append(whole, room.left_plan)
+            begin = end
+        if spent < limit and not is_stopped(e):
+            known[_BEST] = spent
+            copy_plan(plan, whole)
+            tell(e, node.n, known[_LOW], spent)
+
+
+@native
+def choose_threshold(e, node, budget, is_only, room, known):  # type: ignore[no-untyped-def]
+    """Whether a threshold is left to try, which is written to `known`: first the split of the best tree so far.
+
+    `is_only`: there are no other ways to share splits between the sides.
+    """
+    limit = min(known[_BEST], budget)
+    if known[_BEST] <= known[_LOW]:
+        return False
+    if known[_COLUMN] >= 0 and known[_FIRST] == 0:
+        known[_FIRST] = known[_LAST] = known[_POSITION]
+        return True
+    bound = e.split_cost + lowest_run(node, room, limit - e.split_cost, known[_COLUMN : _LAST + 1])
+    if is_only:
+        known[_LOW] = max(known[_LOW], min(bound, limit))
+        tell(e, node.n, known[_LOW], known[_BEST])
+    if known[_COLUMN] < 0 or is_stopped(e):
+        known[_OPEN] = min(known[_OPEN], bound, limit)
+        return False
+    first = known[_FIRST]
+    last = known[_LAST]
+    middle = nearest_position(rows_of(node, node.columns)[known[_COLUMN]], (first + last) >> 1, first, last)
+    known[_POSITION] = middle if e.sparse == 0 else end_of_leaf(e, node, (known[_COLUMN], first, last), middle, room)
+    return True
+
+
+@part_of_recursion
+def try_threshold(e, node, limits, shares, room, known, plan):  # type: ignore[no-untyped-def]
+    """Solves both sides of the threshold to try, and raises all bounds; `shares`: splits of both sides."""
+    f = known[_COLUMN]
+    t = known[_POSITION]
+    price = e.split_cost
+    mark_sides(node, f, int64(0), t, room.side)
+    children = part_rows(e, node, room.side, t, room.orders, room.left_ids, room.right_ids)
+    limit = min(known[_BEST], limits.budget)
+    slack = limit
+    if e.bounded == 1:
+        slack = max(worst_of(e, node, f, t, known[_LAST]), worst_of(e, node, f, known[_FIRST], t))
+    if e.sparse == 1:
+        slack = min(slack, price >> 3)
+    target = limit - price + slack
+    sides = np.empty(4, np.int64)
+    sides[0], sides[1] = room.left[f, t], room.right[f, t]
+    if e.relaxing == 1:
+        leaf_rows = e.min_leaf
+        e.min_leaf, e.restrictable, e.relaxing, e.relaxed = 1, 1, 0, 1
+        sides[0] = sides[1] = e.least
+        solve_sides(e, children, limits.side_depth, shares, target, room, sides)
+        e.min_leaf, e.restrictable, e.relaxing, e.relaxed = leaf_rows, 1, 1, 0
+        push_solved(e, ordered_of(e, node), f, t, shares, sides, room)
+        e.restrictable = 0
+        sides[0], sides[1] = room.left[f, t], room.right[f, t]
+        target = limit - price
+    sides[2] = sides[3] = INFEASIBLE
+    if e.relaxing == 0 or sides[0] + sides[1] < target:
+        solve_sides(e, children, limits.side_depth, shares, target, room, sides)
+    if sides[2] < INFEASIBLE and sides[3] < INFEASIBLE and price + sides[2] + sides[3] < known[_BEST]:
+        known[_BEST] = price + sides[2] + sides[3]
+        begin_plan(plan, node.ids[f], rank_of(e, node, f, t), int64(0))
+        append(plan, room.left_plan)
+        append(plan, room.right_plan)
+        tell(e, node.n, known[_LOW], known[_BEST])
+    if sides[0] + sides[1] + price < min(known[_BEST], limits.budget) and not is_stopped(e):
+        # both sides were solved up to the target, so this is an error
+        e.unsettled = 1
+        vector(e.control, STOP + 1, int64)[STOP] = 1
+    push_solved(e, ordered_of(e, node), f, t, shares, sides, room)
+
+
+@part_of_recursion
+def solve_sides(e, children, depth, shares, target, room, sides):  # type: ignore[no-untyped-def]
+    """Raises the bounds of both sides, and writes upper ones: sides (4,), lower ones of left and right, then upper.
+
+    The larger side is solved first; the other one only if both may cost less than the target.
+    """
+    left, right = children
+    for turn in range(2):
+        if turn == 1 and sides[0] + sides[1] >= target:
+            return
+        if (left.n >= right.n) == (turn == 0):
+            found = solve_side(e, left, depth, shares[0], target - sides[1], sides[0], room.left_plan)
+            sides[0] = max(sides[0], found[0])
+            sides[2] = found[1]
+        else:
+            found = solve_side(e, right, depth, shares[1], target - sides[0], sides[1], room.right_plan)
+            sides[1] = max(sides[1], found[0])
+            sides[3] = found[1]
+
+
+@part_of_recursion
+def solve_side(e, node, depth, splits, budget, lower, plan):  # type: ignore[no-untyped-def]
+    """As `solve`, by what is kept of its rows if that is enough."""
+    upper = int64(INFEASIBLE)
+    keeps = e.cache != 0 and node.columns > 0
+    if keeps:
+        found = recall(e, node, depth, splits, plan)
+        lower = max(found[0], lower)
+        upper = found[1]
+    if lower < min(budget, upper):
+        lower, upper = solve(e, node, depth, splits, budget, lower, plan)
+        if keeps:
+            remember(e, node, depth, splits, lower, upper, plan)
+    return lower, upper

@@ -16,6 +16,7 @@ from numba import int32, int64, uint32, uint64
 from streed.kernels.ordered.record import INFEASIBLE, ROW
 from streed.kernels.views import matrix, native, vector
 from streed.ordered.layout import DEEP, UNLIMITED, WORDS
+from streed.ordered.nodes import rows_of
 
 _HASH, _LOWER, _UPPER, _PLAN, _KEY = range(5)
 
@@ -28,22 +29,23 @@ def mix(seed, word):  # type: ignore[no-untyped-def]
 
 
 @native
-def write_key(e, depth, orders, n, columns, names, splits):  # type: ignore[no-untyped-def]
+def write_key(e, node, depth, splits):  # type: ignore[no-untyped-def]
     """Writes the key of a node to the record's place for it; its hash."""
     key = vector(e.cache_key, e.columns + 1, int64)
-    rows = matrix(orders, columns, n + 1, uint32)
+    rows = rows_of(node, node.columns)
+    ids = node.ids
     ranks = matrix(e.ranks, e.columns, e.rows, int32)
     any_row = int64(rows[0, 0] & uint32(ROW))
     for c in range(e.columns):
         rank = int64(ranks[c, any_row])
         key[c] = (rank << 32) | rank
-    for f in range(columns):
-        low = int64(ranks[names[f], int64(rows[f, 0] & uint32(ROW))])
-        high = int64(ranks[names[f], int64(rows[f, n - 1] & uint32(ROW))])
-        key[names[f]] = (low << 32) | high
+    for f in range(node.columns):
+        low = int64(ranks[ids[f], int64(rows[f, 0] & uint32(ROW))])
+        high = int64(ranks[ids[f], int64(rows[f, node.n - 1] & uint32(ROW))])
+        key[ids[f]] = (low << 32) | high
     # as many levels or splits as rows allow are as good as any number
-    depth = int64(DEEP) if depth >= n - 1 else min(depth, int64(DEEP))
-    splits = int64(UNLIMITED) if splits >= n - 1 else splits
+    depth = int64(DEEP) if depth >= node.n - 1 else min(depth, int64(DEEP))
+    splits = int64(UNLIMITED) if splits >= node.n - 1 else splits
     key[e.columns] = ((2 * depth + e.relaxed) << 42) ^ splits
     found = int64(0)
     for c in range(e.columns + 1):
@@ -73,9 +75,9 @@ def place_of(e, hashed):  # type: ignore[no-untyped-def]
 
 
 @native
-def recall(e, depth, orders, n, columns, names, splits, plan):  # type: ignore[no-untyped-def]
+def recall(e, node, depth, splits, plan):  # type: ignore[no-untyped-def]
     """(lower, upper) of what is known of a node; writes the plan if the upper bound is below INFEASIBLE."""
-    place = place_of(e, write_key(e, depth, orders, n, columns, names, splits))
+    place = place_of(e, write_key(e, node, depth, splits))
     at = vector(e.cache_table, e.cache_places, int64)[place]
     if at == 0:
         return int64(0), int64(INFEASIBLE)
@@ -90,7 +92,7 @@ def recall(e, depth, orders, n, columns, names, splits, plan):  # type: ignore[n
 
 
 @native
-def remember(e, depth, orders, n, columns, names, splits, lower, upper, plan):  # type: ignore[no-untyped-def]
+def remember(e, node, depth, splits, lower, upper, plan):  # type: ignore[no-untyped-def]
     """Keeps the bounds of a node, and its plan if they meet."""
     size = 1 + WORDS * plan[0] if upper <= lower else int64(0)
     entry = _KEY + e.columns + 1
@@ -102,7 +104,7 @@ def remember(e, depth, orders, n, columns, names, splits, lower, upper, plan):  
         e.cache_used = 1
         e.cache_entries = 0
     pool = vector(e.cache, e.cache_space, int64)
-    hashed = write_key(e, depth, orders, n, columns, names, splits)
+    hashed = write_key(e, node, depth, splits)
     place = place_of(e, hashed)
     at = table[place]
     if at == 0:

@@ -14,24 +14,16 @@ from numba import int64, uint32
 from streed.kernels.ordered.pointers import ask
 from streed.kernels.ordered.record import NEW, ROW, SPLITS
 from streed.kernels.views import matrix, native, vector
+from streed.ordered.nodes import Node, ordered_of, rows_of
 
 
 @native
-def count_ordered(e, names, columns):  # type: ignore[no-untyped-def]
-    """How many of a node's columns are ordered."""
-    found = columns
-    while found > 0 and names[found - 1] >= e.ordered:
-        found -= 1
-    return found
-
-
-@native
-def ask_columns(e, orders, n, columns, ordered):  # type: ignore[no-untyped-def]
+def ask_columns(e, node, ordered):  # type: ignore[no-untyped-def]
     """Asks about the rows and columns of a node, of which so many are ordered."""
-    e.asked_orders = orders
-    e.asked_rows = n
+    e.asked_orders = node.orders
+    e.asked_rows = node.n
     e.asked_columns = ordered
-    e.asked_categories = columns - ordered
+    e.asked_categories = node.columns - ordered
     e.asked_fan = -1
 
 
@@ -101,36 +93,32 @@ def improve_stumps(e):  # type: ignore[no-untyped-def]
 
 
 @native
-def find_best_stump(e):  # type: ignore[no-untyped-def]
-    """Finds the best single split of the asked rows, of ordered and categorical columns."""
+def find_best_stump(e, node, splits):  # type: ignore[no-untyped-def]
+    """Finds the best leaf of a node and, if it may be split, its best single split."""
+    if splits:
+        ask_columns(e, node, ordered_of(e, node).columns)
+    else:
+        ask_columns(e, Node(node.orders, node.n, int64(0), node.ids), int64(0))
     ask(e.stump, e)
     if e.asked_categories > 0:
         improve_stump(e)
 
 
 @native
-def count_values(orders, n, column):  # type: ignore[no-untyped-def]
+def count_values(node, column):  # type: ignore[no-untyped-def]
     """How many values of a column the rows of a node have."""
-    rows = matrix(orders, column + 1, n + 1, uint32)
+    rows = rows_of(node, column + 1)
     found = int64(1)
-    for r in range(1, n):
+    for r in range(1, node.n):
         found += int64(rows[column, r] >> uint32(31))
     return found
 
 
 @native
-def end_of_value(orders, n, column, begin):  # type: ignore[no-untyped-def]
+def end_of_value(node, column, begin):  # type: ignore[no-untyped-def]
     """Behind which position the rows of the value end whose first is at `begin`."""
-    rows = matrix(orders, column + 1, n + 1, uint32)
+    rows = rows_of(node, column + 1)
     end = begin + 1
-    while end < n and rows[column, end] < uint32(NEW):
+    while end < node.n and rows[column, end] < uint32(NEW):
         end += 1
     return end
-
-
-@native
-def mark_value(e, orders, n, column, begin, end, side):  # type: ignore[no-untyped-def]
-    """Writes 1 to `side` (N,) for the rows at these positions of a column, 0 for the others of the node."""
-    rows = matrix(orders, column + 1, n + 1, uint32)
-    for r in range(n):
-        side[int64(rows[column, r] & uint32(ROW))] = 1 if begin <= r < end else 0

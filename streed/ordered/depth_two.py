@@ -5,6 +5,9 @@ while the interval with the least bound may hold a better split:
     take intervals from the heap, and from each some thresholds that its bounds leave open, 32 in all
     score these splits at once                          (kernels/ordered: one pass over the rows of each column)
     put what lies between them back, unless it is bounded out       (intervals.py)
+
+What is known on the way is in the record: the heap's size, the best split and its cost (`two_upper`), and the least
+bound of what was left out (`two_pruned`).
 """
 
 from __future__ import annotations
@@ -12,24 +15,19 @@ from __future__ import annotations
 import numpy as np
 from numba import int64, uint32
 
-from streed.kernels.control import NODES, STOP
+from streed.kernels.control import NODES
 from streed.kernels.ordered.orders import nearest_position
 from streed.kernels.ordered.pointers import ask
 from streed.kernels.ordered.record import INFEASIBLE, NEW, ROW, SPLITS
-from streed.kernels.simd import add_atomic, load_atomic
+from streed.kernels.simd import add_atomic
 from streed.kernels.views import matrix, native, vector
-from streed.ordered.categories import ask_columns, count_values, improve_stumps
+from streed.ordered.categories import ask_columns, count_values, find_best_stump, improve_stumps
 from streed.ordered.intervals import bound_between, clear, heap_of, pop, push, trim, worst_before
 from streed.ordered.layout import BEGIN, BEGIN_LEFT, BEGIN_RIGHT, COLUMN, END, END_LEFT, END_RIGHT, KEY
+from streed.ordered.nodes import append_rest, begin_plan, is_stopped, ordered_of, rank_of, rows_of
 
 _PARTS = 6
 """Thresholds that are taken from one interval at most, unless little memory is left."""
-
-
-@native
-def is_stopped(e):  # type: ignore[no-untyped-def]
-    """Whether the caller asked the search to stop."""
-    return load_atomic(vector(e.control, STOP + 1, int64), STOP) != 0
 
 
 @native
@@ -50,41 +48,49 @@ def score_splits(e):  # type: ignore[no-untyped-def]
 
 
 @native
-def score_both(e, known):  # type: ignore[no-untyped-def]
-    """Scores the asked splits, and writes what bounds others to `known` int64 (4, SPLITS): leaves, then stumps.
+def score_both(e, depths, bounds):  # type: ignore[no-untyped-def]
+    """Scores the asked splits, and writes what bounds others to int64 (2, SPLITS + 1): what sides of these depths cost.
 
-    That is what they cost, or, where leaves need several rows, what they would with leaves of any size.
+    Behind them is what the right side of the first split would cost on the left. Where leaves need several rows, all
+    that is written is of leaves of any size.
     """
+    needed = e.min_leaf
     if e.relaxing == 1:
-        needed = e.min_leaf
         e.min_leaf = 1
-        score_splits(e)
-        copy_costs(e, known)
+    score_splits(e)
+    for l in range(e.asked_splits):
+        bounds[0, l], bounds[1, l] = sides_of(e, l, depths)
+    bounds[0, SPLITS] = sides_of(e, int64(0), (depths[1], depths[0]))[1]
+    if e.relaxing == 1:
         e.min_leaf = needed
         score_splits(e)
-    else:
-        score_splits(e)
-        copy_costs(e, known)
 
 
 @native
-def copy_costs(e, known):  # type: ignore[no-untyped-def]
-    """Writes what leaves and stumps left and right of the scored splits cost to (4, SPLITS)."""
-    leaf_left = vector(e.leaf_left, SPLITS, int64)
-    leaf_right = vector(e.leaf_right, SPLITS, int64)
-    stump_left = vector(e.stump_left, SPLITS, int64)
-    stump_right = vector(e.stump_right, SPLITS, int64)
-    for l in range(SPLITS):
-        known[0, l], known[1, l] = leaf_left[l], leaf_right[l]
-        known[2, l], known[3, l] = stump_left[l], stump_right[l]
+def sides_of(e, l, depths):  # type: ignore[no-untyped-def]
+    """What both sides of a scored split cost, at these depths."""
+    left = side_cost(e, vector(e.leaf_left, SPLITS, int64)[l], vector(e.stump_left, SPLITS, int64)[l], depths[0])
+    right = side_cost(e, vector(e.leaf_right, SPLITS, int64)[l], vector(e.stump_right, SPLITS, int64)[l], depths[1])
+    return left, right
 
 
 @native
-def score_fan(e, column):  # type: ignore[no-untyped-def]
+def take_best(e, depths, first):  # type: ignore[no-untyped-def]
+    """Takes the best of the scored splits, from a number on, if it is better than the best so far."""
+    columns = vector(e.split_columns, SPLITS, int64)
+    positions = vector(e.split_positions, SPLITS, int64)
+    for l in range(first, e.asked_splits):
+        left, right = sides_of(e, l, depths)
+        if left + right + e.split_cost < e.two_upper:
+            e.two_upper = left + right + e.split_cost
+            e.found_column = columns[l]
+            e.found_position = positions[l]
+
+
+@native
+def score_fan(e, node, column):  # type: ignore[no-untyped-def]
     """What a categorical column of the asked node costs as the first split, without its price, above stumps."""
-    leaf_left = vector(e.leaf_left, SPLITS, int64)
-    stump_left = vector(e.stump_left, SPLITS, int64)
-    values = count_values(e.asked_orders, e.asked_rows, column)
+    values = count_values(node, column)
     total = int64(0)
     e.asked_fan = column
     for first in range(0, values, SPLITS):
@@ -92,199 +98,268 @@ def score_fan(e, column):  # type: ignore[no-untyped-def]
         e.asked_splits = min(SPLITS, values - first)
         score_splits(e)
         for l in range(e.asked_splits):
-            total += side_cost(e, leaf_left[l], stump_left[l], int64(1))
+            total += sides_of(e, l, (int64(1), int64(1)))[0]
     e.asked_fan = -1
     return total
 
 
 @native
-def solve_two(e, orders, n, columns, ordered, left_depth, right_depth, budget, lower):  # type: ignore[no-untyped-def]
+def sum_worst(e, node):  # type: ignore[no-untyped-def]
+    """The worst costs before each position of each column, int64 (columns, n + 1), if they are not uniform."""
+    prefix = matrix(e.prefix, max(node.columns, int64(1)), node.n + 1, int64)
+    if e.uniform > 0 or e.bounded == 0:
+        return prefix
+    worst = vector(e.worst, e.rows, int64)
+    rows = rows_of(node, node.columns)
+    for f in range(node.columns):
+        total = int64(0)
+        prefix[f, 0] = 0
+        for r in range(node.n):
+            total += worst[int64(rows[f, r] & uint32(ROW))]
+            prefix[f, r + 1] = total
+    return prefix
+
+
+@native
+def ask_split(e, column, position):  # type: ignore[no-untyped-def]
+    """Asks for one more split, if there is a lane for it."""
+    if e.asked_splits < SPLITS:
+        vector(e.split_columns, SPLITS, int64)[e.asked_splits] = column
+        vector(e.split_positions, SPLITS, int64)[e.asked_splits] = position
+        e.asked_splits += 1
+
+
+@native
+def ask_quantiles(e, node):  # type: ignore[no-untyped-def]
+    """Asks for some thresholds of every column, behind a split that has all rows on the right."""
+    rows = rows_of(node, node.columns)
+    e.asked_splits = 0
+    ask_split(e, int64(0), int64(0))
+    each = max(1, (SPLITS - 1) // max(node.columns, 1))
+    for f in range(node.columns):
+        before = int64(0)
+        for j in range(each):
+            near = max(1, node.n * (j + 1) // (each + 1))
+            at = nearest_position(rows[f], near, int64(1), node.n - 1) if e.asked_splits < SPLITS else int64(0)
+            if at > before:
+                ask_split(e, f, at)
+                before = at
+
+
+@native
+def keep_between(e, prefix, column, ends, costs, limit):  # type: ignore[no-untyped-def]
+    """Adds the thresholds of a column between two others to the heap, unless none of them can cost less than the limit.
+
+    `costs`: of the left and of the right side of the first, then of the last.
+    """
+    begin, end = ends
+    if end - begin <= 1:
+        return
+    width = int64(0)
+    if e.bounded == 1:
+        width = worst_before(e, prefix, column, end) - worst_before(e, prefix, column, begin)
+    bound = bound_between(e, costs, width)
+    if bound >= limit:
+        e.two_pruned = min(e.two_pruned, bound + e.split_cost)
+    else:
+        push(e, bound, column, ends, costs)
+
+
+@native
+def keep_all(e, prefix, node, bounds, limit):  # type: ignore[no-untyped-def]
+    """Adds what lies between the first splits of every column."""
+    columns = vector(e.split_columns, SPLITS, int64)
+    positions = vector(e.split_positions, SPLITS, int64)
+    l = int64(1)
+    for f in range(node.columns):
+        begin = int64(0)
+        before = (e.least, bounds[1, 0])
+        while begin < node.n:
+            end = node.n
+            behind = (bounds[0, SPLITS], e.least)
+            if l < e.asked_splits and columns[l] == f:
+                end = positions[l]
+                behind = (bounds[0, l], bounds[1, l])
+                l += 1
+            keep_between(e, prefix, f, (begin, end), (before[0], before[1], behind[0], behind[1]), limit)
+            begin = end
+            before = behind
+
+
+@native
+def keep_rest(e, prefix, intervals, places, bounds, taken, limit, crowded):  # type: ignore[no-untyped-def]
+    """Adds what lies between the splits that were taken from intervals (see `ask_best`)."""
+    positions = vector(e.split_positions, SPLITS, int64)
+    l = int64(0)
+    for i in range(taken):
+        interval = intervals[i]
+        begin = interval[BEGIN]
+        before = (interval[BEGIN_LEFT], interval[BEGIN_RIGHT])
+        while begin < interval[END]:
+            is_split = l < e.asked_splits and places[l] == i
+            end = interval[END]
+            behind = (interval[END_LEFT], interval[END_RIGHT])
+            if is_split:
+                end = positions[l]
+                behind = (bounds[0, l], bounds[1, l])
+                l += 1
+            # all thresholds between two that were taken one after another are taken
+            if not (crowded and is_split):
+                costs = (before[0], before[1], behind[0], behind[1])
+                keep_between(e, prefix, interval[COLUMN], (begin, end), costs, limit)
+            begin = end
+            before = behind
+
+
+@native
+def ask_within(e, node, column, ends, parts, crowded):  # type: ignore[no-untyped-def]
+    """Asks for so many thresholds from one position to another, of all of them if `crowded`."""
+    first, last = ends
+    rows = rows_of(node, column + 1)
+    if crowded:
+        for at in range(first, last + 1):
+            if rows[column, at] >= uint32(NEW):
+                ask_split(e, column, at)
+        return
+    before = int64(0)
+    for j in range(parts if first <= last else 0):
+        near = first + (last - first) * (j + 1) // (parts + 1) if parts > 1 else (first + last) >> 1
+        at = nearest_position(rows[column], near, first, last)
+        if at > before:
+            ask_split(e, column, at)
+            before = at
+
+
+@native
+def ask_best(e, node, prefix, limit, intervals, places, crowded):  # type: ignore[no-untyped-def]
+    """Asks for thresholds of the best intervals, which leave the heap; how many of these have some.
+
+    `intervals` int64 (SPLITS, words) is what they were, `places` (SPLITS,) of which of them each split is.
+    """
+    heap = heap_of(e)
+    parts = SPLITS if crowded else max(1, min(_PARTS, SPLITS // e.heap_size))
+    taken = int64(0)
+    e.asked_splits = 0
+    while e.heap_size > 0 and e.asked_splits + parts <= SPLITS and heap[KEY, 0] < limit:
+        slot = pop(e)
+        ends = trim(e, prefix, slot, limit)
+        e.two_pruned = min(e.two_pruned, limit + e.split_cost)
+        for word in range(COLUMN, END_RIGHT + 1):
+            intervals[taken, word] = heap[word, slot]
+        before = e.asked_splits
+        ask_within(e, node, heap[COLUMN, slot], ends, parts, crowded)
+        for l in range(before, e.asked_splits):
+            places[l] = taken
+        taken += int64(e.asked_splits > before)
+    return taken
+
+
+@native
+def search_intervals(e, node, prefix, depths, bounds, budget, lower):  # type: ignore[no-untyped-def]
+    """Whether the search of all intervals was stopped."""
+    heap = heap_of(e)
+    price = e.split_cost
+    places = np.empty(SPLITS, np.int64)
+    intervals = np.empty((SPLITS, END_RIGHT + 1), np.int64)
+    while e.heap_size > 0:
+        if is_stopped(e):
+            return True
+        limit = min(e.two_upper, budget) - price
+        if heap[KEY, 0] >= limit or e.two_upper <= lower:
+            e.two_pruned = min(e.two_pruned, heap[KEY, 0] + price)
+            return False
+        # with little memory left, an interval is searched to its end, threshold after threshold
+        crowded = e.heap_size + 2 * SPLITS + _PARTS > e.heap_space
+        taken = ask_best(e, node, prefix, limit, intervals, places, crowded)
+        if e.asked_splits > 0:
+            score_both(e, depths, bounds)
+            take_best(e, depths, int64(0))
+            limit = min(e.two_upper, budget) - price
+            keep_rest(e, prefix, intervals, places, bounds, taken, limit, crowded)
+    return False
+
+
+@native
+def solve_two(e, node, depths, budget, lower):  # type: ignore[no-untyped-def]
     """(lower, upper) of the node's trees with sides of these depths, 0 or 1, or without a split at the root.
 
     Exact if the optimum is below `budget`, and else `lower` is at least that; `lower` is a bound that is known. The
     best split is e.found_column and e.found_position; the column is -1 if the best tree is one of depth one or less.
-    Of the columns the first `ordered` ones have thresholds; with others, both depths must be 1.
+    With categorical columns, both depths must be 1.
     """
-    split_columns = vector(e.split_columns, SPLITS, int64)
-    positions = vector(e.split_positions, SPLITS, int64)
-    leaf_left = vector(e.leaf_left, SPLITS, int64)
-    leaf_right = vector(e.leaf_right, SPLITS, int64)
-    stump_left = vector(e.stump_left, SPLITS, int64)
-    stump_right = vector(e.stump_right, SPLITS, int64)
-    ask_columns(e, orders, n, columns, ordered)
-    categories = columns - ordered
-    columns = ordered
-    rows = matrix(orders, max(columns, 1), n + 1, uint32)
-    prefix = matrix(e.prefix, max(columns, 1), n + 1, int64)
-    if e.uniform == 0 and e.bounded == 1:
-        worst = vector(e.worst, e.rows, int64)
-        for f in range(columns):
-            total = int64(0)
-            prefix[f, 0] = 0
-            for r in range(n):
-                total += worst[int64(rows[f, r] & uint32(ROW))]
-                prefix[f, r + 1] = total
-    # the first lane has all rows on the right, the others quantiles
-    split_columns[0] = 0
-    positions[0] = 0
-    splits = int64(1)
-    each = max(1, (SPLITS - 1) // max(columns, 1))
-    for f in range(columns):
-        before = int64(0)
-        for j in range(each):
-            if splits < SPLITS:
-                at = nearest_position(rows[f], max(1, n * (j + 1) // (each + 1)), int64(1), n - 1)
-                if at > before:
-                    split_columns[splits] = f
-                    positions[splits] = at
-                    splits += 1
-                    before = at
-    e.asked_splits = splits
-    known = np.empty((4, SPLITS), np.int64)
-    score_both(e, known)
+    ordered = ordered_of(e, node)
     price = e.split_cost
-    whole_left = side_cost(e, known[1, 0], known[3, 0], left_depth)
-    whole_right = side_cost(e, known[1, 0], known[3, 0], right_depth)
-    upper = min(leaf_right[0], stump_right[0] + price)
-    column = int64(-1)
-    position = int64(0)
-    heap = heap_of(e)
-    space = e.heap_space
-    size = int64(0)
-    for l in range(1, splits):
-        cost = side_cost(e, leaf_left[l], stump_left[l], left_depth)
-        cost += side_cost(e, leaf_right[l], stump_right[l], right_depth) + price
-        if cost < upper:
-            upper = cost
-            column = split_columns[l]
-            position = positions[l]
-    pruned = int64(INFEASIBLE)
-    if categories > 0:
-        for g in range(columns, columns + categories):
-            cost = score_fan(e, g) + price
-            pruned = min(pruned, cost)
-            if cost < upper:
-                upper = cost
-                column = g
-                position = int64(0)
-    l = int64(1)
-    for f in range(columns):
-        begin = int64(0)
-        begin_left = e.least
-        begin_right = whole_right
-        while begin < n:
-            is_split = l < splits and split_columns[l] == f
-            end = positions[l] if is_split else n
-            end_left = side_cost(e, known[0, l], known[2, l], left_depth) if is_split else whole_left
-            end_right = side_cost(e, known[1, l], known[3, l], right_depth) if is_split else e.least
-            l += 1 if is_split else 0
-            if end - begin > 1:
-                width = int64(0)
-                if e.bounded == 1:
-                    width = worst_before(e, prefix, f, end) - worst_before(e, prefix, f, begin)
-                bound = bound_between(e, begin_left, begin_right, end_left, end_right, width)
-                if bound + price >= min(upper, budget):
-                    pruned = min(pruned, bound + price)
-                else:
-                    push(heap, size, space, bound, f, begin, end, begin_left, begin_right, end_left, end_right)
-                    size += 1
-            begin = end
-            begin_left = end_left
-            begin_right = end_right
-    places = np.empty(SPLITS, np.int64)
-    intervals = np.empty((SPLITS, END_RIGHT + 1), np.int64)
-    stopped = False
-    while size > 0:
-        if is_stopped(e):
-            stopped = True
-            break
-        limit = min(upper, budget) - price
-        if heap[KEY, 0] >= limit or upper <= lower:
-            pruned = min(pruned, heap[KEY, 0] + price)
-            break
-        # with little memory left, an interval is searched to its end, threshold after threshold
-        crowded = size + 2 * SPLITS + _PARTS > space
-        parts = SPLITS if crowded else max(1, min(_PARTS, SPLITS // size))
-        splits = 0
-        taken = 0
-        while size > 0 and splits + parts <= SPLITS and heap[KEY, 0] < limit:
-            slot = pop(heap, size, space)
-            size -= 1
-            f = heap[COLUMN, slot]
-            first, last = trim(e, prefix, heap, slot, limit)
-            pruned = min(pruned, limit + price)
-            for word in range(COLUMN, END_RIGHT + 1):
-                intervals[taken, word] = heap[word, slot]
-            count = splits
-            if crowded:
-                at = first
-                while at <= last and splits < SPLITS:
-                    if rows[f, at] >= uint32(NEW):
-                        split_columns[splits] = f
-                        positions[splits] = at
-                        places[splits] = taken
-                        splits += 1
-                    at += 1
-            elif first <= last:
-                before = int64(0)
-                for j in range(parts):
-                    near = first + (last - first) * (j + 1) // (parts + 1) if parts > 1 else (first + last) >> 1
-                    at = nearest_position(rows[f], near, first, last)
-                    if at > before:
-                        split_columns[splits] = f
-                        positions[splits] = at
-                        places[splits] = taken
-                        splits += 1
-                        before = at
-            taken += 1 if splits > count else 0
-        if splits == 0:
-            continue
-        e.asked_splits = splits
-        score_both(e, known)
-        for l in range(splits):
-            cost = side_cost(e, leaf_left[l], stump_left[l], left_depth)
-            cost += side_cost(e, leaf_right[l], stump_right[l], right_depth) + price
-            if cost < upper:
-                upper = cost
-                column = split_columns[l]
-                position = positions[l]
-        limit = min(upper, budget) - price
-        l = int64(0)
-        for i in range(taken):
-            f = intervals[i, COLUMN]
-            begin = intervals[i, BEGIN]
-            begin_left = intervals[i, BEGIN_LEFT]
-            begin_right = intervals[i, BEGIN_RIGHT]
-            while begin < intervals[i, END]:
-                is_split = l < splits and places[l] == i
-                end = positions[l] if is_split else intervals[i, END]
-                end_left = intervals[i, END_LEFT]
-                end_right = intervals[i, END_RIGHT]
-                if is_split:
-                    end_left = side_cost(e, known[0, l], known[2, l], left_depth)
-                    end_right = side_cost(e, known[1, l], known[3, l], right_depth)
-                    l += 1
-                # all thresholds between two that were taken one after another are taken
-                if end - begin > 1 and not (crowded and is_split):
-                    width = int64(0)
-                    if e.bounded == 1:
-                        width = worst_before(e, prefix, f, end) - worst_before(e, prefix, f, begin)
-                    bound = bound_between(e, begin_left, begin_right, end_left, end_right, width)
-                    if bound >= limit:
-                        pruned = min(pruned, bound + price)
-                    else:
-                        push(heap, size, space, bound, f, begin, end, begin_left, begin_right, end_left, end_right)
-                        size += 1
-                begin = end
-                begin_left = end_left
-                begin_right = end_right
-    e.found_column = column
-    e.found_position = position
-    clear(heap, size, space)
+    ask_columns(e, node, ordered.columns)
+    prefix = sum_worst(e, ordered)
+    ask_quantiles(e, ordered)
+    bounds = np.empty((2, SPLITS + 1), np.int64)
+    score_both(e, depths, bounds)
+    e.two_upper = sides_of(e, int64(0), (int64(1), int64(1)))[1]
+    e.two_pruned = INFEASIBLE
+    e.found_column = -1
+    e.found_position = 0
+    e.heap_size = 0
+    take_best(e, depths, int64(1))
+    asked = e.asked_splits
+    for g in range(ordered.columns, node.columns):
+        cost = score_fan(e, node, g) + price
+        e.two_pruned = min(e.two_pruned, cost)
+        if cost < e.two_upper:
+            e.two_upper = cost
+            e.found_column = g
+            e.found_position = 0
+    e.asked_splits = asked
+    keep_all(e, prefix, ordered, bounds, min(e.two_upper, budget) - price)
+    stopped = search_intervals(e, ordered, prefix, depths, bounds, budget, lower)
+    upper = e.two_upper
+    pruned = e.two_pruned
     if stopped:
-        for i in range(size):
-            pruned = min(pruned, heap[KEY, i] + price)
+        for i in range(e.heap_size):
+            pruned = min(pruned, heap_of(e)[KEY, i] + price)
+    clear(e)
+    if stopped:
         return max(lower, min(upper, pruned)), upper
     if upper <= max(budget, lower):
         return upper, upper
     return max(lower, min(upper, max(budget, pruned))), upper
+
+
+@native
+def plan_two(e, node, depths, plan):  # type: ignore[no-untyped-def]
+    """Writes the plan of the tree that `solve_two` found."""
+    column = e.found_column
+    if column < 0:
+        begin_plan(plan, int64(-1), int64(1), int64(0))
+    elif node.ids[column] >= e.ordered:
+        values = count_values(node, column)
+        begin_plan(plan, node.ids[column], int64(-1), values)
+        for _ in range(values):
+            append_rest(plan, int64(1))
+    else:
+        begin_plan(plan, node.ids[column], rank_of(e, node, column, e.found_position), int64(0))
+        append_rest(plan, depths[0])
+        append_rest(plan, depths[1])
+
+
+@native
+def solve_shallow(e, node, depth, splits, budget, lower, plan):  # type: ignore[no-untyped-def]
+    """`solve` (branch.py) for a depth of at most two."""
+    one = int64(1)
+    none = int64(0)
+    if depth <= 1 or node.columns == 0:
+        find_best_stump(e, node, depth == 1)
+        cost = min(e.found_leaf, e.found_cost + e.split_cost)
+        begin_plan(plan, int64(-1), one if depth >= 1 else none, none)
+        return cost, cost
+    if splits >= 3:
+        found = solve_two(e, node, (one, one), budget, lower)
+        plan_two(e, node, (one, one), plan)
+        return found
+    low, upper = solve_two(e, node, (none, one), budget, lower)
+    plan_two(e, node, (none, one), plan)
+    if upper <= lower:
+        return upper, upper
+    other_low, other = solve_two(e, node, (one, none), min(budget, upper), lower)
+    if other < upper:
+        plan_two(e, node, (one, none), plan)
+    return max(lower, min(low, other_low)), min(upper, other)

@@ -18,8 +18,9 @@ from streed.kernels.compilation import clock
 from streed.kernels.records import LEAF
 from streed.ordered.features import Features
 from streed.ordered.generated import GeneratedRows, generated_rows
+from streed.ordered.rebuild import Cut, OrderedNode
 from streed.ordered.search import NO_TREE, left_of, run_session
-from streed.ordered.session import Cut, Inexact, OrderedNode, OrderedSession
+from streed.ordered.session import Inexact, OrderedSession
 from streed.problem import Outcome, Problem, SearchLimits, Solution, process_memory
 from streed.task import Value
 from streed.task.analysis.linear_form import row_cost_form

@@ -42,8 +42,9 @@ def heap_of(e):  # type: ignore[no-untyped-def]
 
 
 @native
-def bound_between(e, begin_left, begin_right, end_left, end_right, worst):  # type: ignore[no-untyped-def]
-    """The least that both sides cost together for a threshold between two others; `worst`: w(a, b]."""
+def bound_between(e, costs, worst):  # type: ignore[no-untyped-def]
+    """The least that both sides cost together for a threshold between two others; `costs`: L(a), R(a), L(b), R(b)."""
+    begin_left, begin_right, end_left, end_right = costs
     bound = e.least + e.least
     shrinks = e.restrictable == 1 or e.relaxing == 1
     if shrinks:
@@ -56,25 +57,25 @@ def bound_between(e, begin_left, begin_right, end_left, end_right, worst):  # ty
 
 
 @native
-def clear(heap, size, space):  # type: ignore[no-untyped-def]
-    """Makes the places of the heap's `size` intervals free; the others are."""
-    for i in range(size):
-        heap[FREE, space - 1 - i] = heap[SLOT, i]
+def clear(e):  # type: ignore[no-untyped-def]
+    """Makes the places of the heap's intervals free; the others are."""
+    heap = heap_of(e)
+    for i in range(e.heap_size):
+        heap[FREE, e.heap_space - 1 - i] = heap[SLOT, i]
+    e.heap_size = 0
 
 
 @native
-def push(heap, size, space, bound, column, begin, end, bl, br, el, er):  # type: ignore[no-untyped-def]
-    """Adds an interval to the heap of `size` entries, which has a place for it."""
-    slot = heap[FREE, space - 1 - size]
+def push(e, bound, column, ends, costs):  # type: ignore[no-untyped-def]
+    """Adds an interval to the heap, which has a place for it."""
+    heap = heap_of(e)
+    slot = heap[FREE, e.heap_space - 1 - e.heap_size]
     heap[COLUMN, slot] = column
-    heap[BEGIN, slot] = begin
-    heap[END, slot] = end
-    heap[BEGIN_LEFT, slot] = bl
-    heap[BEGIN_RIGHT, slot] = br
-    heap[END_LEFT, slot] = el
-    heap[END_RIGHT, slot] = er
-    length = end - begin
-    at = size
+    heap[BEGIN, slot], heap[END, slot] = ends
+    heap[BEGIN_LEFT, slot], heap[BEGIN_RIGHT, slot], heap[END_LEFT, slot], heap[END_RIGHT, slot] = costs
+    length = ends[1] - ends[0]
+    at = e.heap_size
+    e.heap_size += 1
     while at > 0:
         above = (at - 1) >> 1
         if heap[KEY, above] < bound or (heap[KEY, above] == bound and heap[LENGTH, above] >= length):
@@ -89,10 +90,12 @@ def push(heap, size, space, bound, column, begin, end, bl, br, el, er):  # type:
 
 
 @native
-def pop(heap, size, space):  # type: ignore[no-untyped-def]
-    """The place of the first interval, which leaves the heap of `size` entries; it is valid until the next push."""
+def pop(e):  # type: ignore[no-untyped-def]
+    """The place of the first interval, which leaves the heap; it is valid until the next push."""
+    heap = heap_of(e)
     taken = heap[SLOT, 0]
-    last = size - 1
+    last = e.heap_size - 1
+    e.heap_size = last
     key = heap[KEY, last]
     length = heap[LENGTH, last]
     slot = heap[SLOT, last]
@@ -116,7 +119,7 @@ def pop(heap, size, space):  # type: ignore[no-untyped-def]
     heap[KEY, at] = key
     heap[LENGTH, at] = length
     heap[SLOT, at] = slot
-    heap[FREE, space - 1 - last] = taken
+    heap[FREE, e.heap_space - 1 - last] = taken
     return taken
 
 
@@ -127,8 +130,9 @@ def worst_before(e, prefix, column, position):  # type: ignore[no-untyped-def]
 
 
 @native
-def trim(e, prefix, heap, slot, limit):  # type: ignore[no-untyped-def]
+def trim(e, prefix, slot, limit):  # type: ignore[no-untyped-def]
     """(first, last) positions of an interval whose sides may cost less than `limit` together, by C at its ends."""
+    heap = heap_of(e)
     column = heap[COLUMN, slot]
     begin = heap[BEGIN, slot]
     end = heap[END, slot]
@@ -157,4 +161,4 @@ def trim(e, prefix, heap, slot, limit):  # type: ignore[no-untyped-def]
             low = middle
         else:
             high = middle - 1
-    return first, (max(begin, low))
+    return first, max(begin, low)

@@ -1,4 +1,4 @@
-"""Incumbents of any depth: rolling lookahead, and limited discrepancies from it.
+"""The search of all rows: a lookahead, then the recursion, at once or below one budget after the other.
 
     grow(rows, depth, departures):
         depth <= last:   the best tree
@@ -6,36 +6,93 @@
             root split of the best tree of depth `look` that begins with none of the columns of the ranks before;
             grow both sides, with depth - 1 and departures - rank
 
+A search below a budget of b prices meets no tree of b splits or more. So where splits have a price, a tree that costs
+several prices is proved from below: nothing costs less than five prices, than six, and so on, until a tree is found.
+Each search begins with what the one before found of row sets (`cache.py`). Where a price is small beside the costs,
+there would be many.
+
 Harvey and Ginsberg: Limited discrepancy search, IJCAI 1995.
 """
 
 from __future__ import annotations
 
-from numba import int64, uint8, uint32
+from typing import Any, NamedTuple
 
-from streed.kernels.control import UPPER
-from streed.kernels.ordered.orders import mark_sides, split_orders
+import numpy as np
+from numba import int64, uint8
+
+from streed.kernels.control import LOWER, UPPER
 from streed.kernels.simd import lower_atomic
-from streed.kernels.views import matrix, native, vector
-from streed.ordered.arena import reserve
+from streed.kernels.views import native, vector
 from streed.ordered.branch import solve
-from streed.ordered.depth_two import is_stopped
-from streed.ordered.layout import WORDS
-from streed.ordered.plans import append, plan_size, write_split
-from streed.ordered.shallow import position_of
+from streed.ordered.layout import MOST_PRICES
+from streed.ordered.nodes import (
+    Node,
+    append,
+    begin_plan,
+    copy_plan,
+    is_stopped,
+    mark_sides,
+    part_of_recursion,
+    part_rows,
+    plan_size,
+    position_of,
+    reserve,
+    rows_of,
+)
 
 _NO_LIMIT = 2**60
 
 _MANY_LEVELS = 10
 
 
+class Reach(NamedTuple):
+    """How far a lookahead looks."""
+
+    look: Any
+    """The depth of the trees whose root split is taken."""
+    last: Any
+    """The depth up to which the best tree is found."""
+    departures: Any
+    """From the split that looks best, in sum."""
+
+
 @native
-def look_ahead(e, depth, orders, n, columns, names, splits, plan, other):  # type: ignore[no-untyped-def]
+def search_all(e, node, depth, splits, budget, plan, answer):  # type: ignore[no-untyped-def]
+    """Writes the bounds of all rows to `answer` (2,), and a tree of the upper one to the plan."""
+    price = e.split_cost
+    depth = min(depth, splits)
+    e.told = 1
+    e.sparse = 0
+    if depth <= 3 or splits <= 3 or node.n <= 3:
+        answer[0], answer[1] = solve(e, node, depth, splits, budget, int64(0), plan)
+        return
+    other = np.empty(len(plan), np.int64)
+    e.told = 0
+    answer[1] = look_ahead(e, node, depth, splits, plan, other)
+    answer[0] = max(answer[0], e.least)
+    control = vector(e.control, UPPER + 1, int64)
+    e.sparse = 1 if price > 0 and answer[1] <= e.least + MOST_PRICES * price else 0
+    e.told = 1 - e.sparse
+    goal = e.least + 4 * price
+    while answer[0] < min(answer[1], budget) and not is_stopped(e):
+        goal = min(goal + price, answer[1], budget) if e.sparse == 1 else min(answer[1], budget)
+        low, upper = solve(e, node, depth, splits, goal, answer[0], other)
+        answer[0] = max(answer[0], min(low, goal))
+        if upper < answer[1]:
+            answer[1] = upper
+            copy_plan(plan, other)
+        control[UPPER] = min(control[UPPER], answer[1])
+        control[LOWER] = max(control[LOWER], answer[0])
+
+
+@native
+def look_ahead(e, node, depth, splits, plan, other):  # type: ignore[no-untyped-def]
     """What the best tree costs that it writes to the plan; `other` is a plan for trees on the way.
 
     At once by trees of depth two, then by deeper ones, then, of five levels or more, with departures.
     """
-    best = grow(e, depth, int64(2), int64(2), int64(0), orders, n, columns, names, splits, plan)
+    best = grow(e, node, depth, splits, Reach(int64(2), int64(2), int64(0)), plan)
     control = vector(e.control, UPPER + 1, int64)
     lower_atomic(control, UPPER, best)
     wave = int64(0)
@@ -44,11 +101,10 @@ def look_ahead(e, depth, orders, n, columns, names, splits, plan, other):  # typ
     most = int64(0) if depth > _MANY_LEVELS else min(depth - 4, int64(2))
     while best > e.least and (wave == 0 or (depth > 4 and departures <= most)) and not is_stopped(e) and e.full == 0:
         look = int64(3) if wave == 1 else int64(2)
-        cost = grow(e, depth, look, int64(3), departures, orders, n, columns, names, splits, other)
+        cost = grow(e, node, depth, splits, Reach(look, int64(3), departures), other)
         if cost < best:
             best = cost
-            for i in range(1 + WORDS * other[0]):
-                plan[i] = other[i]
+            copy_plan(plan, other)
             lower_atomic(control, UPPER, best)
         wave += 1
         if wave > 1:
@@ -57,65 +113,74 @@ def look_ahead(e, depth, orders, n, columns, names, splits, plan, other):  # typ
 
 
 @native
-def grow(e, depth, look, last, departures, orders, n, columns, names, splits, plan):  # type: ignore[no-untyped-def]
+def grow(e, node, depth, splits, reach, plan):  # type: ignore[no-untyped-def]
     """What the tree costs that it writes to the plan, as the module's head says.
 
     Of a limited number of splits each side is given a half; below a categorical column a tree is not grown further.
     """
-    ahead = depth if depth <= last else look
-    _, cost = solve(e, ahead, orders, n, columns, names, splits, int64(_NO_LIMIT), e.least, plan)
+    ahead = depth if depth <= reach.last else reach.look
+    _, cost = solve(e, node, ahead, splits, int64(_NO_LIMIT), e.least, plan)
     # a tree with less than three splits is found by depth two
-    if depth <= last or plan[1] < 0 or plan[2] < 0 or cost <= e.least + 3 * e.split_cost or is_stopped(e):
+    if depth <= reach.last or plan[1] < 0 or plan[2] < 0 or cost <= e.least + 3 * e.split_cost or is_stopped(e):
         return cost
     used = e.arena_used
-    size = plan_size(e, depth, n)
-    orders_at = reserve(e, 4 * columns * (n + 2))
-    rest_at = reserve(e, 4 * columns * (n + 2))
-    names_at = reserve(e, 24 * columns)
-    plans_at = reserve(e, 24 * size)
+    columns = node.columns
+    size = plan_size(e, depth, node.n)
+    rest_at = reserve(e, 4 * columns * (node.n + 2))
+    rest_ids_at = reserve(e, 8 * columns)
+    first_at = reserve(e, 8 * size)
+    if e.full == 0:
+        first = vector(first_at, size, int64)
+        rest = Node(rest_at, node.n, columns, vector(rest_ids_at, columns, int64))
+        copy_rows(node, rest)
+        column = plan[1]
+        rank = plan[2]
+        for departure in range(reach.departures + 1):
+            if departure > 0:
+                rest = without(rest, column)
+                solve(e, rest, reach.look, splits, int64(_NO_LIMIT), e.least, first)
+                column = first[1]
+                rank = first[2]
+            if column < 0 or rank < 0 or rest.columns == 0 or is_stopped(e):
+                break
+            below = Reach(reach.look, reach.last, reach.departures - departure)
+            cost = grow_sides(e, node, (depth, splits), (column, rank), below, cost, plan)
+    e.arena_used = used
+    return cost
+
+
+@part_of_recursion
+def grow_sides(e, node, limits, split, reach, cost, plan):  # type: ignore[no-untyped-def]
+    """What the tree of the plan costs, which is grown from a split if that costs less than `cost`.
+
+    `limits`: the depth and the splits of the node; `split`: the column id and the rank.
+    """
+    depth, splits = limits
+    columns = node.columns
+    used = e.arena_used
+    size = plan_size(e, depth, node.n)
+    orders = reserve(e, 4 * columns * (node.n + 2))
+    ids = reserve(e, 16 * columns)
+    plans = reserve(e, 16 * size)
     side_at = reserve(e, e.rows)
-    if e.full == 1:
-        e.arena_used = used
-        return cost
-    left_names = vector(names_at, columns, int64)
-    right_names = vector(names_at + 8 * columns, columns, int64)
-    rest_names = vector(names_at + 16 * columns, columns, int64)
-    left_plan = vector(plans_at, size, int64)
-    right_plan = vector(plans_at + 8 * size, size, int64)
-    first = vector(plans_at + 16 * size, size, int64)
-    side = vector(side_at, e.rows, uint8)
-    column = plan[1]
-    rank = plan[2]
-    at = orders
-    left = int64(columns)
-    left_to_try = names
-    for departure in range(departures + 1):
-        if departure > 0:
-            left = _without(at, left, left_to_try, n, column, rest_at, rest_names)
-            at = rest_at
-            left_to_try = rest_names
-            solve(e, look, at, n, left, left_to_try, splits, int64(_NO_LIMIT), e.least, first)
-            column = first[1]
-            rank = first[2]
-        if column < 0 or rank < 0 or left == 0 or is_stopped(e):
-            break
+    if e.full == 0:
+        left_plan = vector(plans, size, int64)
+        right_plan = vector(plans + 8 * size, size, int64)
+        side = vector(side_at, e.rows, uint8)
         f = int64(0)
-        while names[f] != column:
+        while node.ids[f] != split[0]:
             f += 1
-        t = position_of(e, orders, n, columns, names, f, rank)
-        mark_sides(e, orders, n, f, t, side)
-        right_orders = orders_at + 4 * columns * (t + 1)
-        n_left, n_right = split_orders(
-            e, orders, n, columns, names, side, orders_at, t, left_names, right_orders, right_names
-        )
-        more = departures - departure
+        t = position_of(e, node, f, split[1])
+        mark_sides(node, f, int64(0), t, side)
+        left_ids = vector(ids, columns, int64)
+        left, right = part_rows(e, node, side, t, orders, left_ids, vector(ids + 8 * columns, columns, int64))
         half = (splits - 1) // 2
-        total = e.split_cost + grow(e, depth - 1, look, last, more, orders_at, t, n_left, left_names, half, left_plan)
+        total = e.split_cost + grow(e, left, depth - 1, half, reach, left_plan)
         if total < cost:
-            total += grow(e, depth - 1, look, last, more, right_orders, n - t, n_right, right_names, half, right_plan)
+            total += grow(e, right, depth - 1, half, reach, right_plan)
         if total < cost:
             cost = total
-            write_split(plan, column, rank)
+            begin_plan(plan, split[0], split[1], int64(0))
             append(plan, left_plan)
             append(plan, right_plan)
     e.arena_used = used
@@ -123,15 +188,25 @@ def grow(e, depth, look, last, departures, orders, n, columns, names, splits, pl
 
 
 @native
-def _without(orders, columns, names, n, column, target, target_names):  # type: ignore[no-untyped-def]
-    """How many columns are left; their orders and names are written to the target, which may be where they are."""
-    rows = matrix(orders, columns, n + 1, uint32)
-    left = matrix(target, columns, n + 1, uint32)
+def copy_rows(node, target):  # type: ignore[no-untyped-def]
+    """Copies the orders and ids of a node to another."""
+    rows = rows_of(node, node.columns)
+    to = rows_of(target, node.columns)
+    for f in range(node.columns):
+        target.ids[f] = node.ids[f]
+        for i in range(node.n + 1):
+            to[f, i] = rows[f, i]
+
+
+@native
+def without(node, column):  # type: ignore[no-untyped-def]
+    """The node without a column, whose orders and ids are written over."""
+    rows = rows_of(node, node.columns)
     count = int64(0)
-    for f in range(columns):
-        if names[f] != column:
-            target_names[count] = names[f]
-            for i in range(n + 1):
-                left[count, i] = rows[f, i]
+    for f in range(node.columns):
+        if node.ids[f] != column:
+            node.ids[count] = node.ids[f]
+            for i in range(node.n + 1):
+                rows[count, i] = rows[f, i]
             count += 1
-    return count
+    return Node(node.orders, node.n, count, node.ids)

@@ -18,7 +18,8 @@ from streed.kernels.records import LEAF
 from streed.ordered.features import Features
 from streed.ordered.merging import places_of, sum_by_place
 from streed.ordered.problem import OrderedRows
-from streed.ordered.session import Cut, Fan, OrderedNode, OrderedSession
+from streed.ordered.rebuild import Cut, MultiwaySplit, OrderedNode
+from streed.ordered.session import OrderedSession
 from streed.problem import Problem, SearchLimits, process_memory
 from streed.problem.linear_oracle import Answer, LinearOracle
 from streed.problem.row_sets import RowSets
@@ -134,7 +135,7 @@ class OrderedOracle(LinearOracle):
 
     def _write(self, node: OrderedNode, preorder: list[int]) -> None:
         """Appends a subtree in preorder: the question of each branching node, LEAF for leaves."""
-        if isinstance(node, Fan):
+        if isinstance(node, MultiwaySplit):
             preorder.append(int(self._questions[node.column][0]))
             grown = dict(node.children)
             column = self._problem.data.column(preorder[-1])

@@ -20,7 +20,8 @@ from streed.ordered import choice
 from streed.ordered.features import Features
 from streed.ordered.merging import merge_rows
 from streed.ordered.problem import OrderedRows
-from streed.ordered.session import Cut, Fan, OrderedAnswer, OrderedNode, OrderedSession
+from streed.ordered.rebuild import Cut, MultiwaySplit, OrderedNode
+from streed.ordered.session import OrderedAnswer, OrderedSession
 from streed.problem import Outcome, Problem, SearchLimits, Solution, process_memory
 from streed.task import Value
 from streed.task.algebra import exact_costs
@@ -170,7 +171,7 @@ class _Search:
                     nodes = (node.right, node.left)
                 below = (grow(child, part, depth + 1) for child, part in zip(nodes, parts, strict=True))
                 return attrs.evolve(branch, children=tuple(below))
-            if isinstance(node, Fan):
+            if isinstance(node, MultiwaySplit):
                 branches += 1
                 branch = self.features.branch(data, node.column, 0, len(rows))
                 sides = sides_in(data, branch, rows)

@@ -1,63 +1,43 @@
-"""A session of the ordered search: its memory, how it is run, and the tree of its plan."""
+"""A session of the ordered search: its memory, and how it is run."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import final
+from typing import Any, final
 
 import attrs
 import numpy as np
 
 from streed.bnb import runner
 from streed.exact import Array
+from streed.kernels import buffers
 from streed.kernels.buffers import address_of
 from streed.kernels.compilation import clock
 from streed.kernels.control import LOWER, NODES, ROWS_OF_CONTROL, UPPER
-from streed.kernels.ordered.record import INFEASIBLE, SPLITS
-from streed.kernels.ordered.sorting import sort_rows
+from streed.kernels.ordered.orders import sort_rows
+from streed.kernels.ordered.record import INFEASIBLE, PLACE, RECORD, SPLITS
 from streed.ordered import units
-from streed.ordered.layout import UNLIMITED, WORDS
+from streed.ordered.layout import FREE, ROWS_OF_HEAP, UNLIMITED, WORDS
 from streed.ordered.problem import SearchedRows
-from streed.ordered.worker import Worker
+from streed.ordered.rebuild import OrderedNode, Rebuilding
 
 _SHORT = 5e5
 """Rows times columns times splits: a search of depth two so small is over in a moment."""
 
+_HEAP = 2**16
+"""Intervals that are kept at once, beside one for each column."""
 
-@final
-@attrs.frozen
-class Cut:
-    """A branching node: rows whose rank in the column is at most `rank` go left."""
+_UNKEPT = 4
+"""Up to this depth nothing is kept of row sets."""
 
-    column: int
-    rank: int
-    left: OrderedNode
-    right: OrderedNode
+_POOL = 2**23
+"""Words that are kept of row sets,"""
 
+_PLACES = 2**19
+"""and places of the table that leads to them."""
 
-@final
-@attrs.frozen
-class Ending:
-    """A leaf."""
-
-    label: int
-    cost: int
-    """Of its rows, as given."""
-    rows: int
-    """How many, by their frequencies."""
-
-
-@final
-@attrs.frozen
-class Fan:
-    """A branching node of a categorical column: a child for each code that its rows have."""
-
-    column: int
-    children: tuple[tuple[int, OrderedNode], ...]
-    """(code, child), by code."""
-
-
-OrderedNode = Cut | Fan | Ending
+_COUNTERS = ("batches", "splits", "nodes", "recalled")
+_SIGNS = ("full", "unsettled", "raised", "inexact")
 
 
 @final
@@ -90,16 +70,68 @@ class OrderedSession:
 
     def __init__(self, rows: SearchedRows) -> None:
         rows.check()
-        self.rows = rows
         differ = np.flatnonzero(rows.ranks.max(axis=1, initial=0) > rows.ranks.min(axis=1, initial=0))
-        self._columns = differ if len(differ) else np.zeros(1, np.int64)
-        ranks = rows.ranks[self._columns] if len(rows.ranks) else np.zeros((1, rows.n_rows), np.int32)
-        self._ranks = np.ascontiguousarray(ranks)
-        self._n_columns = len(differ)
-        self._n_ordered = int((differ < len(rows.ranks) - rows.categories).sum())
-        self._orders = sort_rows(self._ranks)
+        self.columns = differ if len(differ) else np.zeros(1, np.int64)
+        """(columns,): which of the rows' columns are searched, those in which they differ."""
+        ranks = rows.ranks[self.columns] if len(rows.ranks) else np.zeros((1, rows.n_rows), np.int32)
+        self.ranks = np.ascontiguousarray(ranks)
+        self.n_columns = len(differ)
+        self.n_ordered = int((differ < len(rows.ranks) - rows.categories).sum())
+        self.orders = sort_rows(self.ranks)
         self.control = np.zeros(ROWS_OF_CONTROL, np.int64)
-        self.worker = Worker(rows, self._ranks, self._n_columns, self._n_ordered, self.control)
+        self.record: Array = np.zeros(len(RECORD.names or ()), np.int64)
+        self.arrays: dict[str, Array] = {}
+        """What the record points to, by name."""
+        self.reprice(rows)
+
+    def reprice(self, rows: SearchedRows) -> None:
+        """Gives the same rows other costs; their ranks, frequencies and limits must be those of before."""
+        rows.check()
+        self.rows = rows
+        n, columns = rows.n_rows, max(self.n_columns, 1)
+        heap_space = columns + 4 * SPLITS + 8 + min(_HEAP, columns * n)
+        heap = np.empty((ROWS_OF_HEAP, heap_space), np.int64)
+        heap[FREE] = np.arange(heap_space)[::-1]
+        worst = rows.worst
+        is_uniform = bool((worst == worst[0]).all()) and worst[0] > 0
+        arrays = self.arrays = {
+            "ranks": self.ranks,
+            "worst": worst,
+            **rows.summands(),
+            "control": self.control,
+            "mask": np.zeros(n, np.uint32),
+            "scratch": _aligned(rows.scratch_vectors * SPLITS, rows.lane),
+            "prefix": np.zeros((1, 1) if is_uniform else (columns, n + 1), np.int64),
+            "heap": heap,
+        }
+        found_costs = rows.costs_by_label
+        if found_costs is not None and (rows.price > 0 or self.n_ordered < self.n_columns):
+            arrays["leaf_costs"] = found_costs
+        for name in ("split_columns", "split_positions", "leaf_left", "leaf_right", "stump_left", "stump_right"):
+            arrays[name] = np.zeros(SPLITS, np.int64)
+        self._write(
+            rows=n,
+            columns=self.n_columns,
+            ordered=self.n_ordered,
+            labels=rows.n_labels,
+            most_children=rows.most_children,
+            split_cost=rows.price,
+            min_leaf=rows.min_leaf,
+            restrictable=int(rows.min_leaf <= 1),
+            relaxing=int(rows.min_leaf > 1),
+            relaxed=0,
+            bounded=int(rows.bounded),
+            uniform=int(worst[0]) if is_uniform else 0,
+            least=0,
+            asked_fan=-1,
+            whole=int(rows.whole),
+            leaf_costs=0,
+            heap_space=heap_space,
+            scratch_space=rows.scratch_vectors,
+            score=rows.kernels[0],
+            stump=rows.kernels[1],
+        )
+        self._write(**{name: address_of(each) for name, each in arrays.items()})
 
     def solve(
         self,
@@ -121,20 +153,19 @@ class OrderedSession:
         depth = min(n - 1, UNLIMITED if max_depth is None else max_depth)
         splits = UNLIMITED if max_nodes is None else max_nodes
         budget = INFEASIBLE if below is None else max(0, min(-((rows.base - below) // rows.divisor), INFEASIBLE))
-        worker = self.worker
         self.control[:] = 0
         self.control[UPPER] = INFEASIBLE
         plan = np.zeros(1 + WORDS * (2 * n + 2), np.int64)
         found = np.array([0, INFEASIBLE], np.int64)  # as of a search that is stopped before it begins
-        names = np.arange(self._n_columns, dtype=np.int64)
+        ids = np.arange(self.n_columns, dtype=np.int64)
 
         def search(deepest: int = depth) -> None:
-            units.search_tree(self.address, deepest, splits, budget, self._orders, names, plan, found)
+            units.search_tree(self.address, deepest, splits, budget, self.orders, ids, plan, found)
 
         reason = None
+        arena = self._begin(min(depth, splits), memory)
         try:
-            worker.begin(min(depth, splits), memory)
-            if n * self._n_columns * SPLITS < _SHORT and depth <= 2:
+            if n * self.n_columns * SPLITS < _SHORT and depth <= 2:
                 search()
             else:
                 deadline = None if time_limit is None else clock() + time_limit
@@ -143,24 +174,25 @@ class OrderedSession:
                 search(0)  # it was stopped before it began: a leaf is a tree
                 found[0] = 0
             lower, upper = found.tolist()
-            if worker.sign("raised") or worker.sign("inexact"):
+            if self._word("raised") or self._word("inexact"):
                 raise Inexact
-            if worker.sign("unsettled"):
+            if self._word("unsettled"):
                 raise Unsettled
             stopped = (reason or "memory") if lower < min(upper, budget) else None
             bound = rows.base + rows.divisor * lower
             nodes = self.counters()["splits"]
             if upper >= INFEASIBLE:
                 return OrderedAnswer(bound, None, None, stopped, nodes)
-            tree = _Planting(self, plan).tree()
+            tree = Rebuilding(self, plan).tree()
         finally:
-            worker.end()
+            buffers.give_back(arena)
+            self._cache: tuple[Array, ...] = ()
         return OrderedAnswer(bound, rows.base + rows.divisor * upper, tree, stopped, nodes)
 
     @property
     def address(self) -> int:
         """Of the record."""
-        return address_of(self.worker.record)
+        return address_of(self.record)
 
     def bounds(self) -> tuple[int, int | None, int]:
         """(lower, upper, splits scored) of the search that is running; upper is None as long as no tree is known."""
@@ -169,100 +201,55 @@ class OrderedSession:
         best = None if upper >= INFEASIBLE else rows.base + rows.divisor * upper
         return rows.base + rows.divisor * lower, best, nodes
 
-    def reprice(self, rows: SearchedRows) -> None:
-        """Gives the same rows other costs; their ranks, frequencies and limits must be those of before."""
-        rows.check()
-        self.rows = rows
-        self.worker.fill(rows)
-
     def counters(self) -> dict[str, int]:
         """What was done, by name."""
-        return self.worker.counters()
+        return {name: self._word(name) for name in _COUNTERS}
 
-
-@final
-class _Planting:
-    """The tree of a plan: what it leaves open is found again, from the rows that arrive there."""
-
-    def __init__(self, session: OrderedSession, plan: Array) -> None:
-        self._session = session
-        self._entries = plan[1 : 1 + WORDS * int(plan[0])].reshape(-1, WORDS).tolist()
-        self._at = 0
-
-    def tree(self) -> OrderedNode:
-        """The tree of the whole plan."""
-        session = self._session
-        return self._grow(session._orders, session.rows.n_rows, np.arange(session._n_columns))
-
-    def _grow(self, orders: Array, n: int, names: Array) -> OrderedNode:
-        column, rank, _ = self._entries[self._at]
-        self._at += 1
-        if column >= 0:
-            local = int(np.flatnonzero(names == column)[0])
-            if rank < 0:
-                return self._fan(orders, n, names, local, False)
-            in_order = self._session._ranks[column, orders[local, :n] & np.uint32(2**31 - 1)]
-            return self._cut(orders, n, names, local, int(np.searchsorted(in_order, rank, side="right")), False)
-        if rank == 0 or not len(names):
-            return self._ending(orders, n)
-        answer = np.zeros(4, np.int64)
-        units.find_stump(
-            self._session.address, orders, n, len(names), int((names < self._session._n_ordered).sum()), answer
+    def _begin(self, depth: int, memory: int | None) -> Array:
+        """Makes room for a search to this depth, of `memory` bytes at most; the buffer of its nodes."""
+        space = self._arena_bytes(depth, memory)
+        arena = buffers.borrow(space)
+        self._write(**dict.fromkeys((*_COUNTERS, *_SIGNS, "arena_used"), 0))
+        self._write(arena=address_of(arena), arena_space=space)
+        deep = depth > _UNKEPT and self.n_columns > 0
+        words_kept = _POOL if memory is None else min(_POOL, memory // 16)
+        pool = np.empty(words_kept if deep else 1, np.int64)
+        table = np.zeros(_PLACES if deep else 1, np.int64)
+        key = np.zeros(self.n_columns + 1, np.int64)
+        self._cache = (pool, table, key)
+        self._write(
+            cache=address_of(pool) if deep else 0,
+            cache_table=address_of(table),
+            cache_key=address_of(key),
+            cache_space=len(pool),
+            cache_places=len(table),
+            cache_used=1,
+            cache_entries=0,
         )
-        leaf, cost, best, position = answer.tolist()
-        if cost + self._session.rows.price >= leaf:
-            return self._ending(orders, n)
-        if names[best] >= self._session._n_ordered:
-            return self._fan(orders, n, names, best, True)
-        return self._cut(orders, n, names, best, position, True)
+        return arena
 
-    def _fan(self, orders: Array, n: int, names: Array, local: int, last: bool) -> OrderedNode:
-        """The tree of a split with a child for each value; `last`: they are leaves."""
-        session = self._session
-        here = orders[:, :n] & np.uint32(2**31 - 1)
-        codes = session._ranks[names[local]]
-        children: list[tuple[int, OrderedNode]] = []
-        for code in np.unique(codes[here[local]]).tolist():
-            chosen = np.stack([each[codes[each] == code] for each in here[: len(names)]])
-            m = chosen.shape[1]
-            found = session._ranks[names[:, None], chosen]
-            differ = np.flatnonzero(found[:, 0] != found[:, -1])
-            shaped = np.zeros((max(len(differ), 1), m + 1), np.uint32)
-            shaped[: max(len(differ), 1), :m] = chosen[differ] if len(differ) else chosen[:1]
-            shaped[: len(differ), 1:m] |= np.where(
-                found[differ, 1:] != found[differ, :-1], np.uint32(2**31), np.uint32(0)
-            )
-            child = self._ending(shaped, m) if last else self._grow(shaped, m, names[differ])
-            children.append((code, child))
-        return Fan(int(session._columns[names[local]]), tuple(children))
+    def _arena_bytes(self, depth: int, memory: int | None) -> int:
+        """What the nodes of a path need together, at most `memory`."""
+        n, columns = self.rows.n_rows, max(self.n_columns, 1)
+        plan = 1 + WORDS * (2 * n + 1)
+        if depth < 30:
+            plan = min(plan, 1 + WORDS * (self.rows.most_children**depth + 1))
+        level = columns * (20 * n + 32) + 24 * plan + n + 8 * 64
+        most = level * max(0, depth - 2) + 64
+        return int(min(most, 2**31 if memory is None else memory))
 
-    def _cut(self, orders: Array, n: int, names: Array, local: int, position: int, last: bool) -> OrderedNode:
-        """The tree of a split; `last`: its sides are leaves."""
-        session, columns = self._session, max(len(names), 1)
-        sides = [np.empty(columns * (rows + 1), np.uint32) for rows in (position, n - position)]
-        kept = [np.empty(columns, np.int64) for _ in range(2)]
-        side = np.zeros(session.rows.n_rows, np.uint8)
-        widths = units.split_rows(
-            session.address,
-            orders,
-            n,
-            len(names),
-            names,
-            local,
-            position,
-            side,
-            sides[0],
-            kept[0],
-            sides[1],
-            kept[1],
-        )
-        found = []
-        for flat, rows, kept_names, width in zip(sides, (position, n - position), kept, widths, strict=True):
-            shaped = flat.reshape(columns, rows + 1)[: max(width, 1)]
-            here = kept_names[:width].copy()
-            found.append(self._ending(shaped, rows) if last else self._grow(shaped, rows, here))
-        rank = int(session._ranks[names[local], orders[local, position - 1] & np.uint32(2**31 - 1)])
-        return Cut(int(session._columns[names[local]]), rank, found[0], found[1])
+    def _write(self, **words: int) -> None:
+        """Writes words of the record, by name."""
+        for name, word in words.items():
+            self.record[PLACE[name]] = word
 
-    def _ending(self, orders: Array, n: int) -> Ending:
-        return Ending(*self._session.rows.leaf_of(orders[0, :n] & np.uint32(2**31 - 1)))
+    def _word(self, name: str) -> int:
+        return int(self.record[PLACE[name]])
+
+
+def _aligned(size: int, dtype: Any) -> Array:
+    """Zeros that begin at a multiple of 64 bytes, where vectors are loaded fastest."""
+    width = np.dtype(dtype).itemsize
+    buffer = np.zeros(size * width + 64, np.uint8)
+    skip = -address_of(buffer) % 64
+    return buffer[skip : skip + size * width].view(dtype)

@@ -9,12 +9,12 @@ from numba import int64
 
 from streed.kernels.compiled import entry, unit
 from streed.kernels.ordered import cost_matrix, many_labels, two_labels
-from streed.kernels.ordered.orders import mark_sides, split_orders
 from streed.kernels.ordered.pointers import record_at
 from streed.kernels.pointers import KERNEL
-from streed.ordered.categories import ask_columns, find_best_stump
-from streed.ordered.deepening import deepen
+from streed.ordered.categories import find_best_stump
 from streed.ordered.layout import LABELLED, MATRIX, SIGNED
+from streed.ordered.lookahead import search_all
+from streed.ordered.nodes import Node, mark_sides, part_rows
 
 _ROOMS = {SIGNED: two_labels, LABELLED: many_labels, MATRIX: cost_matrix}
 
@@ -44,21 +44,21 @@ def stump(kind: str, lane: Any, counts: bool) -> Any:
 
 
 @entry
-def search_tree(address, depth, splits, budget, orders, names, plan, answer):  # type: ignore[no-untyped-def]
+def search_tree(address, depth, splits, budget, orders, ids, plan, answer):  # type: ignore[no-untyped-def]
     """Searches all rows, by their orders; answer (2,): lower and upper bound, the latter of the tree of the plan."""
     e = record_at(address)
-    deepen(e, depth, int64(orders.ctypes.data), e.rows, e.columns, names, splits, budget, int64(0), plan, answer)
+    node = Node(int64(orders.ctypes.data), e.rows, e.columns, ids)
+    search_all(e, node, depth, splits, budget, plan, answer)
 
 
 @entry
-def find_stump(address, orders, rows, columns, ordered, answer):  # type: ignore[no-untyped-def]
+def find_stump(address, orders, rows, ids, answer):  # type: ignore[no-untyped-def]
     """Asks for the best single split of some rows; answer (4,): the leaf's cost, the split's, its column and place.
 
-    The first `ordered` of the columns have thresholds; of another, there is no place.
+    Of a categorical column, there is no place.
     """
     e = record_at(address)
-    ask_columns(e, int64(orders.ctypes.data), rows, columns, ordered)
-    find_best_stump(e)
+    find_best_stump(e, Node(int64(orders.ctypes.data), int64(rows), int64(len(ids)), ids), True)
     answer[0] = e.found_leaf
     answer[1] = e.found_cost
     answer[2] = e.found_column
@@ -66,21 +66,15 @@ def find_stump(address, orders, rows, columns, ordered, answer):  # type: ignore
 
 
 @entry
-def split_rows(address, orders, rows, columns, names, column, position, side, left, left_names, right, right_names):  # type: ignore[no-untyped-def]
-    """Splits the rows by a column of the node; how many columns each side has, (2,)."""
+def split_rows(address, orders, rows, ids, part, side, target, side_ids):  # type: ignore[no-untyped-def]
+    """Parts the rows of a node: those at positions part[1]..part[2]-1 of column part[0], and the others.
+
+    Their orders are written to the target, their column ids to `side_ids` (2, columns); how many each has, (2,).
+    """
     e = record_at(address)
-    at = int64(orders.ctypes.data)
-    mark_sides(e, at, rows, column, position, side)
-    return split_orders(
-        e,
-        at,
-        rows,
-        columns,
-        names,
-        side,
-        int64(left.ctypes.data),
-        position,
-        left_names,
-        int64(right.ctypes.data),
-        right_names,
-    )
+    node = Node(int64(orders.ctypes.data), int64(rows), int64(len(ids)), ids)
+    column, begin, end = part
+    mark_sides(node, int64(column), int64(begin), int64(end), side)
+    inside = int64(end) - int64(begin)
+    left, right = part_rows(e, node, side, inside, int64(target.ctypes.data), side_ids[0], side_ids[1])
+    return left.columns, right.columns

@@ -10,7 +10,8 @@ import pytest
 from streed.bnb import runner
 from streed.exact import Array
 from streed.ordered.problem import OrderedRows
-from streed.ordered.session import Ending, OrderedSession
+from streed.ordered.rebuild import Leaf
+from streed.ordered.session import OrderedSession
 from tests.unit.ordered_reference import INFINITE, best_cost, draw_rows, measure
 
 pytestmark = pytest.mark.compiles
@@ -129,5 +130,5 @@ def test_a_search_that_is_stopped_before_it_begins(monkeypatch: pytest.MonkeyPat
     rows = OrderedRows(rng.integers(0, 20, (3, 30)).astype(np.int32), costs)
     found = OrderedSession(rows).solve(3)
     label, cost = int(costs.sum(axis=0).argmin()), int(costs.sum(axis=0).min())
-    assert (found.cost, found.tree, found.stopped) == (cost, Ending(label, cost, 30), "time")
+    assert (found.cost, found.tree, found.stopped) == (cost, Leaf(label, cost, 30), "time")
     assert found.lower == costs.min(axis=1).sum()

@@ -9,7 +9,7 @@ import numpy as np
 
 from streed.exact import Array
 from streed.ordered.problem import OrderedRows
-from streed.ordered.session import Cut, Ending, OrderedNode
+from streed.ordered.rebuild import Cut, Leaf, OrderedNode
 
 INFINITE = 10**30
 
@@ -46,7 +46,7 @@ def measure(rows: OrderedRows, tree: OrderedNode) -> dict[str, int]:
 
     def grow(node: OrderedNode, inside: Array) -> tuple[int, int, int, int]:
         if not isinstance(node, Cut):
-            assert isinstance(node, Ending)
+            assert isinstance(node, Leaf)
             assert node.rows == frequency[inside].sum()
             assert node.cost == rows.costs[inside, node.label].sum()
             return node.cost, 0, 0, node.rows

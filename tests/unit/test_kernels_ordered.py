@@ -11,8 +11,8 @@ import pytest
 from streed.data import Dataset
 from streed.exact import Array
 from streed.kernels.buffers import address_of
+from streed.kernels.ordered.orders import sort_rows
 from streed.kernels.ordered.record import INFEASIBLE, NEW, PLACE, ROW, SPLITS
-from streed.kernels.ordered.sorting import sort_rows
 from streed.ordered import units
 from streed.ordered.generated import GeneratedRows, generated_rows
 from streed.ordered.layout import LABELLED, MATRIX, SIGNED
@@ -67,24 +67,20 @@ def _stump(rows: OrderedRows, inside: Array) -> int:
 
 def _ask(session: OrderedSession, columns: int, splits: list[tuple[int, int]]) -> dict[str, Array]:
     """What the scoring kernel says of splits (column, position)."""
-    record = session.worker.record
-    record[PLACE["asked_orders"]] = address_of(session._orders)
+    record = session.record
+    record[PLACE["asked_orders"]] = address_of(session.orders)
     record[PLACE["asked_rows"]] = session.rows.n_rows
     record[PLACE["asked_columns"]] = columns
     record[PLACE["asked_splits"]] = len(splits)
     for at, (column, position) in enumerate(splits):
-        session.worker.kept["split_columns"][at], session.worker.kept["split_positions"][at] = column, position
+        session.arrays["split_columns"][at], session.arrays["split_positions"][at] = column, position
     rows = session.rows
     if isinstance(rows, OrderedRows):
         units.score(rows.kind, rows.lane, rows.min_leaf > 1).ctypes(address_of(record))
     else:
         assert isinstance(rows, GeneratedRows)
         rows.compiled.units["score_thresholds"].ctypes(address_of(record))
-    return {
-        name: session.worker.kept[name][: len(splits)]
-        for name in session.worker.kept
-        if name.endswith(("left", "right"))
-    }
+    return {name: session.arrays[name][: len(splits)] for name in session.arrays if name.endswith(("left", "right"))}
 
 
 def test_orders_hold_every_row_once_and_say_where_values_grow() -> None:
@@ -105,16 +101,15 @@ def test_sides_are_in_order_without_the_columns_that_are_constant_there() -> Non
     for n in (2, 31, 32, 33, 64):
         rows = _draw(rng, n, SIGNED, np.int16, 1)
         session = OrderedSession(rows)
-        width, orders, ranks = session._n_columns, session._orders, session._ranks
+        width, orders, ranks = session.n_columns, session.orders, session.ranks
         for column in range(width):
             for position in np.flatnonzero(orders[column, :n] >= NEW).tolist():
                 sizes = position, n - position
-                flat = [np.zeros(width * (size + 1), np.uint32) for size in sizes]
-                names = [np.zeros(width, np.int64) for _ in sizes]
-                widths = units.split_rows(
-                    *(address_of(session.worker.record), orders, n, width, np.arange(width), column, position),
-                    *(np.zeros(n, np.uint8), flat[0], names[0], flat[1], names[1]),
-                )
+                target, names = np.zeros(width * (n + 2), np.uint32), np.zeros((2, width), np.int64)
+                part, side = np.array([column, 0, position]), np.zeros(n, np.uint8)
+                ids = np.arange(width)
+                widths = units.split_rows(session.address, orders, n, ids, part, side, target, names)
+                flat = np.split(target, [width * (position + 1)])
                 below = np.isin(np.arange(n), orders[column, :position] & np.uint32(ROW))
                 for size, here, kept, count, inside in zip(sizes, flat, names, widths, (below, ~below), strict=True):
                     members = np.flatnonzero(inside)
@@ -138,7 +133,7 @@ def test_scores_and_the_best_split_are_those_of_numpy(kind: str, lane: Any, min_
         rows = _draw(rng, n, kind, lane, min_leaf)
         session = OrderedSession(rows)
         assert (rows.kind, rows.lane) == (kind, lane)
-        width, orders = session._n_columns, session._orders
+        width, orders = session.n_columns, session.orders
         possible = [(0, 0)] + [
             (column, position)
             for column in range(width)
@@ -158,7 +153,7 @@ def test_scores_and_the_best_split_are_those_of_numpy(kind: str, lane: Any, min_
             only_leaves = _ask(session, 0, drawn)
             assert (only_leaves["leaf_left"] == found["leaf_left"]).all()
         answer = np.zeros(4, np.int64)
-        units.find_stump(address_of(session.worker.record), orders, n, width, width, answer)
+        units.find_stump(session.address, orders, n, np.arange(width), answer)
         everything = np.ones(n, bool)
         assert answer[0] == _leaf(rows, everything)
         assert answer[1] == _stump(rows, everything)
@@ -235,7 +230,7 @@ def _compare_generated(rng: np.random.Generator, task: Task, n: int, min_leaf: i
         # rounded down, by a step or two
         return 0 <= cost * rows.scale - code <= 3 or code == cost == 0
 
-    width, orders, m = session._n_columns, session._orders, rows.n_rows
+    width, orders, m = session.n_columns, session.orders, rows.n_rows
     possible = [(0, 0)] + [(j, int(r)) for j in range(width) for r in np.flatnonzero(orders[j, :m] >= NEW)]
     drawn = [possible[i] for i in rng.integers(0, len(possible), SPLITS - 1)]
     found = _ask(session, width, drawn)
@@ -245,7 +240,7 @@ def _compare_generated(rng: np.random.Generator, task: Task, n: int, min_leaf: i
             assert is_near(found[f"leaf_{side}"][at], leaf(inside))
             assert is_near(found[f"stump_{side}"][at], stump(inside))
     answer = np.zeros(4, np.int64)
-    units.find_stump(address_of(session.worker.record), orders, m, width, width, answer)
+    units.find_stump(session.address, orders, m, np.arange(width), answer)
     everything = np.ones(m, bool)
     assert is_near(answer[0], leaf(everything))
     assert is_near(answer[1], stump(everything))

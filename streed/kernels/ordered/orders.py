@@ -3,64 +3,35 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import int32, int64, uint8, uint32
+from numba import int64, uint32
 
+from streed.exact import Array
 from streed.kernels.ordered.record import NEW, ROW, SPLITS
 from streed.kernels.views import matrix, native, vector
 
 
-@native
-def mark_sides(e, orders, n, column, position, side):  # type: ignore[no-untyped-def]
-    """Writes 1 to `side` (N,) for the rows left of the split, 0 for the others."""
-    of_column = matrix(orders, column + 1, n + 1, uint32)
-    for r in range(n):
-        side[int64(of_column[column, r] & uint32(ROW))] = uint8(1) if r < position else uint8(0)
-
-
-@native
-def split_orders(  # type: ignore[no-untyped-def]
-    e, orders, n, columns, names, side, left, left_rows, left_names, right, right_names
-):
-    """Writes the orders of both sides, and the columns of the whole problem that theirs are; (columns left, right).
-
-    Columns in which the rows of a side do not differ are left out. `names` int64 (columns,) says which columns those
-    of the node are; a side's orders have an entry more than rows.
-    """
-    right_rows = n - left_rows
-    here = matrix(orders, columns, n + 1, uint32)
-    lefts = matrix(left, columns, left_rows + 1, uint32)
-    rights = matrix(right, columns, right_rows + 1, uint32)
-    ranks = matrix(e.ranks, e.columns, e.rows, int32)
-    n_left = 0
-    n_right = 0
-    for g in range(columns):
-        a = 0
-        b = 0
-        # whether a larger value than that of the side's last row was passed
-        new_left = uint32(0)
-        new_right = uint32(0)
-        for r in range(n):
-            entry = here[g, r]
-            row = entry & uint32(ROW)
-            is_left = uint32(side[int64(row)])
-            new_left |= entry & uint32(NEW)
-            new_right |= entry & uint32(NEW)
-            lefts[n_left, a] = row | new_left
-            rights[n_right, b] = row | new_right
-            a += int64(is_left)
-            b += int64(uint32(1) - is_left)
-            new_left &= is_left - uint32(1)
-            new_right &= uint32(0) - is_left
-        lefts[n_left, 0] &= uint32(ROW)
-        rights[n_right, 0] &= uint32(ROW)
-        name = names[g]
-        if ranks[name, int64(lefts[n_left, 0])] != ranks[name, int64(lefts[n_left, left_rows - 1] & uint32(ROW))]:
-            left_names[n_left] = name
-            n_left += 1
-        if ranks[name, int64(rights[n_right, 0])] != ranks[name, int64(rights[n_right, right_rows - 1] & uint32(ROW))]:
-            right_names[n_right] = name
-            n_right += 1
-    return n_left, n_right
+def sort_rows(ranks: Array) -> Array:
+    """uint32 (F, n + 1): the orders of all rows, by their ranks (F, n) int32."""
+    columns, n = ranks.shape
+    orders = np.zeros((columns, n + 1), np.uint32)
+    if ranks.max(initial=0) < 2**16:
+        # numbers of 16 bits are sorted digit by digit, which is quicker
+        short = ranks.astype(np.uint16)
+        for column in range(columns):
+            order = np.argsort(short[column], kind="stable")
+            sorted_ranks = ranks[column][order]
+            orders[column, :n] = order
+            orders[column, 1:n] |= np.where(sorted_ranks[1:] != sorted_ranks[:-1], np.uint32(NEW), np.uint32(0))
+        return orders
+    # numbers are sorted quicker than their places: a rank and a row are one of 64 bits
+    rows = np.arange(n, dtype=np.int64)
+    for column in range(columns):
+        both = (ranks[column].astype(np.int64) << 32) | rows
+        both.sort()
+        orders[column, :n] = both & (2**32 - 1)
+        both >>= 32
+        orders[column, 1:n] |= np.where(both[1:] != both[:-1], np.uint32(NEW), np.uint32(0))
+    return orders
 
 
 @native

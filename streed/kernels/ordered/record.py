@@ -59,7 +59,6 @@ ADDRESSES = (
     "prefix",  # int64 (columns, N + 1): worst costs of the first rows of each order, for depth two
     "heap",  # int64 (INTERVAL words, heap_space): the open intervals of depth two
     "arena",  # uint8: what nodes need while they are searched
-    "handed",  # uint8 (F, n): thresholds of the next node that the one above it has closed, or 0; see inheritance.py
     "score",  # the kernel that scores splits
     "stump",  # the kernel that finds the best split of a node by itself
     "numbers",  # of a generated kernel: its parameters
@@ -71,6 +70,7 @@ ADDRESSES = (
 
 SPACES = (
     "heap_space",
+    "heap_size",  # intervals in it
     "arena_space",  # bytes
     "arena_used",
     "scratch_space",  # vectors
@@ -101,13 +101,14 @@ ANSWER = (
     "found_cost",  # what the best single split costs, likewise
     "found_column",  # in columns of the node, -1 for none
     "found_position",
+    "two_upper",  # of depth two: what the best tree costs
+    "two_pruned",  # and the least bound of what was left out
 )
 
 COUNTERS = (
     "batches",  # of splits scored
     "splits",  # scored
     "nodes",  # subproblems of depth three or more
-    "handed_label",  # of the leaf beside the node that has the thresholds at `handed`
     "sparse",  # 1: splits have a price of which the best tree pays few, so bounds are proved from below
     "told",  # 1: bounds of the search of all rows are those of the question
     "recalled",  # row sets that were found in the cache
