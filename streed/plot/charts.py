@@ -38,7 +38,7 @@ def front(
     """
     shown = front_of(found, x, y, **rows)
     drawn = _axes(ax)
-    best, behind = shown.nondominated, [point for point in shown.points if point.dominated]
+    best, behind = ([point for point in shown.points if point.dominated == each] for each in (False, True))
     drawn.step([p.x for p in best], [p.y for p in best], where="post", color=HUES[0], alpha=0.5, linewidth=1.2)
     drawn.scatter([p.x for p in best], [p.y for p in best], color=HUES[0], s=26, zorder=3, label="nondominated")
     if behind:
@@ -145,12 +145,10 @@ def columns(trees: RashomonSet, *, title: str | None = None, ax: Axes | None = N
     if not ranked:
         raise _none()
     drawn = _axes(ax)
-    for said, colour, needed in (("asked by all", HUES[5], True), ("can be done without", HUES[0], False)):
-        places = [place for place, (_, column) in enumerate(ranked) if (column.best_without is None) == needed]
-        if places:
-            drawn.barh(places, [100 * ranked[at][1].share for at in places], color=colour, alpha=0.6, label=said)
-    drawn.set_yticks(range(len(ranked)), [visible(str(name)) for name, _ in ranked])
-    drawn.legend(frameon=False, ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1))
+    drawn.barh(range(len(ranked)), [100 * column.share for _, column in ranked], color=HUES[0], alpha=0.6)
+    needed = ["" if column.best_without is not None else " (asked by all)" for _, column in ranked]
+    names = [visible(str(name)) + said for (name, _), said in zip(ranked, needed, strict=True)]
+    drawn.set_yticks(range(len(ranked)), names)
     return _finished(drawn, "% of the trees", "", title)
 
 

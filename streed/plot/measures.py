@@ -104,10 +104,6 @@ class Front:
     x_label: str
     y_label: str
 
-    @property
-    def nondominated(self) -> tuple[Point, ...]:
-        return tuple(point for point in self.points if not point.dominated)
-
 
 def front_of(
     found: Any,
@@ -175,24 +171,30 @@ def rates_of(
     return found
 
 
-def measure(trees: Sequence[Tree], what: Any, rows: Rows | None) -> list[float]:
-    """What every tree measures.
+def measure(tree: Tree, what: Any, rows: Rows | None) -> float:
+    """What the tree measures.
 
     `what`: a name in `SIZES` or `COUNTS`, a notion of fairness (its gap), or a function of a tree. Raises InputError
     for anything else, and where rows are needed and not given.
     """
     if callable(what):
-        return [float(what(tree)) for tree in trees]
+        return float(what(tree))
     if isinstance(what, str) and what in SIZES:
-        return [float(SIZES[what](tree)) for tree in trees]
+        return float(SIZES[what](tree))
     if not isinstance(what, Fairness) and what not in COUNTS:
         names = ", ".join(map(repr, [*SIZES, *COUNTS]))
-        raise InputError(
-            "measure", f"{what!r}", f"use one of {names}, a notion such as DemographicParity(), a function"
-        )
+        raise InputError("measure", repr(what), f"use one of {names}, a notion such as DemographicParity(), a function")
     if rows is None:
         raise InputError("X", f"missing, and {label(what)} is measured on rows", "give X and y, or a Dataset")
-    return [_on_rows(tree, what, rows) for tree in trees]
+    predicted = rows.predicted(tree)
+    if isinstance(what, Fairness):
+        return float(max(group_rates(what, rows.groups(), predicted)[0].values()))
+    wrong = predicted != rows.y
+    if what in ("errors", "error rate"):
+        return float(rows.weights[wrong].sum() / (1 if what == "errors" else rows.weights.sum()))
+    if len(rows.labels) != 2:
+        raise InputError("y", f"it has {len(rows.labels)} classes", f"{what} are of two")
+    return float(rows.weights[wrong & (rows.y == (what == "false negatives"))].sum())
 
 
 def label(what: Any) -> str:
@@ -203,20 +205,6 @@ def label(what: Any) -> str:
     if what == "nodes":
         return "branching nodes"
     return what if isinstance(what, str) else str(getattr(what, "__name__", what)).replace("_", " ")
-
-
-def _on_rows(tree: Tree, what: Any, rows: Rows) -> float:
-    predicted = rows.predicted(tree)
-    if isinstance(what, Fairness):
-        gaps, _ = group_rates(what, rows.groups(), predicted)
-        return float(max(gaps.values()))
-    wrong = predicted != rows.y
-    if what in ("errors", "error rate"):
-        errors = float(rows.weights[wrong].sum())
-        return errors if what == "errors" else errors / float(rows.weights.sum())
-    if len(rows.labels) != 2:
-        raise InputError("y", f"it has {len(rows.labels)} classes", f"{what} are of two")
-    return float(rows.weights[wrong & (rows.y == (what == "false negatives"))].sum())
 
 
 def _pairs(found: Any) -> list[tuple[Any, Tree]]:
@@ -234,7 +222,7 @@ def _coordinate(
 ) -> tuple[list[float], str]:
     """(what every tree measures, what that is called)."""
     if not isinstance(what, int):
-        return measure([tree for _, tree in pairs], what, rows), label(what)
+        return [measure(tree, what, rows) for _, tree in pairs], label(what)
     try:
         values = [float(value[what]) for value, _ in pairs]
     except (TypeError, IndexError):

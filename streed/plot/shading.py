@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from streed.errors import InputError
+from streed.plot.layout import brief
 from streed.plot.survey import Seen
 from streed.tree import Tree
 
@@ -17,44 +18,37 @@ HUES = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c6b
 
 NEUTRAL = "#ffffff"
 INK = "#1f2933"
-COLD, WARM = "#d6e6f2", "#08519c"
+_COLD, _WARM = "#d6e6f2", "#08519c"
 """Of little and of much."""
 
 
-def shades(tree: Tree, nodes: Sequence[Seen], shade: str) -> tuple[str, ...]:
-    """(nodes,) the fill of every node.
+def colours(tree: Tree, nodes: Sequence[Seen], shade: str | None = None) -> tuple[list[str], list[tuple[str, str]]]:
+    """((nodes,) the fill of every node, (colour, label) of what the colours mean where the nodes do not say it).
 
     `shade`: "class" (the hue of a leaf's label, or of a node's most frequent class, the stronger the purer), "rows"
-    (the share of all rows), "value" (what a leaf predicts, or the mean of a node's rows), "none". Raises InputError for
-    another name, and for "value" where leaves predict no numbers.
+    (the share of all rows), "value" (what a leaf predicts, or the mean of a node's rows), "none"; None is "value" where
+    leaves predict measured numbers, else "class". Raises InputError for another name, and for "value" where leaves
+    predict none.
     """
+    if shade is None:
+        shade = "value" if tree.shown is not None and all(_is_number(shown) for shown in tree.shown) else "class"
     if shade not in SHADES:
         raise InputError("shade", f"{shade!r}", f"use one of {', '.join(SHADES)}")
-    if shade == "class":
-        hue = hues(tree)
-        return tuple(_by_class(tree, seen, hue) for seen in nodes)
-    if shade == "rows":
-        most = max(nodes[0].rows, 1)
-        return tuple(mix(COLD, WARM, seen.rows / most) for seen in nodes)
     if shade == "none":
-        return (NEUTRAL,) * len(nodes)
-    values = [value_of(seen) for seen in nodes]
-    known = [value for value in values if value is not None]
+        return [NEUTRAL] * len(nodes), []
+    if shade == "class":
+        shown = dict.fromkeys([*(tree.labels if tree.shown is None else ()), *tree.shows()])
+        hue = {label: HUES[place % len(HUES)] for place, label in enumerate(shown)}
+        legend = [(colour, brief(label)) for label, colour in hue.items()][: len(HUES)]
+        return [_by_class(tree, seen, hue) for seen in nodes], legend if len(legend) > 1 else []
+    amounts = [float(seen.rows) if shade == "rows" else _value_of(seen) for seen in nodes]
+    known = [amount for amount in amounts if amount is not None]
     if not known:
         raise InputError("shade", "'value', and the leaves predict no numbers", "shade by class or rows")
-    low, spread = min(known), max(known) - min(known) or 1.0
-    return tuple(NEUTRAL if value is None else mix(COLD, WARM, (value - low) / spread) for value in values)
-
-
-def default_shade(tree: Tree) -> str:
-    """What nodes are shaded by unless the caller says: "value" where leaves predict measured numbers, else "class"."""
-    return "value" if tree.shown is not None and all(_is_number(shown) for shown in tree.shown) else "class"
-
-
-def hues(tree: Tree) -> dict[Any, str]:
-    """The hue of everything that leaves show, in the order of the tree's labels, then of the leaves."""
-    shown = dict.fromkeys([*(tree.labels if tree.shown is None else ()), *tree.shows()])
-    return {label: HUES[place % len(HUES)] for place, label in enumerate(shown)}
+    low, high = 0.0 if shade == "rows" else min(known), max(known)
+    fills = [NEUTRAL if each is None else _mix(_COLD, _WARM, (each - low) / (high - low or 1.0)) for each in amounts]
+    ends = ("few rows", "all rows") if shade == "rows" else (brief(low), brief(high))
+    return fills, list(zip((_COLD, _WARM), ends, strict=True))
 
 
 def ink(fill: str) -> str:
@@ -63,14 +57,14 @@ def ink(fill: str) -> str:
     return INK if 0.299 * red + 0.587 * green + 0.114 * blue > 140 else "#ffffff"
 
 
-def mix(low: str, high: str, share: float) -> str:
+def _mix(low: str, high: str, share: float) -> str:
     """The colour at `share` of the way from one to the other."""
     share = min(max(share, 0.0), 1.0)
     parts = [round(a + (b - a) * share) for a, b in zip(_parts(low), _parts(high), strict=True)]
     return "#" + "".join(f"{part:02x}" for part in parts)
 
 
-def value_of(seen: Seen) -> float | None:
+def _value_of(seen: Seen) -> float | None:
     """The number that a leaf predicts, or the mean of a branching node's rows; None where there is none."""
     if seen.is_leaf:
         return float(seen.shows) if _is_number(seen.shows) else None
@@ -81,12 +75,12 @@ def _by_class(tree: Tree, seen: Seen, hue: dict[Any, str]) -> str:
     if seen.is_leaf:
         # A leaf is coloured by what it says: under a limit or unequal costs that may not be its most frequent class.
         share = seen.right(tree)
-        return mix(NEUTRAL, hue[seen.shows], 0.25 + 0.5 * (1.0 if share is None else share))
+        return _mix(NEUTRAL, hue[seen.shows], 0.25 + 0.5 * (1.0 if share is None else share))
     if seen.counts is None or not sum(seen.counts):
         return NEUTRAL
     most = max(range(len(seen.counts)), key=seen.counts.__getitem__)
     least, share = 1 / len(seen.counts), seen.counts[most] / sum(seen.counts)
-    return mix(NEUTRAL, hue[tree.labels[most]], 0.05 + 0.45 * (share - least) / (1 - least or 1))
+    return _mix(NEUTRAL, hue[tree.labels[most]], 0.05 + 0.45 * (share - least) / (1 - least or 1))
 
 
 def _is_number(value: Any) -> bool:

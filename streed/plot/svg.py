@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from streed.data.visible import escaped
-from streed.plot.layout import Box, Card, brief, card, place, text_width
-from streed.plot.shading import COLD, HUES, INK, NEUTRAL, WARM, default_shade, hues, ink, shades, value_of
+from streed.plot.layout import Box, Card, card, place, text_width
+from streed.plot.shading import INK, NEUTRAL, colours, ink
 from streed.plot.survey import Seen, survey
-from streed.tree import Tree
 from streed.tree.models import tree_of
 
 _FONTS = "Helvetica, Arial, 'Liberation Sans', sans-serif"
@@ -57,10 +56,8 @@ def tree_svg(
     grown = tree_of(tree)
     nodes = survey(grown, X, y, sample_weight, gather=gather)
     written = [card(grown, seen, nodes[0].rows, show_counts=show_counts, show_cost=show_cost) for seen in nodes]
-    shade = default_shade(grown) if shade is None else shade
-    fills = shades(grown, nodes, shade)
+    fills, legend = colours(grown, nodes, shade)
     boxes, width, height = place(nodes, written, font)
-    legend = _legend(grown, nodes, shade)
     head = (1.8 * font if title else 0.0) + (2.0 * font if legend else 0.0)
     room = [
         width,
@@ -94,13 +91,11 @@ def _drawn(card: Card, box: Box, fill: str, is_leaf: bool, font: float) -> str:
         f'<rect x="{left:.1f}" y="{top:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" rx="{radius:.1f}"',
         f' fill="{fill}" stroke="#52606d" stroke-width="1"/>',
     ]
-    baseline = top + 0.45 * font
-    for line in card.title:
-        baseline += 1.3 * font
-        parts.append(_text(box.x, baseline - 0.25 * font, line, font, colour, "middle", bold=True))
-    for line in card.lines:
-        baseline += 1.15 * font
-        parts.append(_text(box.x, baseline - 0.2 * font, line, 0.88 * font, colour, "middle"))
+    lines = [(line, 1.3, 1.0) for line in card.title] + [(line, 1.15, 0.88) for line in card.lines]
+    baseline = top + 0.22 * font
+    for line, step, high in lines:
+        baseline += step * font
+        parts.append(_text(box.x, baseline, line, high * font, colour, "middle", bold=high == 1))
     return "".join([*parts, "</g>"])
 
 
@@ -119,17 +114,6 @@ def _edge(seen: Seen, boxes: Sequence[Box], font: float) -> str:
         f'class="streed-page" fill="{NEUTRAL}" fill-opacity="0.9"/>'
         + _text(x, y + 0.28 * font, said, 0.88 * font, None, "middle")
     )
-
-
-def _legend(tree: Tree, nodes: Sequence[Seen], shade: str) -> list[tuple[str, str]]:
-    """(colour, label) of what the colours mean, where that is not written on the nodes."""
-    if shade == "class":
-        found = hues(tree)
-        return [(hue, brief(label)) for label, hue in found.items()][: len(HUES)] if len(found) > 1 else []
-    if shade == "value":
-        values = [value for value in map(value_of, nodes) if value is not None]
-        return [(COLD, brief(float(min(values)))), (WARM, brief(float(max(values))))]
-    return [(COLD, "few rows"), (WARM, "all rows")] if shade == "rows" else []
 
 
 def _drawn_legend(legend: list[tuple[str, str]], top: float, font: float) -> list[str]:

@@ -15,7 +15,7 @@ from streed import plot
 from streed.errors import InputError
 from streed.plot.layout import brief
 from streed.plot.measures import Rows
-from streed.plot.shading import default_shade, hues, shades
+from streed.plot.shading import colours
 from streed.plot.survey import Seen, rule
 from streed.result import Result
 from streed.tasks import Splits
@@ -33,12 +33,11 @@ _MOST_CLASSES = 12
 def leaves(tree: Tree, nodes: Sequence[Seen]) -> dict[str, Any]:
     """Every leaf as a rule, the one with most rows first, in the colours of the picture."""
     found = sorted((seen for seen in nodes if seen.is_leaf), key=lambda seen: -seen.rows)
-    by_value, hue = default_shade(tree) == "value", hues(tree)
-    fills = shades(tree, nodes, default_shade(tree))
+    fills, _ = colours(tree, nodes)
     lines = [
         {
             "rule": " and ".join(rule(nodes, seen.place)) or "every row",
-            "colour": fills[seen.place] if by_value else hue[seen.shows],
+            "colour": fills[seen.place],
             "shows": brief(seen.shows),
             "rows": f"{seen.rows:,}",
             "share": f"{seen.rows / max(nodes[0].rows, 1):.3f}",
