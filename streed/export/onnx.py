@@ -242,8 +242,9 @@ def _holds(question: Question, case: Case, values: str, graph: _Graph) -> str:
         found = f"it asks about {large[0]}, which is not below 2**53"
         raise InputError("tree", found, "ONNX compares in double precision: give smaller numbers")
     if case.relation == GAP:
-        missing = graph.constant([[NO_DATE]], np.int64)
-        return graph.add("IsNaN", [values]) if kind == "number" else graph.add("Equal", [values, missing])
+        if kind == "number":
+            return graph.add("IsNaN", [values])
+        return graph.add("Equal", [values, graph.constant([[NO_DATE]], np.int64)])
     if case.relation == ONE_OF:
         either, *others = (graph.add("Equal", [values, graph.constant([[each]], dtype)]) for each in case.values)
         for other in others:

@@ -1,8 +1,7 @@
 """What a tree asks of the table that the caller had: columns and values that are there, whatever was made of them.
 
 A tree whose data were made of a table carries the recipe of its questions, any other asks about the columns of its data
-as they are. What a 0/1 column means that the caller made, only
-the caller can say (`conditions`).
+as they are. What a 0/1 column means that the caller made, only the caller can say (`conditions`).
 """
 
 from __future__ import annotations
@@ -77,15 +76,10 @@ class Plan:
 
     children: tuple[tuple[int, ...], ...]
     """Empty for a leaf."""
-    columns: tuple[int, ...]
-    """The number of the column of the tree's data; -1 for a leaf."""
     questions: tuple[Question | None, ...]
     """None for a leaf."""
     shows: tuple[Any, ...]
     """None for a branching node."""
-    rows: tuple[int, ...]
-    cuts: tuple[Cut | None, ...]
-    """The cuts of branching nodes on ordered columns."""
 
 
 def plan(tree: Tree, given: Mapping[str, str] | None = None) -> Plan:
@@ -96,21 +90,19 @@ def plan(tree: Tree, given: Mapping[str, str] | None = None) -> Plan:
     """
     used = {column.name: column for column in tree.columns.values()}
     for name in given or ():
-        if name in used and used[name].multiway:
-            raise InputError("conditions", f"{name!r} has categories", "give those of binary columns only")
-    for name in given or ():
         if name not in used:
             names = ", ".join(map(repr, used))
             raise InputError("conditions", f"{name!r} is no column of the tree", f"it asks about {names}")
+        if used[name].multiway:
+            raise InputError("conditions", f"{name!r} has categories", "give those of binary columns only")
     shows = iter(tree.shows())
-    nodes: list[tuple[tuple[int, ...], int, Question | None, Any, int, Cut | None]] = []
-    for first, second, third, *cuts in flatten(tree.root):
+    nodes: list[tuple[tuple[int, ...], Question | None, Any]] = []
+    for first, second, _, *cuts in flatten(tree.root):
         if isinstance(second, tuple):
-            cut = cuts[0] if cuts else None
-            asks = _question_at(tree, first, given or {}) if cut is None else _of_cut(tree.columns[first], first, cut)
-            nodes.append((second, first, asks, None, int(third), cut))
+            asks = _of_cut(tree.columns[first], first, cuts[0]) if cuts else _question_at(tree, first, given or {})
+            nodes.append((second, asks, None))
         else:
-            nodes.append(((), -1, None, next(shows), second, None))
+            nodes.append(((), None, next(shows)))
     columns: list[tuple[Any, ...]] = list(zip(*nodes, strict=True))
     return Plan(*columns)
 

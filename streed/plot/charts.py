@@ -45,15 +45,8 @@ def front(
         drawn.scatter([p.x for p in behind], [p.y for p in behind], color=_GREY, s=18, label="dominated here")
     chosen = [point for point in shown.points if point.chosen]
     if chosen and len(shown.points) > 1:
-        ring: Any = {
-            "facecolor": "none",
-            "edgecolor": HUES[5],
-            "linewidth": 2,
-            "s": 110,
-            "zorder": 4,
-            "label": "chosen",
-        }
-        drawn.scatter([p.x for p in chosen], [p.y for p in chosen], **ring)
+        ring = [p.x for p in chosen], [p.y for p in chosen], "o"
+        drawn.plot(*ring, markersize=11, markerfacecolor="none", color=HUES[5], markeredgewidth=2, label="chosen")
     if behind or chosen:
         drawn.legend(frameon=False)
     return _finished(drawn, shown.x_label, shown.y_label, title)
@@ -128,14 +121,13 @@ def against(
 
     `by`: as `RashomonSet.histogram_of` takes it. Raises InputError as that does, and for a set without trees.
     """
-    found = [
-        (float(value), float(other), math.log10(count)) for (value, other), count in trees.histogram_of(by).items()
-    ]
+    found = sorted(trees.histogram_of(by).items(), key=lambda each: -each[1])
     if not found:
         raise _none()
     drawn = _axes(ax)
-    xs, ys, digits = zip(*sorted(found, key=lambda each: -each[2]), strict=True)
-    drawn.scatter(xs, ys, s=[12 + 28 * min(each, 8.0) for each in digits], color=HUES[0], alpha=0.55, linewidth=0)
+    areas = [12 + 28 * min(math.log10(count), 8.0) for _, count in found]
+    places = [float(value) for (value, _), _ in found], [float(other) for (_, other), _ in found]
+    drawn.scatter(*places, s=areas, color=HUES[0], alpha=0.55, linewidth=0)
     return _finished(drawn, "value", type(by).__name__ if label is None else label, title)
 
 
@@ -146,8 +138,8 @@ def columns(trees: RashomonSet, *, title: str | None = None, ax: Axes | None = N
         raise _none()
     drawn = _axes(ax)
     drawn.barh(range(len(ranked)), [100 * column.share for _, column in ranked], color=HUES[0], alpha=0.6)
-    needed = ["" if column.best_without is not None else " (asked by all)" for _, column in ranked]
-    names = [visible(str(name)) + said for (name, _), said in zip(ranked, needed, strict=True)]
+    needed = {True: " (asked by all)", False: ""}
+    names = [visible(str(name)) + needed[column.best_without is None] for name, column in ranked]
     drawn.set_yticks(range(len(ranked)), names)
     return _finished(drawn, "% of the trees", "", title)
 

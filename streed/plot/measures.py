@@ -112,24 +112,22 @@ def front_of(
     *,
     X: Any = None,
     labels: Any = None,
-    sample_weight: Any = None,
-    sensitive_features: Any = None,
     chosen: Tree | None = None,
+    **further: Any,
 ) -> Front:
     """The trees of `found`, measured by `x` and `y`; less is better by both.
 
     `found`: a Result (its front), several Results (the tree of each), or (value, tree) pairs. `x`, `y`: measures as
     `measure` takes them, or the number of a component of the values; without them, the first two components where
-    values have such, else branching nodes and errors. `X` (or Rows), `labels` (the rows' y), `sample_weight` and
-    `sensitive_features`: the rows that trees are measured on; a Dataset brings its own. `chosen`: the tree to mark,
+    values have such, else branching nodes and errors. `X` (or Rows), `labels` (the rows' y), `further` (sample_weight,
+    sensitive_features): the rows that trees are measured on; a Dataset brings its own. `chosen`: the tree to mark,
     where `found` is no Result. Raises InputError where there is no tree, where a value has no such component, and for
     measures that need what is not given.
     """
     pairs = _pairs(found)
     marked = found.tree if isinstance(found, Result) else chosen
     tuples = all(isinstance(value, tuple) and len(value) > 1 for value, _ in pairs)
-    known = X is None or isinstance(X, Rows)
-    rows = X if known else Rows.make(X, labels, sample_weight, sensitive_features)
+    rows = X if X is None or isinstance(X, Rows) else Rows.make(X, labels, **further)
     names = [type(part).__name__ for part in (found.task.value_parts or () if isinstance(found, Result) else ())]
     xs, x_label = _coordinate(pairs, x if x is not None else 0 if tuples else "nodes", rows, names)
     ys, y_label = _coordinate(pairs, y if y is not None else 1 if tuples else "errors", rows, names)
@@ -144,22 +142,16 @@ def front_of(
 
 
 def rates_of(
-    tree: Any,
-    X: Any,
-    y: Any = None,
-    *,
-    sensitive_features: Any = None,
-    sample_weight: Any = None,
-    feature: Any = None,
-    positive: Any = None,
+    tree: Any, X: Any, y: Any = None, *, feature: Any = None, positive: Any = None, **further: Any
 ) -> dict[str, dict[str, float]]:
     """The rate of every group by kind: of favourable predictions, among all rows, the positive and the negative ones.
 
-    `tree`: a Tree or a Result. `X`: rows, or Rows. `feature`: which sensitive column, where there are several;
-    `positive`: the favourable label, where there are more than two. A kind that is undefined, because a group has no
-    such rows, is left out. Raises InputError where no groups are given, or the favourable label is not clear.
+    `tree`: a Tree or a Result. `X`, `y`, `further` (sample_weight, sensitive_features): rows, or Rows. `feature`: which
+    sensitive column, where there are several; `positive`: the favourable label, where there are more than two. A kind
+    that is undefined, because a group has no such rows, is left out. Raises InputError where no groups are given, or
+    the favourable label is not clear.
     """
-    rows = X if isinstance(X, Rows) else Rows.make(X, y, sample_weight, sensitive_features)
+    rows = X if isinstance(X, Rows) else Rows.make(X, y, **further)
     data, predicted = rows.groups(), rows.predicted(tree_of(tree))
     found: dict[str, dict[str, float]] = {}
     for notion in (DemographicParity, EqualOpportunity, PredictiveEquality):

@@ -86,10 +86,11 @@ def draw(rng: np.random.Generator) -> Case:
         name: [_changed(makers[name], rng) for _ in range(20)] + held[name][:10]
         for name in map(str, rng.permutation(names))
     }
-    expected = [
-        _walk(tree, recipe, row) for row in (dict(zip(new, r, strict=True)) for r in zip(*new.values(), strict=True))
-    ]
-    return Case(tree, new, expected, {name: made[0] for name, made in makers.items()})
+    rows = [dict(zip(new, row, strict=True)) for row in zip(*new.values(), strict=True)]
+    known = {column.name: column.categories for column in recipe.columns}
+    gaps = [{n: None if value == "" and "" not in known[n] else value for n, value in row.items()} for row in rows]
+    expected, of_texts = ([_walk(tree, recipe, row) for row in each] for each in (rows, gaps))
+    return Case(tree, new, expected, {name: made[0] for name, made in makers.items()}, of_texts)
 
 
 def _steps(values: list[Any], rng: np.random.Generator) -> Any:
