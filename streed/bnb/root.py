@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from numba import int64
 
-from streed.bnb.expand import is_shallow
-from streed.bnb.improve import improve, report, solve_shallow
+from streed.bnb.choosing import next_side
+from streed.bnb.expand import is_shallow, open_node
+from streed.bnb.improve import aim, enter, improve, leave, report, solve_shallow, use_edge
 from streed.bnb.node_index import find_node
-from streed.bnb.nodes import nodes_of
+from streed.bnb.nodes import nodes_of, sort_edges
 from streed.bnb.shared_store import go_in, go_out
 from streed.bnb.ties import settle_ties
 from streed.kernels.compiled import entry
 from streed.kernels.pointers import engine_at
-from streed.kernels.records import ASKED, INFINITE
+from streed.kernels.records import ASKED, INFINITE, NONE
 from streed.kernels.views import native, vector
 
 
@@ -21,8 +22,9 @@ def search_root(engine, depth, budget, again):  # type: ignore[no-untyped-def]
     """Searches the problem whose rows stand behind the last node, or goes on with the last one; its node is e.root.
 
     Returns when it is solved or no tree costs less than e.root_target, when the search was stopped, or when there is no
-    more room: e.crowded then is 1. If e.settled asks for it, the ties of a solved problem are settled instead (ties.py;
-    here, as an entry of its own would compile the search once more).
+    more room: e.crowded then is 1. Where e.root_edge names an edge, only this one is searched; processes that share no
+    memory open the root alike, so that a number is the same split in all. If e.settled asks for it, the ties of a
+    solved problem are settled instead (ties.py; here, as an entry of its own would compile the search once more).
     """
     e = engine_at(engine)
     if e.settled == ASKED:
@@ -32,13 +34,39 @@ def search_root(engine, depth, budget, again):  # type: ignore[no-untyped-def]
         place_root(e, depth, budget)
     e.crowded = 0
     vector(e.path, e.path_space, int64)[0] = e.root
-    if is_shallow(nodes_of(e)[e.root]):
+    if e.root_edge != NONE and not is_shallow(nodes_of(e)[e.root]):
+        _search_edge(e, e.root_edge)
+    elif is_shallow(nodes_of(e)[e.root]):
         solve_shallow(e, int64(0), e.root_target, e.root_high, e.root_low)
         report(e)
     else:
         go_in(e, e.root)
         improve(e, int64(0), e.root_target, e.root_high, e.root_low)
         go_out(e, e.root)
+
+
+@native
+def _search_edge(e, edge):  # type: ignore[no-untyped-def]
+    """Opens the root if it is new, and improves an edge of it, if there is one of this number."""
+    nodes = nodes_of(e)
+    if nodes[e.root].n_edges == NONE:
+        open_node(e, int64(0), int64(INFINITE), e.root_high, e.root_low)
+        if e.crowded == 1:
+            return
+        sort_edges(e, nodes[e.root])
+    if edge >= nodes[e.root].n_edges:
+        return
+    goal = min(int64(e.root_target), int64(nodes[e.root].upper))
+    raised = int64(0)
+    side = next_side(e, int64(0), edge, goal)
+    while side != NONE and enter(e, int64(0), edge, side):
+        target, high, low = aim(e, int64(0), edge, side, goal, e.root_high, e.root_low)
+        improve(e, int64(1), target, high, low)
+        raised |= leave(e, int64(0), edge, side)[1]
+        # bounds of others leave a side less to reach than it needs, so that it may be its turn again
+        side = next_side(e, int64(0), edge, goal)
+    if e.crowded == 0:
+        use_edge(e, int64(0), edge, raised)
 
 
 @entry

@@ -21,7 +21,7 @@ from streed.kernels.counting.columns import find_rows
 from streed.kernels.kinds import CLASSES
 from streed.kernels.packed import PackedProblem, narrowest_lane
 from streed.kernels.record_proxy import RecordProxy
-from streed.kernels.records import CHILD, EDGE, INFINITE, LANES, LOWEST, NODE
+from streed.kernels.records import CHILD, EDGE, INFINITE, LANES, LOWEST, NODE, NONE
 
 if TYPE_CHECKING:
     from streed.bnb.turns import Turns
@@ -175,6 +175,7 @@ class Workspace:
             "path_space": space.path,
             "similar_from": SIMILAR_FROM,
             "root_target": INFINITE,
+            "root_edge": NONE,
             "pause": INFINITE,
         }
 

@@ -13,20 +13,19 @@ import time
 from collections import Counter
 from concurrent.futures import CancelledError
 from pathlib import Path
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, cast, final
 
 import attrs
 
 from streed.bnb.native_search import certify, search_native
 from streed.bnb.procedure import DEPTH_FIRST
-from streed.bnb.session import depth_and_budget, is_short
+from streed.bnb.session import depth_and_budget, is_one_unit, is_short
 from streed.cluster.frontier import Frontier, Overflow
-from streed.cluster.pieces import Piece, Precision, encoded, improve
+from streed.cluster.pieces import Piece, Shared, improve
 from streed.encoding.encoding import TooImprecise
 from streed.errors import InputError, TaskError
 from streed.exact import Range
 from streed.kernels.compilation import clock
-from streed.kernels.records import SHALLOW, UNLIMITED
 from streed.problem import Driver, Outcome, Problem, SearchLimits, process_memory
 from streed.task import TOTAL, Task
 
@@ -65,28 +64,24 @@ class Distributed(Driver):
             raise TaskError("many machines search for one optimum; a front is searched by one: leave search= out")
 
     def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
-        precision: Precision = ()
         deadline = None if search_limits.time_limit is None else clock() + search_limits.time_limit
+        shared = Shared(problem, seconds=self.slice, memory_limit=search_limits.memory_limit)
         while True:
-            encoding = encoded(problem, precision)
-            depth, budget = depth_and_budget(encoding.packed, problem.max_depth, problem.max_nodes)
-            if is_short(encoding.packed, depth) or (depth <= SHALLOW and budget == UNLIMITED):
-                found = search_native(problem, search_limits, DEPTH_FIRST)
-                assert found is not None
-                return found
+            packed = shared.encoded().packed
+            depth, budget = depth_and_budget(packed, problem.max_depth, problem.max_nodes)
+            if is_short(packed, depth) or is_one_unit(depth, budget):
+                return cast(Outcome, search_native(problem, search_limits, DEPTH_FIRST))
             try:
-                return self._search(problem, precision, search_limits, deadline)
+                return self._search(shared, search_limits, deadline)
             except Overflow:
-                precision = (*precision, None)
+                step = None
             except TooImprecise as coarse:
-                precision = (*precision, coarse.finer.scale)  # type: ignore[attr-defined]
+                step = coarse.finer.scale  # type: ignore[attr-defined]
+            shared = attrs.evolve(shared, precision=(*shared.precision, step))
 
-    def _search(
-        self, problem: Problem, precision: Precision, search_limits: SearchLimits, deadline: float | None
-    ) -> Outcome:
+    def _search(self, shared: Shared, search_limits: SearchLimits, deadline: float | None) -> Outcome:
         begin = time.perf_counter()
-        memory = search_limits.memory_limit
-        frontier = Frontier(problem, precision, seconds=self.slice, memory_limit=memory, beat=search_limits.beat)
+        frontier = Frontier(shared, search_limits.beat)
         if self.file is not None and self.file.exists():
             frontier.load(self.file)
         opened = time.perf_counter()
@@ -97,30 +92,22 @@ class Distributed(Driver):
             reason = "interrupt"
         finally:
             fleet.close()
-        lower, upper = frontier.bounds
         stopped = None if frontier.is_done else reason or "interrupt"
         if self.file is not None and stopped is None:
             self.file.unlink(missing_ok=True)
-        preorder = frontier.preorder if upper < frontier.target else None
+        encoding, packed = frontier.encoding, frontier.encoding.packed
         stats: dict[str, Any] = {
             "search": self.name,
             "threads": fleet.most_threads,
-            "seconds_setup": opened - begin,
-            "seconds_search": time.perf_counter() - opened,
-            "seconds_workers": frontier.seconds,
-            "pieces": frontier.pieces,
             "lost": fleet.lost,
-            "unsettled": frontier.unsettled,
-            "nodes": frontier.nodes,
-            "columns": frontier.encoding.packed.n_columns,
-            "kernel": frontier.encoding.packed.kind,
-            "exact": frontier.encoding.exact,
-            "route": frontier.encoding.route,
-            "evictions": 0 if stopped is None else 1,
-            "peak_bytes": process_memory.peak(),
+            **frontier.counts,
         }
-        bound = frontier.lower_bound
-        return certify(problem, frontier.encoding, preorder, (lower, upper), bound, stopped, stats)
+        stats |= {"seconds_workers": stats.pop("seconds"), "seconds_setup": opened - begin}
+        stats |= {"seconds_search": time.perf_counter() - opened, "unsettled": frontier.unsettled}
+        stats |= {"columns": packed.n_columns, "kernel": packed.kind, "exact": encoding.exact, "route": encoding.route}
+        stats |= {"evictions": int(stopped is not None), "peak_bytes": process_memory.peak()}
+        preorder = frontier.preorder
+        return certify(shared.problem, encoding, preorder, frontier.bounds, frontier.lower_bound, stopped, stats)
 
 
 class _Fleet:
@@ -157,7 +144,7 @@ class _Fleet:
                 self._saved = time.perf_counter()
             best = frontier.value
             if search_limits.report is not None:
-                search_limits.report(best, frontier.lower_bound, frontier.nodes, "searching")
+                search_limits.report(best, frontier.lower_bound, frontier.counts["nodes"], "searching")
             if not frontier.is_done and search_limits.is_enough(best, frontier.lower_bound):
                 return "gap"
             if not frontier.is_done and deadline is not None and clock() >= deadline:
@@ -180,11 +167,8 @@ class _Fleet:
             if future.status != "cancelled":
                 self._frontier.settle(future.result())
                 return
-        except (killed, OSError):  # a TimeoutError, too: the worker died with the answer
+        except (killed, CancelledError, OSError):  # a TimeoutError, too: the worker died with the answer
             pass
-        except RuntimeError as error:
-            if "lost" not in str(error).lower():
-                raise
         self._losses[piece.edge] += 1
         if self._losses[piece.edge] > _MOST_LOSSES:
             raise InputError("client", f"a piece was lost {_MOST_LOSSES} times", "give workers more memory, or a limit")

@@ -15,13 +15,13 @@ import os
 from pathlib import Path
 from typing import Any, final
 
+import attrs
 import numpy as np
 
-from streed.cluster.pieces import Piece, Precision, Progressed, Root
+from streed.cluster.pieces import Piece, Progressed, Root, Shared
 from streed.data import Dataset
-from streed.encoding.encoding import Encoding
 from streed.errors import InputError
-from streed.exact import Array, Range
+from streed.exact import Range
 from streed.kernels.records import INFINITE
 from streed.problem import Problem
 from streed.task import Task
@@ -60,7 +60,7 @@ def frontier(
     bound = task.bind(data)
     supports = [limit.support for limit in bound.limits if limit.support is not None]
     problem = Problem(data, bound, max_depth, max_nodes, min(max([min_leaf, *supports]), data.size + 1))
-    return Frontier(problem, seconds=seconds, memory_limit=memory_limit)
+    return Frontier(Shared(problem, seconds=seconds, memory_limit=memory_limit))
 
 
 class Overflow(Exception):
@@ -71,41 +71,27 @@ class Overflow(Exception):
 class Frontier:
     """The splits of the root of a problem; made by `streed.frontier`, and by the driver `streed.Distributed`."""
 
-    def __init__(
-        self,
-        problem: Problem,
-        precision: Precision = (),
-        *,
-        seconds: float | None = None,
-        memory_limit: int | None = None,
-        beat: Any = None,
-    ) -> None:
-        self.problem = problem
-        self.precision = precision
-        self._seconds, self._memory_limit = seconds, memory_limit
-        root = Root(problem, precision, memory_limit)
+    def __init__(self, shared: Shared, beat: Any = None) -> None:
+        root = Root(shared)
+        self.encoding = root.encoding
+        self._target = INFINITE if beat is None else min(self.encoding.target(beat), INFINITE)
         try:
-            self.encoding: Encoding = root.encoding
-            self.target = INFINITE if beat is None else min(self.encoding.target(beat), INFINITE)
-            opened = root.improve(Piece("", precision, -1, self.target))
+            opened = root.progress(-1, self._target)
         finally:
-            root.close()
-        self._overflowed = opened.overflow
-        self.splits = opened.splits
-        self.lowers: Array = np.array(opened.lowers, np.int64)
-        self.root_lower = opened.root_lower
-        self.upper = min(opened.upper, INFINITE)
-        self.preorder: Array | None = opened.preorder
-        self.problem_id = self._fingerprint(root)
-        self.tries = np.zeros(len(self.lowers), np.int64)
-        self.flying: set[int] = set()
-        """The splits that are worked on."""
-        self.nodes, self.pieces, self.seconds = opened.nodes, 0, 0.0
+            root.workspace.close()
+        self._opened, self.lowers = opened, np.array(opened.lowers, np.int64)
+        self.root_lower, self.upper, self.preorder = opened.root_lower, min(opened.upper, INFINITE), opened.preorder
+        self._tries = np.zeros(len(self.lowers), np.int64)
+        self._flying: set[int] = set()
+        self.counts: dict[str, Any] = {"nodes": opened.nodes, "pieces": 0, "seconds": 0.0}
+        """Nodes that were visited, pieces that came back, and processor seconds that they took."""
+        self.problem = attrs.evolve(shared, name=self._fingerprint(root.limits, shared))
+        """As `improve` takes it; it can be pickled."""
 
     @property
     def goal(self) -> int:
         """The code that a tree has to be below."""
-        return min(self.upper, self.target)
+        return min(self.upper, self._target)
 
     @property
     def bounds(self) -> tuple[int, int]:
@@ -139,20 +125,19 @@ class Frontier:
 
         A piece is handed out again if it is not settled: `give_back` says that it was lost.
         """
-        if self._overflowed:
+        if self._opened.overflow:
             raise Overflow
-        free = [k for k in np.flatnonzero(self.lowers < self.goal).tolist() if k not in self.flying]
+        free = [k for k in np.flatnonzero(self.lowers < self.goal).tolist() if k not in self._flying]
         if self.is_done or not free:
             return None
-        edge = min(free, key=lambda k: (self.tries[k], self.lowers[k]))
-        self.tries[edge] += 1
-        self.flying.add(edge)
-        lowers = tuple(self.lowers.tolist())
-        return Piece(self.problem_id, self.precision, edge, self.goal, lowers, self._seconds, self._memory_limit)
+        edge = min(free, key=lambda k: (self._tries[k], self.lowers[k]))
+        self._tries[edge] += 1
+        self._flying.add(edge)
+        return Piece(edge, self.goal, tuple(self.lowers.tolist()))
 
     def give_back(self, piece: Piece) -> None:
         """Notes that a piece was lost, with its worker."""
-        self.flying.discard(piece.edge)
+        self._flying.discard(piece.edge)
 
     def settle(self, found: Progressed) -> None:
         """Takes what became of a piece: bounds of all splits, and a better tree if there is one.
@@ -161,31 +146,29 @@ class Frontier:
         """
         if found.overflow:
             raise Overflow
-        if found.splits != self.splits:
+        if found.splits != self._opened.splits:
             raise InputError("found", "it is of another problem", "settle what `next` handed out")
-        self.flying.discard(found.edge)
+        self._flying.discard(found.edge)
         self.lowers = np.maximum(self.lowers, np.array(found.lowers, np.int64))
         self.root_lower = max(self.root_lower, min(found.root_lower, found.upper))
         if found.upper < self.upper and found.preorder is not None:
             self.upper, self.preorder = found.upper, found.preorder
-        self.nodes += found.nodes
-        self.pieces += 1
-        self.seconds += found.seconds
+        for key, more in (("nodes", found.nodes), ("pieces", 1), ("seconds", found.seconds)):
+            self.counts[key] += more
 
     def tree(self) -> Tree | None:
         """The best known tree, measured again from the raw data; None without one."""
         if self.preorder is None:
             return None
-        complete = self.is_done
-        solution, _ = self.encoding.solution(self.problem, self.preorder, self.upper, self.bounds[0], complete)
-        data, task = self.problem.data, self.problem.task
-        return Tree.grown(solution.root, data, tuple(task.labels(data)), unit=self.encoding.unit, shown=solution.shown)
+        problem, bounds = self.problem.problem, self.bounds
+        solution, _ = self.encoding.solution(problem, self.preorder, self.upper, bounds[0], self.is_done)
+        labels, unit = tuple(problem.task.labels(problem.data)), self.encoding.unit
+        return Tree.grown(solution.root, problem.data, labels, unit=unit, shown=solution.shown)
 
     def save(self, path: str | Path) -> None:
         """Writes what is known, whole or not at all."""
         tree = None if self.preorder is None else self.preorder.tolist()
-        counts = [self.nodes, self.pieces, self.seconds]
-        known = [self.problem_id, self.lowers.tolist(), self.root_lower, self.upper, tree, counts]
+        known = [self.problem.name, self.lowers.tolist(), self.root_lower, self.upper, tree, self.counts]
         aside = Path(f"{path}.{os.getpid()}.part")
         aside.write_text(json.dumps({"streed frontier": known}), encoding="utf-8")
         aside.replace(path)
@@ -194,32 +177,30 @@ class Frontier:
         """Takes what `save` wrote; raises InputError for a file that is none, or is of another problem."""
         try:
             name, lowers, root_lower, upper, tree, counts = json.loads(Path(path).read_bytes())["streed frontier"]
-            codes = np.array(lowers, np.int64)
+            codes, root_lower, upper = np.array(lowers, np.int64), int(root_lower), int(upper)
             preorder = None if tree is None else np.array(tree, np.int64)
-            root_lower, upper = int(root_lower), int(upper)
-            nodes, pieces, seconds = int(counts[0]), int(counts[1]), float(counts[2])
+            counts = {key: type(old)(counts[key]) for key, old in self.counts.items()}
         except OSError as error:
             raise InputError("path", f"it cannot be read ({error.strerror})", "check the path") from None
         except (KeyError, IndexError, TypeError, ValueError, OverflowError):
             raise InputError("path", f"{str(path)!r} holds no frontier", "give a file that `save` wrote") from None
-        if name != self.problem_id or codes.shape != self.lowers.shape:
+        if name != self.problem.name or codes.shape != self.lowers.shape:
             raise InputError("path", f"{str(path)!r} is of another problem", "give the data, task and limits of then")
         if upper < self.upper and preorder is not None:
             self.upper, self.preorder = upper, preorder
         self.lowers, self.root_lower = np.maximum(self.lowers, codes), max(self.root_lower, root_lower)
-        self.nodes, self.pieces, self.seconds = nodes, pieces, seconds
+        self.counts = counts
 
-    def _fingerprint(self, root: Root) -> str:
+    def _fingerprint(self, limits: tuple[int, int], shared: Shared) -> str:
         """A hash of all that the codes of the problem depend on."""
         packed = self.encoding.packed
-        digest = hashlib.sha256()
         arrays = [packed.column, packed.flipped, packed.column_rows, packed.groups.profits, packed.groups.words]
         arrays += [] if packed.row_values is None else [packed.row_values]
         arrays += [] if packed.scoring is None else [packed.scoring.numbers]
         arrays += [] if packed.prices is None else [packed.prices.full, packed.prices.given]
+        shapes = [(array.shape, array.dtype.str) for array in arrays]
+        asked = (*limits, packed.min_leaf, packed.split_cost, packed.n_labels, self._target, shared.precision)
+        digest = hashlib.sha256(repr((repr(shared.problem.task), asked, self._opened.splits, shapes)).encode())
         for array in arrays:
-            digest.update(repr((array.shape, array.dtype.str)).encode())
             digest.update(np.ascontiguousarray(array).tobytes())
-        limits = (root.depth, root.budget, packed.min_leaf, packed.split_cost, packed.n_labels, self.target)
-        digest.update(repr((repr(self.problem.task), self.precision, limits, self.splits)).encode())
         return digest.hexdigest()

@@ -176,6 +176,7 @@ QUESTION = [
     ("frontier", np.int64),  # the level from which best-first search goes on depth-first, or UNLIMITED
     ("pause", np.int64),  # the search returns, as if it were crowded, once it has made more visits than this
     ("root_target", np.int64),  # the root is solved once no tree costs less than this
+    ("root_edge", np.int64),  # the one edge of the root that is searched (root.py), or NONE for all
     ("root_high", np.uint64),  # the branch that leads to it
     ("root_low", np.uint64),
     ("settled", np.int64),  # 1: the ties of the best tree were settled (ties.py); ASKED: they are to be

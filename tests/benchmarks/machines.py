@@ -17,8 +17,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-import attrs
-
 import streed
 from streed.cluster import Frontier, forget, improve
 from tests.benchmarks import harness
@@ -109,7 +107,7 @@ def load(frontier: Frontier) -> None:
     """Loads in a worker what a search needs, by the first moment of one."""
     piece = frontier.next()
     if piece is not None:
-        improve(frontier.problem, attrs.evolve(piece, seconds=0.001))
+        improve(frontier.problem, piece)
     forget()
 
 

@@ -195,7 +195,8 @@ def test_what_was_proved_of_other_splits_is_used() -> None:
     frontier = frontier_of(Accuracy(), SOME, SOME_Y, 5)
     piece = frontier.next()
     assert piece is not None
-    told = attrs.evolve(piece, lowers=tuple([piece.goal] * len(piece.lowers)), problem_id="told")
+    told = attrs.evolve(piece, lowers=tuple([piece.goal] * len(piece.lowers)))
+    forget()
     found = improve(frontier.problem, told)
     assert set(found.lowers) == {piece.goal}
     assert found.nodes <= 1
