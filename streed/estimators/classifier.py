@@ -6,7 +6,7 @@
 >>> model.predict([[30.0, "f"]]).tolist(), model.optimal_
 (['yes'], True)
 >>> print(model.to_text())
-x1=m?
+x1 = m?
 ├── no: yes (3 rows, cost 0)
 └── yes: no (2 rows, cost 0)
 """
