@@ -89,7 +89,7 @@ def plan(tree: Tree, given: Mapping[str, str] | None = None) -> Plan:
     Raises InputError for a name that the tree does not ask about, and for a column of categories.
     """
     used = {column.name: column for column in tree.columns.values()}
-    for name in given or ():
+    for name in sorted(given or (), key=lambda name: name not in used):
         if name not in used:
             names = ", ".join(map(repr, used))
             raise InputError("conditions", f"{name!r} is no column of the tree", f"it asks about {names}")
