@@ -45,7 +45,7 @@ class Box:
     height: float
 
 
-def card(tree: Tree, seen: Seen, total: int, *, show_counts: bool, show_cost: bool) -> Card:
+def card(tree: Tree, seen: Seen, total: int, *, show_cost: bool) -> Card:
     """What to write on a node: its rows of `total`, the rows of every class or their mean, and what a leaf costs."""
     said = seen.asks if seen.asks is not None else brief(seen.shows)
     title = tuple(textwrap.wrap(said, _LONGEST, break_long_words=True)) or (" ",)
@@ -53,8 +53,8 @@ def card(tree: Tree, seen: Seen, total: int, *, show_counts: bool, show_cost: bo
         title = (*title[:2], title[2][: _LONGEST - 1] + "…")
     share = f" ({100 * seen.rows / total:.1f} %)" if total and seen.rows != total else ""
     rows = f"{seen.rows:,} row{'' if seen.rows == 1 else 's'}{share}"
-    counts = _counts(tree, seen.counts) if show_counts and seen.counts is not None else ""
-    last = [f"mean {brief(seen.mean)}"] if show_counts and seen.mean is not None else []
+    counts = _counts(tree, seen.counts) if seen.counts is not None else ""
+    last = [f"mean {brief(seen.mean)}"] if seen.mean is not None else []
     # Tuples are what the search compares, not what a reader of the tree asks for.
     if show_cost and seen.cost is not None and not isinstance(seen.cost, tuple):
         last.append(worth_text(tree, seen.cost))

@@ -21,6 +21,8 @@ _PAGE = (
     f'<rect class="streed-page" width="100%" height="100%" fill="{NEUTRAL}"/>'
 )
 _MARGIN = 12.0
+_FONT = 12.0
+"""The size of the text, in pixels."""
 
 
 class Svg(str):
@@ -39,23 +41,20 @@ def tree_svg(
     *,
     sample_weight: Any = None,
     shade: str | None = None,
-    show_counts: bool = True,
     show_cost: bool = True,
     gather: bool = False,
     title: str | None = None,
-    font: float = 12.0,
 ) -> Svg:
     """The tree as the text of an SVG file; `tree` is a Tree, or a Result or a fitted estimator whose tree it is.
 
     `X`, `y`, `sample_weight`, `gather`: rows to count at the nodes, as `survey` takes them; without them, the rows that
     the tree remembers. `shade`: what the colours mean, "class", "rows", "value" or "none"; by default "value" where
-    leaves predict measured numbers, else "class". `show_counts`, `show_cost`: the rows of every class (or their mean),
-    and what leaves cost. `font`: the size of the text, in pixels. Raises InputError for a result without a tree, for
-    rows that the tree cannot read, and for a shade that needs what is not known.
+    leaves predict measured numbers, else "class". `show_cost`: whether leaves say what they cost. Raises InputError for
+    a result without a tree, for rows that the tree cannot read, and for a shade that needs what is not known.
     """
-    grown = tree_of(tree)
+    grown, font = tree_of(tree), _FONT
     nodes = survey(grown, X, y, sample_weight, gather=gather)
-    written = [card(grown, seen, nodes[0].rows, show_counts=show_counts, show_cost=show_cost) for seen in nodes]
+    written = [card(grown, seen, nodes[0].rows, show_cost=show_cost) for seen in nodes]
     fills, legend = colours(grown, nodes, shade)
     boxes, width, height = place(nodes, written, font)
     head = (1.8 * font if title else 0.0) + (2.0 * font if legend else 0.0)

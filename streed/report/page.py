@@ -38,23 +38,22 @@ def make_report(
     X: Any = None,
     y: Any = None,
     *,
-    sample_weight: Any = None,
-    sensitive_features: Any = None,
     compare: Sequence[Result] = (),
     near: RashomonSet | None = None,
     gather: bool = False,
     title: str | None = None,
     note: str | None = None,
+    **further: Any,
 ) -> str:
     """The text of an HTML file about a result or a fitted estimator, or a tree alone (whose claims say what was found).
 
-    `X`, `y`, `sample_weight`, `sensitive_features`: rows to count at the nodes and to judge predictions by, as `solve`
-    takes them, or a Dataset that has them; without them the rows are those that the tree remembers. `compare`: results
-    of other budgets or limits, drawn as a front where the result has none. `near`: the near-optimal trees of the same
-    task, of which the tree may be one. `gather`: show leaves that predict the same, below a node with a child per
-    category, as one. `note`: a sentence below the title. Sections for which nothing is known are left out. Charts need
-    matplotlib; without it the page says so in their place. Raises InputError for a result without a tree, and for rows
-    that the tree cannot read.
+    `X`, `y`, `further` (sample_weight, sensitive_features): rows to count at the nodes and to judge predictions by, as
+    `solve` takes them, or a Dataset that has them; without them the rows are those that the tree remembers. `compare`:
+    results of other budgets or limits, drawn as a front where the result has none. `near`: the near-optimal trees of
+    the same task, of which the tree may be one. `gather`: show leaves that predict the same, below a node with a child
+    per category, as one. `note`: a sentence below the title. Sections for which nothing is known are left out. Charts
+    need matplotlib; without it the page says so in their place. Raises InputError for a result without a tree, and for
+    rows that the tree cannot read.
     """
     tree = tree_of(found)
     verdict = found.verdict().split("\n") if hasattr(found, "verdict") else ()
@@ -62,9 +61,10 @@ def make_report(
     result = found if isinstance(found, Result) else None
     verdict = verdict or (list(map(kept, result.stats.get("limits", ()))) if result is not None else ())
     labelled = X is not None and (y is not None or (isinstance(X, Dataset) and X.classes != (None,)))
-    rows = Rows.make(X, y, sample_weight, sensitive_features) if labelled else None
-    if rows is None and sensitive_features is not None:
-        raise InputError("y", "missing, and sensitive_features is given", "give X and y, or a Dataset with labels")
+    given = [name for name, value in further.items() if value is not None]
+    if given and not labelled:
+        raise InputError("y", f"missing, and {given[0]} is given", "give X and y, or a Dataset with labels")
+    rows = Rows.make(X, y, **further) if labelled else None
     counted = X if rows is None else rows
     nodes = survey(tree, counted, gather=gather)
     known = {
