@@ -99,13 +99,18 @@ class Distributed(Driver):
         stats: dict[str, Any] = {
             "search": self.name,
             "threads": fleet.most_threads,
-            "lost": fleet.lost,
+            "seconds_setup": opened - begin,
+            "seconds_search": time.perf_counter() - opened,
+            "lost": fleet.losses.total(),
+            "unsettled": frontier.unsettled,
             **frontier.counts,
+            "columns": packed.n_columns,
+            "kernel": packed.kind,
+            "exact": encoding.exact,
+            "route": encoding.route,
+            "evictions": int(stopped is not None),
+            "peak_bytes": process_memory.peak(),
         }
-        stats |= {"seconds_workers": stats.pop("seconds"), "seconds_setup": opened - begin}
-        stats |= {"seconds_search": time.perf_counter() - opened, "unsettled": frontier.unsettled}
-        stats |= {"columns": packed.n_columns, "kernel": packed.kind, "exact": encoding.exact, "route": encoding.route}
-        stats |= {"evictions": int(stopped is not None), "peak_bytes": process_memory.peak()}
         preorder = frontier.preorder
         return certify(shared.problem, encoding, preorder, frontier.bounds, frontier.lower_bound, stopped, stats)
 
@@ -116,15 +121,11 @@ class _Fleet:
     def __init__(self, client: Any, frontier: Frontier, file: Path | None) -> None:
         self._client, self._frontier, self._file = client, frontier, file
         self._flying: dict[Any, Piece] = {}
-        self._losses: Counter[int] = Counter()
+        self.losses: Counter[int] = Counter()
+        """How often each piece was lost with its worker."""
         self._problem: Any = None
         self._saved = 0.0
         self.most_threads = 0
-
-    @property
-    def lost(self) -> int:
-        """How many pieces Dask gave up on, with their workers."""
-        return self._losses.total()
 
     def run(self, search_limits: SearchLimits, deadline: float | None) -> str | None:
         """None once the frontier is done; else what stopped it: "time", or what the limits say."""
@@ -137,6 +138,8 @@ class _Fleet:
                     dask.wait(list(self._flying), timeout=_POLL, return_when="FIRST_COMPLETED")
                 for future in [each for each in self._flying if each.done()]:
                     self._take(future, dask.KilledWorker)
+            elif self._client.nthreads():
+                return "memory"  # no piece can be gone on with
             else:
                 time.sleep(_POLL)  # no worker is there
             if self._file is not None and time.perf_counter() - self._saved >= _SAVES:
@@ -169,8 +172,8 @@ class _Fleet:
                 return
         except (killed, CancelledError, OSError):  # a TimeoutError, too: the worker died with the answer
             pass
-        self._losses[piece.edge] += 1
-        if self._losses[piece.edge] > _MOST_LOSSES:
+        self.losses[piece.edge] += 1
+        if self.losses[piece.edge] > _MOST_LOSSES:
             raise InputError("client", f"a piece was lost {_MOST_LOSSES} times", "give workers more memory, or a limit")
         self._problem = None  # it may have been lost with the worker
         self._frontier.give_back(piece)

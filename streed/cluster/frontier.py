@@ -83,7 +83,7 @@ class Frontier:
         self.root_lower, self.upper, self.preorder = opened.root_lower, min(opened.upper, INFINITE), opened.preorder
         self._tries = np.zeros(len(self.lowers), np.int64)
         self._flying: set[int] = set()
-        self.counts: dict[str, Any] = {"nodes": opened.nodes, "pieces": 0, "seconds": 0.0}
+        self.counts: dict[str, Any] = {"nodes": opened.nodes, "pieces": 0, "seconds_workers": 0.0}
         """Nodes that were visited, pieces that came back, and processor seconds that they took."""
         self.problem = attrs.evolve(shared, name=self._fingerprint(root.limits, shared))
         """As `improve` takes it; it can be pickled."""
@@ -123,7 +123,8 @@ class Frontier:
     def next(self) -> Piece | None:
         """The next piece of work, that of least bound among those least often tried; None if there is none to hand out.
 
-        A piece is handed out again if it is not settled: `give_back` says that it was lost.
+        A piece is handed out again if it is not settled, unless memory was too small to get on with it; `give_back`
+        says that it was lost.
         """
         if self._opened.overflow:
             raise Overflow
@@ -148,12 +149,14 @@ class Frontier:
             raise Overflow
         if found.splits != self._opened.splits:
             raise InputError("found", "it is of another problem", "settle what `next` handed out")
-        self._flying.discard(found.edge)
+        before = self.goal, int(self.lowers[found.edge])
         self.lowers = np.maximum(self.lowers, np.array(found.lowers, np.int64))
         self.root_lower = max(self.root_lower, min(found.root_lower, found.upper))
         if found.upper < self.upper and found.preorder is not None:
             self.upper, self.preorder = found.upper, found.preorder
-        for key, more in (("nodes", found.nodes), ("pieces", 1), ("seconds", found.seconds)):
+        if not found.full or before != (self.goal, int(self.lowers[found.edge])):
+            self._flying.discard(found.edge)  # else memory is too small to get on
+        for key, more in (("nodes", found.nodes), ("pieces", 1), ("seconds_workers", found.seconds)):
             self.counts[key] += more
 
     def tree(self) -> Tree | None:

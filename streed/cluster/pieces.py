@@ -84,6 +84,8 @@ class Progressed:
     """Processor time."""
     overflow: bool
     """Whether a cost did not fit its code: nothing else holds then."""
+    full: bool
+    """Whether memory ended it, not its time."""
 
 
 @final
@@ -114,12 +116,14 @@ class Root:
         """What is known, since so many nodes and so much processor time."""
         workspace, engine = self.workspace, self.workspace.engine
         lower, upper = workspace.root_bounds
+        stopped = bool(self.control[STOP])
         splits, lowers = (tuple(workspace.root_edges[key].tolist()) for key in ("split", "lower"))
         preorder = None
         if upper < goal and not engine["overflow"]:
             preorder = extract_best(workspace, self.encoding.packed, *self.limits)
         took = (engine["visits"] - nodes, time.process_time() - begin)
-        return Progressed(edge, splits, lowers, lower, upper, preorder, *took, bool(engine["overflow"]))
+        full = edge >= 0 and lowers[edge] < min(goal, upper) and not stopped
+        return Progressed(edge, splits, lowers, lower, upper, preorder, *took, bool(engine["overflow"]), full)
 
     def _search(self, edge: int, goal: int, again: bool = True) -> None:
         self.workspace.engine.write({"root_edge": edge, "root_target": goal})

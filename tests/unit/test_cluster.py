@@ -191,6 +191,15 @@ def test_a_piece_that_is_lost_is_handed_out_again() -> None:
     assert frontier.value == streed.solve(Accuracy(), SOME, SOME_Y, max_depth=5).value
 
 
+def test_a_split_for_which_memory_is_too_small_is_left() -> None:
+    frontier = frontier_of(Accuracy(), SOME, SOME_Y, 5)
+    while (piece := frontier.next()) is not None:
+        found = attrs.evolve(improve(frontier.problem, piece), lowers=piece.lowers, full=True)
+        frontier.settle(found)
+    assert not frontier.is_done
+    assert frontier.lower_bound < frontier.value
+
+
 def test_what_was_proved_of_other_splits_is_used() -> None:
     frontier = frontier_of(Accuracy(), SOME, SOME_Y, 5)
     piece = frontier.next()
