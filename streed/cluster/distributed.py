@@ -132,16 +132,16 @@ class _Fleet:
         dask: Any = importlib.import_module("distributed")
         frontier = self._frontier
         while not frontier.is_done:
-            self._fill()
+            threads = self._fill()
             if self._flying:
                 with contextlib.suppress(TimeoutError, CancelledError):
                     dask.wait(list(self._flying), timeout=_POLL, return_when="FIRST_COMPLETED")
                 for future in [each for each in self._flying if each.done()]:
                     self._take(future, dask.KilledWorker)
-            elif self._client.nthreads():
-                return "memory"  # no piece can be gone on with
+            elif threads:
+                return "memory"  # no piece gets on
             else:
-                time.sleep(_POLL)  # no worker is there
+                time.sleep(_POLL)
             if self._file is not None and time.perf_counter() - self._saved >= _SAVES:
                 frontier.save(self._file)
                 self._saved = time.perf_counter()
@@ -154,14 +154,15 @@ class _Fleet:
                 return "time"
         return None
 
-    def _fill(self) -> None:
-        """Hands out pieces until there is one more than threads."""
+    def _fill(self) -> int:
+        """The number of threads, when so many pieces, and one more, were handed out."""
         threads = sum(self._client.nthreads().values())
         self.most_threads = max(self.most_threads, threads)
         while threads and len(self._flying) <= threads and (piece := self._frontier.next()) is not None:
             if self._problem is None:
                 self._problem = self._client.scatter(self._frontier.problem, broadcast=True, hash=False)
             self._flying[self._client.submit(improve, self._problem, piece, pure=False)] = piece
+        return threads
 
     def _take(self, future: Any, killed: type[Exception]) -> None:
         """Settles a piece that came back, or hands it out again if its worker was lost."""
