@@ -1,8 +1,7 @@
-"""Many machines: what two processes of a cluster take beside one, and what dies on the way.
+"""Many machines: what two processes of a cluster take beside one.
 
-For every instance, in processor seconds of all processes together and in nodes: one process, `streed.Distributed` on a
-LocalCluster of two, and the same with a worker killed after a quarter of the nodes; each time the optimum has to be
-proved. (A killed coordinator is a test: tests/unit/test_cluster.py.)
+For every instance, in processor seconds of all processes together and in nodes: one process, and `streed.Distributed`
+on a LocalCluster of two. (What dies on the way is a test: tests/unit/test_cluster.py.)
 
 The exit code is 1 if an optimum differs or is not proved, or two processes take more than 1.5 times the processor time
 of one on the instances that take it 10 s or more.
@@ -11,7 +10,6 @@ of one on the instances that take it 10 s or more.
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import time
 from pathlib import Path
@@ -43,10 +41,9 @@ def main(arguments: list[str] | None = None) -> int:
     record: harness.Record = {"benchmark": "machines", "machine": harness.start(options), "rows": []}
     for name in options.cases:
         runs: dict[str, harness.Record] = {}
-        for what, kill_at in (("one process", None), ("two processes", None), ("worker killed", 0.25)):
+        for what, seconds in (("one process", None), ("two processes", options.slice)):
             harness.note(f"{name}: {what}")
-            at = None if kill_at is None else kill_at * runs["two processes"]["nodes"]
-            runs[what] = measure(options.data, name, None if what == "one process" else options.slice, at)
+            runs[what] = measure(options.data, name, seconds)
         record["rows"].append({"case": name, "runs": runs, "holds": holds(runs)})
     harness.finish(options, record, render(record))
     return harness.FINE if all(row["holds"] for row in record["rows"]) else harness.MISSED
@@ -54,16 +51,13 @@ def main(arguments: list[str] | None = None) -> int:
 
 def holds(runs: dict[str, harness.Record]) -> bool:
     """Whether all prove the value of one process, in the time that two may take."""
-    one, two, killed = runs.values()
+    one, two = runs.values()
     agrees = all((run["status"], run["value"]) == ("optimal", one["value"]) for run in runs.values())
-    return agrees and killed["killed"] == 1 and (one["cpu"] < LONG or two["cpu"] <= MOST_CPU * one["cpu"])
+    return agrees and (one["cpu"] < LONG or two["cpu"] <= MOST_CPU * one["cpu"])
 
 
-def measure(folder: Path, name: str, seconds: float | None, kill_at: float | None) -> harness.Record:
-    """What a solve takes; `seconds` of a piece with two processes, None for one.
-
-    A worker is killed once `kill_at` nodes were visited. Processor seconds are those of all processes that live on.
-    """
+def measure(folder: Path, name: str, seconds: float | None) -> harness.Record:
+    """What a solve takes; `seconds` of a piece with two processes, None for one."""
     from streed.tasks import Accuracy, SparseAccuracy
 
     case = CASES[name]
@@ -81,15 +75,7 @@ def measure(folder: Path, name: str, seconds: float | None, kill_at: float | Non
     with dask.LocalCluster(n_workers=2, threads_per_worker=1, **quiet) as cluster, dask.Client(cluster) as client:
         client.run(load, frontier)
         before = dict(client.run(worker_time).values())
-        killed: list[int] = []
-
-        def watch(progress: Any) -> None:
-            if kill_at is not None and not killed and progress.nodes >= kill_at:
-                killed.append(min(before))
-                os.kill(killed[0], signal.SIGKILL)
-
-        limits |= {"search": streed.Distributed(client, slice=seconds), "progress": watch}
-        found = timed(task, X, y, limits) | {"killed": len(killed)}
+        found = timed(task, X, y, limits | {"search": streed.Distributed(client, slice=seconds)})
         after = dict(client.run(worker_time).values())
     found["cpu"] += sum(after[pid] - before.get(pid, 0.0) for pid in after)
     return found
