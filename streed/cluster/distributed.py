@@ -156,7 +156,7 @@ class _Fleet:
 
     def _fill(self) -> int:
         """The number of threads, when so many pieces, and one more, were handed out."""
-        threads = sum(self._client.nthreads().values())
+        threads = int(sum(self._client.nthreads().values()))
         self.most_threads = max(self.most_threads, threads)
         while threads and len(self._flying) <= threads and (piece := self._frontier.next()) is not None:
             if self._problem is None:
