@@ -20,7 +20,7 @@ from streed.kernels.ordered.orders import nearest_position
 from streed.kernels.ordered.pointers import ask
 from streed.kernels.ordered.record import INFEASIBLE, NEW, ROW, SPLITS
 from streed.kernels.simd import add_atomic
-from streed.kernels.views import matrix, native, vector
+from streed.kernels.views import inline, matrix, native, vector
 from streed.ordered.categories import ask_columns, count_values, find_best_stump, improve_stumps
 from streed.ordered.intervals import bound_between, clear, heap_of, pop, push, trim, worst_before
 from streed.ordered.layout import BEGIN, BEGIN_LEFT, BEGIN_RIGHT, COLUMN, END, END_LEFT, END_RIGHT, KEY
@@ -30,7 +30,7 @@ _PARTS = 6
 """Thresholds that are taken from one interval at most, unless little memory is left."""
 
 
-@native
+@inline
 def side_cost(e, leaf, stump, depth):  # type: ignore[no-untyped-def]
     """What a side costs, at depth 0 or 1."""
     return leaf if depth == 0 else min(leaf, stump + e.split_cost)
@@ -66,7 +66,7 @@ def score_both(e, depths, bounds):  # type: ignore[no-untyped-def]
         score_splits(e)
 
 
-@native
+@inline
 def sides_of(e, l, depths):  # type: ignore[no-untyped-def]
     """What both sides of a scored split cost, at these depths."""
     left = side_cost(e, vector(e.leaf_left, SPLITS, int64)[l], vector(e.stump_left, SPLITS, int64)[l], depths[0])
@@ -120,7 +120,7 @@ def sum_worst(e, node):  # type: ignore[no-untyped-def]
     return prefix
 
 
-@native
+@inline
 def ask_split(e, column, position):  # type: ignore[no-untyped-def]
     """Asks for one more split, if there is a lane for it."""
     if e.asked_splits < SPLITS:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from numba import int64
 
-from streed.kernels.views import matrix, native
+from streed.kernels.views import inline, matrix, native
 from streed.ordered.layout import (
     BEGIN,
     BEGIN_LEFT,
@@ -35,13 +35,13 @@ from streed.ordered.layout import (
 )
 
 
-@native
+@inline
 def heap_of(e):  # type: ignore[no-untyped-def]
     """The heap of the record."""
     return matrix(e.heap, ROWS_OF_HEAP, e.heap_space, int64)
 
 
-@native
+@inline
 def bound_between(e, costs, worst):  # type: ignore[no-untyped-def]
     """The least that both sides cost together for a threshold between two others; `costs`: L(a), R(a), L(b), R(b)."""
     begin_left, begin_right, end_left, end_right = costs
@@ -123,7 +123,7 @@ def pop(e):  # type: ignore[no-untyped-def]
     return taken
 
 
-@native
+@inline
 def worst_before(e, prefix, column, position):  # type: ignore[no-untyped-def]
     """The worst costs of the first rows of a column's order."""
     return e.uniform * position if e.uniform > 0 else prefix[column, position]

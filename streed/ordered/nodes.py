@@ -15,7 +15,7 @@ from numba import int32, int64, njit, uint8, uint32
 from streed.kernels.control import STOP
 from streed.kernels.ordered.record import NEW, ROW
 from streed.kernels.simd import load_atomic
-from streed.kernels.views import matrix, native, vector
+from streed.kernels.views import inline, matrix, native, vector
 from streed.ordered.layout import WORDS
 
 part_of_recursion = njit(inline="always")
@@ -35,7 +35,7 @@ class Node(NamedTuple):
     """int64 (columns,) or more: which columns of the problem they are."""
 
 
-@native
+@inline
 def is_stopped(e):  # type: ignore[no-untyped-def]
     """Whether the caller asked the search to stop."""
     return load_atomic(vector(e.control, STOP + 1, int64), STOP) != 0
@@ -53,7 +53,7 @@ def reserve(e, size):  # type: ignore[no-untyped-def]
     return e.arena + begin
 
 
-@native
+@inline
 def rows_of(node, columns):  # type: ignore[no-untyped-def]
     """The orders of the first columns of a node, uint32 (columns, n + 1)."""
     return matrix(node.orders, max(columns, int64(1)), node.n + 1, uint32)
