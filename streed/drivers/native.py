@@ -12,7 +12,7 @@ from streed.encoding.encoding import Encoding
 from streed.exact import Array
 from streed.kernels.counting.groups import MOST_GROUPS
 from streed.ordered import choice
-from streed.ordered.in_order import search_in_order
+from streed.ordered.in_order_search import search_in_order
 from streed.problem import Driver, Outcome, Problem, SearchLimits
 from streed.problem.linear_oracle import LinearOracle
 from streed.task import Task

@@ -20,7 +20,7 @@ from streed.encoding.ordered import ask, can_ask, settle_gaps, translate
 from streed.errors import InputError
 from streed.ordered.choice import is_for_thresholds
 from streed.ordered.generated_search import search_generated
-from streed.ordered.in_order import search_in_order
+from streed.ordered.in_order_search import search_in_order
 from streed.ordered.search import search_ordered
 from streed.problem import Driver, Outcome, Problem, SearchLimits, process_memory
 from streed.task import Task

@@ -12,7 +12,7 @@ import numpy as np
 from numba import int64, uint32
 
 from streed.kernels.ordered.pointers import ask
-from streed.kernels.ordered.record import NEW, ROW, SPLITS
+from streed.kernels.ordered.record import INFEASIBLE, NEW, ROW, SPLITS
 from streed.kernels.views import matrix, native, vector
 from streed.ordered.nodes import Node, ordered_of, rows_of
 
@@ -25,6 +25,47 @@ def ask_columns(e, node, ordered):  # type: ignore[no-untyped-def]
     e.asked_columns = ordered
     e.asked_categories = node.columns - ordered
     e.asked_fan = -1
+
+
+@native
+def find_stump(e):  # type: ignore[no-untyped-def]
+    """Finds the best leaf for the asked rows, and their best single split, by what rows cost under each label."""
+    n = e.asked_rows
+    labels = e.labels
+    orders = matrix(e.asked_orders, max(e.asked_columns, 1), n + 1, uint32)
+    costs = matrix(e.leaf_costs, e.rows, labels, int64)
+    copies = vector(e.copies, e.rows, int64)
+    counts = e.min_leaf > 1
+    totals = np.zeros(labels, np.int64)
+    passed = np.zeros(labels, np.int64)
+    size = int64(0)
+    for r in range(n):
+        row = int64(orders[0, r] & uint32(ROW))
+        size += copies[row] if counts else int64(1)
+        for k in range(labels):
+            totals[k] += costs[row, k]
+    e.found_leaf = totals.min() if size >= e.min_leaf else int64(INFEASIBLE)
+    e.found_cost = INFEASIBLE
+    e.found_column = -1
+    for f in range(e.asked_columns):
+        passed[:] = 0
+        rows = int64(0)
+        for r in range(n):
+            entry = orders[f, r]
+            row = int64(entry & uint32(ROW))
+            if entry >= uint32(NEW) and (not counts or min(rows, size - rows) >= e.min_leaf):
+                before = passed[0]
+                behind = totals[0] - passed[0]
+                for k in range(1, labels):
+                    before = min(before, passed[k])
+                    behind = min(behind, totals[k] - passed[k])
+                if before + behind < e.found_cost:
+                    e.found_cost = before + behind
+                    e.found_column = f
+                    e.found_position = r
+            for k in range(labels):
+                passed[k] += costs[row, k]
+            rows += copies[row] if counts else int64(1)
 
 
 @native
@@ -99,7 +140,10 @@ def find_best_stump(e, node, splits):  # type: ignore[no-untyped-def]
         ask_columns(e, node, ordered_of(e, node).columns)
     else:
         ask_columns(e, Node(node.orders, node.n, int64(0), node.ids), int64(0))
-    ask(e.stump, e)
+    if e.stump != 0:
+        ask(e.stump, e)
+    else:
+        find_stump(e)
     if e.asked_categories > 0:
         improve_stump(e)
 

@@ -12,36 +12,16 @@ and of what is right of the second, since fewer rows cost no more (if leaves may
 
 from __future__ import annotations
 
-import time
-from typing import Any
-
-import attrs
 import numpy as np
 from numba import int64
 
-from streed.bnb import runner
-from streed.encoding.ordered import side_of_gaps
-from streed.errors import MismatchError
-from streed.exact import Array
-from streed.kernels.compilation import clock
 from streed.kernels.compiled import entry
-from streed.kernels.control import NODES, ROWS_OF_CONTROL, STOP
+from streed.kernels.control import NODES, STOP
 from streed.kernels.simd import load_atomic
 from streed.kernels.views import native
-from streed.ordered.features import Features
-from streed.problem import Outcome, Problem, SearchLimits, Solution, process_memory
-from streed.task.algebra import exact_costs, objective
-from streed.task.test_costs import IN_ORDER
-from streed.tree import Leaf, Node
-from streed.tree.rows import sides_in
-from streed.whole_costs import IntegerCosts
+from streed.ordered.nodes import part_of_recursion
 
-_NO_TREE = 2**62
-
-_SPARE = 0.5
-"""Seconds to find the tree of a search that was stopped."""
-
-_COST, _COLUMN, _POSITION, _LABEL, _LEFT, _RIGHT = range(6)
+COST, COLUMN, POSITION, LABEL, LEFT, RIGHT = range(6)
 """What is found of a node: its cost, the split (column -1: a leaf) after so many rows, the label c, and V of both
 sides."""
 
@@ -88,8 +68,8 @@ def _count(counts, rows):  # type: ignore[no-untyped-def]
 
 @native
 def _write(found, cost, f, position, c, here, there):  # type: ignore[no-untyped-def]
-    found[_COST], found[_COLUMN], found[_POSITION] = cost, f, position
-    found[_LABEL], found[_LEFT], found[_RIGHT] = c, here, there
+    found[COST], found[COLUMN], found[POSITION] = cost, f, position
+    found[LABEL], found[LEFT], found[RIGHT] = c, here, there
 
 
 @native
@@ -103,7 +83,7 @@ def _solve_stump(w, orders, depth, low, high, found):  # type: ignore[no-untyped
     for row in orders[0]:
         for k in range(labels):
             total[k] += costs[row, k]
-    found[_COST], found[_COLUMN] = _best_leaf(total, low, high), -1
+    found[COST], found[COLUMN] = _best_leaf(total, low, high), -1
     if depth <= 0 or low == high or (min_leaf > 1 and size < 2 * min_leaf):
         return
     for f in range(ordered):
@@ -124,20 +104,20 @@ def _solve_stump(w, orders, depth, low, high, found):  # type: ignore[no-untyped
                 here = _best_leaf(left, first, last)
                 first, last = _range(sign, low, high, c, False)
                 there = _best_leaf(right, first, last)
-                if here + there + price < found[_COST]:
+                if here + there + price < found[COST]:
                     _write(found, here + there + price, f, r + 1, c, here, there)
     for f in range(ordered, n_columns):
         cost, begin = price, 0
-        while begin < m and cost < found[_COST]:
+        while begin < m and cost < found[COST]:
             end = _end_of_value(ranks, orders, f, begin)
             left[:] = 0
             for row in orders[f, begin:end]:
                 for k in range(labels):
                     left[k] += costs[row, k]
             enough = _count(counts, orders[f, begin:end]) >= min_leaf
-            cost += _best_leaf(left, low, high) if enough else found[_COST]
+            cost += _best_leaf(left, low, high) if enough else found[COST]
             begin = end
-        if cost < found[_COST]:
+        if cost < found[COST]:
             _write(found, cost, f, 0, low, 0, 0)
 
 
@@ -197,28 +177,18 @@ def _is_stopped(control):  # type: ignore[no-untyped-def]
 @native
 def _solve(w, work, orders, depth, low, high, budget, found):  # type: ignore[no-untyped-def]
     """The cost of the best tree of that depth, which it writes; where none costs less than the budget, of any."""
-    ranks, signs, costs, counts, ordered, price, min_leaf, control = w
+    ranks, signs, costs, _, ordered, price, min_leaf, control = w
     spaces, marks = work
     _solve_stump(w, orders, depth, low, high, found)
     if depth <= 1 or low == high:
-        return found[_COST]
+        return found[COST]
     floor = _floors(costs, orders[0], int64(0), low, high, True)[low]
     below = np.empty(6, np.int64)
     m = orders.shape[1]
     for f in range(orders.shape[0]):
         if f >= ordered:
-            cost, begin = price, 0
-            if _end_of_value(ranks, orders, f, 0) == m:
-                continue
-            while begin < m and cost < min(found[_COST], budget):
-                end = _end_of_value(ranks, orders, f, begin)
-                rows = _part(orders, f, begin, end, marks, spaces[depth])
-                enough = _count(counts, orders[f, begin:end]) >= min_leaf
-                limit = min(found[_COST], budget) - cost
-                cost += _solve(w, work, rows, depth - 1, low, high, limit, below) if enough else limit
-                begin = end
-            if cost < min(found[_COST], budget) and not _is_stopped(control):
-                _write(found, cost, f, 0, low, 0, 0)
+            if _end_of_value(ranks, orders, f, 0) < m:
+                _solve_values(w, work, orders, f, depth, (low, high, budget), found, below)
             continue
         sign, cuts = signs[f], _cuts_of(w, orders, f)
         options = high + 1 if sign else low + 1
@@ -227,9 +197,9 @@ def _solve(w, work, orders, depth, low, high, budget, found):  # type: ignore[no
         size = 1
         while size > 0:
             size -= 1
-            limit = min(found[_COST], budget) - price
+            limit = min(found[COST], budget) - price
             if floor >= limit or _is_stopped(control):
-                return found[_COST]
+                return found[COST]
             least = (bounds[size, 0, low:options] + bounds[size, 1, low:options]).min()
             if ends[size, 1] - ends[size, 0] < 2 or (min_leaf <= 1 and least >= limit):
                 continue
@@ -255,7 +225,25 @@ def _solve(w, work, orders, depth, low, high, budget, found):  # type: ignore[no
                         _write(found, limit + price, f, position, c, here[c], there[c])
             _halve(ends, bounds, size, middle, here, there)
             size += 2
-    return found[_COST]
+    return found[COST]
+
+
+@part_of_recursion
+def _solve_values(w, work, orders, f, depth, within, found, below):  # type: ignore[no-untyped-def]
+    """Writes the split of a categorical column, if it is better than what was found."""
+    ranks, _, _, counts, _, price, min_leaf, control = w
+    spaces, marks = work
+    low, high, budget = within
+    cost, begin = price, 0
+    while begin < orders.shape[1] and cost < min(found[COST], budget):
+        end = _end_of_value(ranks, orders, f, begin)
+        rows = _part(orders, f, begin, end, marks, spaces[depth])
+        enough = _count(counts, orders[f, begin:end]) >= min_leaf
+        limit = min(found[COST], budget) - cost
+        cost += _solve(w, work, rows, depth - 1, low, high, limit, below) if enough else limit
+        begin = end
+    if cost < min(found[COST], budget) and not _is_stopped(control):
+        _write(found, cost, f, 0, low, 0, 0)
 
 
 @entry
@@ -268,148 +256,3 @@ def solve_in_order(w, orders, depth, low, high, budget, found):  # type: ignore[
     spaces = np.empty((max(depth, 0) + 1, orders.shape[0], orders.shape[1]), np.int32)
     marks = np.zeros(w[0].shape[1], np.uint8)
     _solve(w, (spaces, marks), orders[:, : orders.shape[1]], depth, low, high, budget, found)
-
-
-def search_in_order(problem: Problem, search_limits: SearchLimits, name: str) -> Outcome | None:
-    """The outcome, as of the driver of that name; None for what this search does not take.
-
-    It takes costs per row and label that fit 64 bits exactly, of leaves in order, under a limit on the depth alone.
-    """
-    begin, task, data = time.perf_counter(), problem.task, problem.data
-    asked = objective(task).in_order(data)
-    depth = problem.max_depth
-    is_free = depth is not None and (problem.max_nodes is None or problem.max_nodes >= 2**depth - 1)
-    if asked is None or not is_free or any(limit.support is None for limit in task.limits):
-        return None
-    costs = exact_costs(asked.costs, data)
-    if costs.wide is not None:
-        return None
-    search = _Search(problem, costs, asked.signs)
-    search.solve(search.found, depth=min(1, search.depth))
-    deadline = None if search_limits.time_limit is None else clock() + search_limits.time_limit
-
-    least = int(costs.costs.min(axis=1).sum())
-
-    def look() -> str | None:
-        if search_limits.report is not None:
-            best, bound = ((costs.value(least + more), 0, 0, IN_ORDER) for more in (int(search.found[_COST]), 0))
-            search_limits.report(best, bound, int(search.control[NODES]), "searching")
-        return None
-
-    found = search.found
-    stopped = runner.run([lambda: search.solve(found)], search.control, deadline, look)
-    searched = time.perf_counter()
-    search.ends = None if stopped is None else clock() + _SPARE
-    solution = search.solution()
-    lower = solution.value if stopped is None else (costs.value(least), *solution.value[1:])
-    stats = {
-        "search": name,
-        "route": "in order",
-        "threads": 1,
-        "seconds_search": searched - begin,
-        "seconds_check": time.perf_counter() - searched,
-        "nodes": int(search.control[NODES]),
-        "peak_bytes": process_memory.peak(),
-        "columns": len(search.features.ranks),
-        "exact": True,
-        "rounding": 0,
-    }
-    if data.size < problem.min_leaf:
-        return Outcome((), None, stopped, stats)
-    return Outcome((solution,), lower, stopped, stats, 1, costs.unit.denominator > 1)
-
-
-class _Search:
-    """One search: its arrays, and how what it finds becomes a tree."""
-
-    def __init__(self, problem: Problem, costs: IntegerCosts, signs: Array) -> None:
-        data = self.data = problem.data
-        self.features, self.costs, self.depth = Features.of(data), costs, problem.max_depth or 0
-        ranks = self.features.ranks
-        columns = [*self.features.ordered.column.tolist(), *self.features.binary.tolist(), *data.categorical]
-        least = costs.costs.min(axis=1, keepdims=True)
-        price = min(costs.split, int((costs.costs - least).max(axis=1).sum()) + 1)
-        self.control = np.zeros(ROWS_OF_CONTROL, np.int64)
-        self.orders = np.argsort(ranks, axis=1, kind="stable").astype(np.int32)
-        self.work: tuple[Any, ...] = (
-            ranks, signs[np.array(columns, np.int64)], costs.costs - least, data.counts,
-            len(ranks) - len(data.categorical), price, problem.min_leaf, self.control,
-        )  # fmt: skip
-        self.found = np.full(6, _NO_TREE, np.int64)
-        self.ends: float | None = None
-
-    def solve(self, found: Array, orders: Array | None = None, depth: int | None = None, *within: int) -> None:
-        """Writes what is found of some rows, of all by default; `within`: the labels, and a budget."""
-        rows, deepest = self.orders if orders is None else orders, self.depth if depth is None else depth
-        low, high, budget = within or (0, self.costs.costs.shape[1] - 1, _NO_TREE)
-        given = (self.work, np.ascontiguousarray(rows), deepest, low, high, budget, found)
-        if self.ends is None:
-            solve_in_order(*given)
-        else:
-            self.control[STOP] = 0
-            runner.run([lambda: solve_in_order(*given)], self.control, self.ends, lambda: None)
-
-    def solution(self) -> Solution:
-        """The tree that was found, measured on the raw rows: (cost, least label, largest label, in order).
-
-        Raises MismatchError if it does not cost what the search claimed, unless that was stopped: then its sides are
-        solved again for a moment only.
-        """
-        total, labels, data = 0, set[int](), self.data
-        ranks = self.work[0]
-
-        def grow(rows: Array, orders: Array, found: Array, depth: int, low: int, high: int) -> Node:
-            nonlocal total
-            f = int(found[_COLUMN])
-            if f < 0:
-                sums = self.costs.costs[rows].sum(axis=0)
-                label = low + int(sums[low : high + 1].argmin())
-                total += int(sums[label])
-                labels.add(label)
-                return Leaf(label, len(rows), (self.costs.value(int(sums[label])), label, label, IN_ORDER))
-            total += self.costs.split
-            is_cut = f < self.work[4]
-            rank = int(ranks[f, orders[f, found[_POSITION] - 1]]) if is_cut else 0
-            branch = self.features.branch(data, f, rank, len(rows))
-            if not is_cut:
-                codes = range(len(data.column(branch.column).categories))
-                sides = [(ranks[f] == code, low, high, _NO_TREE) for code in codes]
-            else:
-                sides = [(ranks[f] <= rank, *self._side(f, found, low, high, left=True))]
-                sides.append((ranks[f] > rank, *self._side(f, found, low, high, left=False)))
-            usual = low + int(self.costs.costs[rows].sum(axis=0)[low : high + 1].argmin())
-            empty = Leaf(usual, 0, (0, usual, usual, IN_ORDER))
-            children: list[Node] = []
-            for is_here, first, last, budget in sides:
-                if not is_here[rows].any():
-                    children.append(empty)
-                    continue
-                part, below = _of_rows(orders, is_here), np.empty(6, np.int64)
-                self.solve(below, part, depth - 1, first, last, budget)
-                children.append(grow(rows[is_here[rows]], part, below, depth - 1, first, last))
-            if branch.cut is not None:
-                answers = sides_in(data, branch, rows)
-                gaps = side_of_gaps(data, branch, rows, answers)
-                branch = attrs.evolve(branch, cut=attrs.evolve(branch.cut, gaps=gaps))
-                if self.features.is_turned(f, rank):
-                    children.reverse()
-            return attrs.evolve(branch, children=tuple(children))
-
-        high = self.costs.costs.shape[1] - 1
-        root = grow(np.arange(data.n_rows), self.orders, self.found, self.depth, 0, high)
-        claimed = int(self.found[_COST] + self.costs.costs.min(axis=1).sum())
-        if total != claimed and self.ends is None:
-            raise MismatchError(f"the tree costs {total}, the search claimed {claimed}; please report this")
-        return Solution((self.costs.value(total), min(labels), max(labels), IN_ORDER), root)
-
-    def _side(self, f: int, found: Array, low: int, high: int, *, left: bool) -> tuple[int, int, int]:
-        """(least label, largest label, a budget that the best tree is below) of a side of the split that was found."""
-        sign, c = int(self.work[1][f]), int(found[_LABEL])
-        first, last = (low, high) if sign == 0 else (low, c) if (sign > 0) == left else (c, high)
-        return first, last, int(found[_LEFT if left else _RIGHT]) + 1
-
-
-def _of_rows(orders: Array, is_here: Array) -> Array:
-    """The orders (F, m) of some rows, which a mask (n,) tells."""
-    chosen: Array = is_here[orders]
-    return orders[chosen].reshape(len(orders), -1)

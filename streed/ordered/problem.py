@@ -78,7 +78,7 @@ class SearchedRows(Protocol):
 
     @property
     def kernels(self) -> tuple[int, int]:
-        """The addresses of the kernels that score splits, and that find the best one."""
+        """The addresses of the kernels that score splits, and that find the best one (0: by `costs_by_label`)."""
 
     @property
     def costs_by_label(self) -> Array | None:
@@ -203,13 +203,11 @@ class OrderedRows:
 
     @property
     def kernels(self) -> tuple[int, int]:
-        counts = self.min_leaf > 1
-        score, stump = (make(self.kind, self.lane, counts).address for make in (units.score, units.stump))
-        return score, stump
+        return units.score(self.kind, self.lane, self.min_leaf > 1).address, 0
 
     @property
     def costs_by_label(self) -> Array | None:
-        return self.reduced
+        return np.ascontiguousarray(self.reduced)
 
     @property
     def scratch_vectors(self) -> int:
@@ -219,6 +217,7 @@ class OrderedRows:
         ones = np.ones(self.n_rows, np.int64)
         frequency = ones if self.frequency is None else self.frequency
         return {
+            "copies": frequency,
             "frequency": frequency.astype(self.lane) if self.min_leaf > 1 else np.ones(1, self.lane),
             "amounts": self.amounts,
             "label_of": self.label_of if self.kind == LABELLED else np.zeros(1, np.int32),

@@ -105,7 +105,7 @@ class OrderedSession:
             "heap": heap,
         }
         found_costs = rows.costs_by_label
-        if found_costs is not None and (rows.price > 0 or self.n_ordered < self.n_columns):
+        if found_costs is not None:
             arrays["leaf_costs"] = found_costs
         for name in ("split_columns", "split_positions", "leaf_left", "leaf_right", "stump_left", "stump_right"):
             arrays[name] = np.zeros(SPLITS, np.int64)

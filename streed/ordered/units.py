@@ -31,18 +31,6 @@ def score(kind: str, lane: Any, counts: bool) -> Any:
     return score_splits
 
 
-@functools.cache
-def stump(kind: str, lane: Any, counts: bool) -> Any:
-    """The kernel that finds the best single split."""
-    kernel = _ROOMS[kind].make_stump(lane, counts)
-
-    @unit(KERNEL)
-    def find_stump(address):  # type: ignore[no-untyped-def]
-        kernel(record_at(address))
-
-    return find_stump
-
-
 @entry
 def search_tree(address, depth, splits, budget, orders, ids, plan, answer):  # type: ignore[no-untyped-def]
     """Searches all rows, by their orders; answer (2,): lower and upper bound, the latter of the tree of the plan."""

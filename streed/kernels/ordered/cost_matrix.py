@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numba import int64, uint32
 
 from streed.kernels.ordered.orders import place_rows
-from streed.kernels.ordered.record import INFEASIBLE, NEW, RESULTS, ROW, SPLITS
+from streed.kernels.ordered.record import NEW, RESULTS, ROW, SPLITS
 from streed.kernels.ordered.sides import make_write_sides
 from streed.kernels.simd import broadcast, fill, infeasible_of, keep_at_least, keep_lanes, load, maximum, minimum, store
 from streed.kernels.views import matrix, native, vector
@@ -112,48 +111,3 @@ def make_score(lane: Any, counts: bool) -> Any:
         write_sides(e, scratch)
 
     return score
-
-
-def make_stump(lane: Any, counts: bool) -> Any:
-    """The kernel that finds the best single split of the asked rows."""
-
-    @native
-    def stump(e):  # type: ignore[no-untyped-def]
-        n = e.asked_rows
-        labels = e.labels
-        orders = matrix(e.asked_orders, max(e.asked_columns, 1), n + 1, uint32)
-        costs = matrix(e.amounts, e.rows, labels, lane)
-        frequency = matrix(e.frequency, e.rows if counts else 1, 1, lane)
-        totals = np.zeros(labels, np.int64)
-        passed = np.zeros(labels, np.int64)
-        size = int64(0)
-        for r in range(n):
-            row = int64(orders[0, r] & uint32(ROW))
-            for k in range(labels):
-                totals[k] += int64(costs[row, k])
-            size += int64(frequency[row, 0]) if counts else int64(1)
-        e.found_leaf = totals.min() if size >= e.min_leaf else INFEASIBLE
-        e.found_cost = INFEASIBLE
-        e.found_column = -1
-        for f in range(e.asked_columns):
-            passed[:] = 0
-            rows = int64(0)
-            for r in range(n):
-                entry = orders[f, r]
-                row = int64(entry & uint32(ROW))
-                if entry >= uint32(NEW) and (not counts or min(rows, size - rows) >= e.min_leaf):
-                    before = passed[0]
-                    behind = totals[0] - passed[0]
-                    for k in range(1, labels):
-                        before = min(before, passed[k])
-                        behind = min(behind, totals[k] - passed[k])
-                    if before + behind < e.found_cost:
-                        e.found_cost = before + behind
-                        e.found_column = f
-                        e.found_position = r
-                for k in range(labels):
-                    passed[k] += int64(costs[row, k])
-                if counts:
-                    rows += int64(frequency[row, 0])
-
-    return stump

@@ -60,7 +60,8 @@ ADDRESSES = (
     "heap",  # int64 (INTERVAL words, heap_space): the open intervals of depth two
     "arena",  # uint8: what nodes need while they are searched
     "score",  # the kernel that scores splits
-    "stump",  # the kernel that finds the best split of a node by itself
+    "stump",  # a generated kernel that finds the best split of a node by itself; 0 if costs are those of rows
+    "copies",  # int64 (N): how many rows a row stands for, read with `leaf_costs` if min_leaf > 1
     "numbers",  # of a generated kernel: its parameters
     "leaf_costs",  # int64 (N, labels): of a row in a leaf of each label; 0 if costs are made otherwise
     "cache",  # int64: what is known of row sets; 0 if nothing is kept

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numba import int64, uint32
 
 from streed.kernels.ordered.orders import place_rows
@@ -117,45 +116,3 @@ def make_score(lane: Any, counts: bool) -> Any:
                 stump[l] = INFEASIBLE
 
     return score
-
-
-def make_stump(lane: Any, counts: bool) -> Any:
-    """The kernel that finds the best single split of the asked rows."""
-
-    @native
-    def stump(e):  # type: ignore[no-untyped-def]
-        n = e.asked_rows
-        orders = matrix(e.asked_orders, max(e.asked_columns, 1), n + 1, uint32)
-        signed = matrix(e.amounts, e.rows, 1, lane)
-        frequency = matrix(e.frequency, e.rows if counts else 1, 1, lane)
-        total = int64(0)
-        weight = int64(0)
-        size = int64(0)
-        for r in range(n):
-            row = int64(orders[0, r] & uint32(ROW))
-            total += int64(signed[row, 0])
-            weight += abs(int64(signed[row, 0]))
-            size += int64(frequency[row, 0]) if counts else int64(1)
-        e.found_leaf = (weight - abs(total)) // 2 if size >= e.min_leaf else INFEASIBLE
-        e.found_cost = INFEASIBLE
-        e.found_column = -1
-        best = np.int64(-1)
-        for f in range(e.asked_columns):
-            passed = int64(0)
-            rows = int64(0)
-            for r in range(n):
-                entry = orders[f, r]
-                row = int64(entry & uint32(ROW))
-                if entry >= uint32(NEW):
-                    gain = abs(passed) + abs(total - passed)
-                    if gain > best and (not counts or min(rows, size - rows) >= e.min_leaf):
-                        best = gain
-                        e.found_column = f
-                        e.found_position = r
-                passed += int64(signed[row, 0])
-                if counts:
-                    rows += int64(frequency[row, 0])
-        if best >= 0:
-            e.found_cost = (weight - best) // 2
-
-    return stump
