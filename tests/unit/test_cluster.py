@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ import streed
 from streed.cluster import Frontier, forget, improve
 from streed.tasks import F1, Accuracy, BalancedAccuracy, DemographicParity, Gini, SparseAccuracy, SquaredError
 from streed.tree.evaluation import evaluate
+from tests.processes import started
 from tests.unit.refusal import refused
 
 pytestmark = pytest.mark.compiles
@@ -141,6 +143,29 @@ def test_a_solve_that_is_stopped_has_a_gap_and_is_taken_up_again(client: Any, tm
     assert second.stats["pieces"] > first.stats["pieces"]
     assert not file.exists()
     assert second.value == streed.solve(Accuracy(), HARD, HARD_Y, **asked).value
+
+
+COORDINATOR = """
+import sys, distributed, streed
+from tests.unit.test_cluster import Accuracy, HARD, HARD_TASK, HARD_Y
+with distributed.Client(sys.argv[1]) as client:
+    there = streed.Distributed(client, slice=0.1, file=sys.argv[2])
+    streed.solve(Accuracy(), HARD, HARD_Y, search=there, **HARD_TASK)
+"""
+
+
+def test_a_coordinator_that_is_killed_is_resumed(client: Any, hard: streed.Result, tmp_path: Path) -> None:
+    client.run(forget)
+    file = tmp_path / "frontier.json"
+    with started([sys.executable, "-c", COORDINATOR, client.scheduler.address, str(file)]) as first:
+        while first.poll() is None and not file.exists():
+            time.sleep(0.02)
+        first.kill()
+    assert first.returncode == -signal.SIGKILL
+    there = streed.Distributed(client, slice=0.3, file=file)
+    second = streed.solve(Accuracy(), HARD, HARD_Y, search=there, **HARD_TASK)
+    assert (second.status, second.value) == ("optimal", hard.value)
+    assert not file.exists()
 
 
 @pytest.mark.parametrize("seconds", [None, 0.02, 0.002])
