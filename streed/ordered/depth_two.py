@@ -75,16 +75,22 @@ def sides_of(e, l, depths):  # type: ignore[no-untyped-def]
 
 
 @native
-def take_best(e, depths, first):  # type: ignore[no-untyped-def]
+def take_best(e, depths, first, bounds):  # type: ignore[no-untyped-def]
     """Takes the best of the scored splits, from a number on, if it is better than the best so far."""
-    columns = vector(e.split_columns, SPLITS, int64)
-    positions = vector(e.split_positions, SPLITS, int64)
+    best = e.two_upper - e.split_cost
+    found = int64(-1)
     for l in range(first, e.asked_splits):
-        left, right = sides_of(e, l, depths)
-        if left + right + e.split_cost < e.two_upper:
-            e.two_upper = left + right + e.split_cost
-            e.found_column = columns[l]
-            e.found_position = positions[l]
+        cost = bounds[0, l] + bounds[1, l]
+        if e.relaxing == 1:
+            left, right = sides_of(e, l, depths)
+            cost = left + right
+        if cost < best:
+            best = cost
+            found = l
+    if found >= 0:
+        e.two_upper = best + e.split_cost
+        e.found_column = vector(e.split_columns, SPLITS, int64)[found]
+        e.found_position = vector(e.split_positions, SPLITS, int64)[found]
 
 
 @native
@@ -273,7 +279,7 @@ def search_intervals(e, node, prefix, depths, bounds, budget, lower):  # type: i
         taken = ask_best(e, node, prefix, limit, intervals, places, crowded)
         if e.asked_splits > 0:
             score_both(e, depths, bounds)
-            take_best(e, depths, int64(0))
+            take_best(e, depths, int64(0), bounds)
             limit = min(e.two_upper, budget) - price
             keep_rest(e, prefix, intervals, places, bounds, taken, limit, crowded)
     return False
@@ -299,7 +305,7 @@ def solve_two(e, node, depths, budget, lower):  # type: ignore[no-untyped-def]
     e.found_column = -1
     e.found_position = 0
     e.heap_size = 0
-    take_best(e, depths, int64(1))
+    take_best(e, depths, int64(1), bounds)
     asked = e.asked_splits
     for g in range(ordered.columns, node.columns):
         cost = score_fan(e, node, g) + price
