@@ -67,10 +67,10 @@ class Outcome(streed.Task):
         return ("leave", "treat")
 
     def leaf_cost(self, s, k):
-        return -s.expected[k]
+        return s.expected[k]
 
     def score(self, value, totals):
-        return -value / totals.weight
+        return value / totals.weight
 
 
 @attrs.frozen

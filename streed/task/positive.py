@@ -49,7 +49,7 @@ def positive_class(task: Task, data: Dataset, *, warn: bool = False) -> int | No
                 f"{type(thing).__name__} takes {data.classes[number]!r} as the positive class, the second label in "
                 f"sorted order, and {100 * float(share):.3g} % of the rows have it: say positive= to choose",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
             break
     return next((number for _, _, number in [*assumed, *found] if number is not None), None)

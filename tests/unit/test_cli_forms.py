@@ -60,9 +60,9 @@ def test_a_parquet_file_is_read_by_its_types(tmp_path: Path) -> None:
 
 def test_one_is_not_several(tmp_path: Path) -> None:
     told = run("solve", "-", "--target", "y", "--max-depth", "1", given="a,y\n1,u\n1,v\n").stdout
-    assert told.startswith("data    -: 2 rows, 0 columns, 2 classes\n")
+    assert told.startswith("data    -: 2 rows, 1 column, 2 classes\n")
     told = run("solve", "-", "--target", "y", "--max-depth", "1", given="a,b,y\n1,0,u\n").stdout
-    assert told.startswith("data    -: 1 row, 0 columns, 1 class\n")
+    assert told.startswith("data    -: 1 row, 2 columns, 1 class\n")
 
 
 def test_parquet_rows_are_predicted(tmp_path: Path) -> None:
@@ -136,8 +136,9 @@ def test_a_pipeline_reads_tables_as_the_shell_reads_files(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("table", "said"), [("a,y\n3,0\n5,1\n7,1\n", "1 column"), ("a,b,y\n3,9,0\n5,8,1\n7,4,1\n", "2 columns")]
+    ("table", "said"),
+    [("a,y\n3,0\n5,1\n7,1\n", "a (3 values)"), ("a,b,y\n3,9,0\n5,8,1\n7,4,1\n", "a (3 values), b (3 values)")],
 )
-def test_what_was_made_of_columns_is_counted(table: str, said: str) -> None:
+def test_what_is_tried_of_columns_is_said(table: str, said: str) -> None:
     done = CliRunner().invoke(app, ["solve", "-", "--target", "y", "--max-depth", "1"], input=table)
-    assert f"made questions of {said} (" in done.stderr
+    assert f"all thresholds of {said}" in done.stderr

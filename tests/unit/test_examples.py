@@ -95,9 +95,16 @@ def test_from_csv_to_production(
     assert files == {"loans.csv", "tree.json", "tree.pickle", "tree.sql", "tree.svg"}
 
 
+def test_pictures_of_the_documentation(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    runpy.run_path(str(EXAMPLES / "pictures.py"))["main"](tmp_path)
+    drawn = {path.name for path in tmp_path.iterdir()}
+    assert drawn == {path.name for path in (EXAMPLES.parent / "docs" / "pictures").glob("*.svg")} - {"rooms.svg"}
+
+
 def test_every_example_is_tested() -> None:
     tested = [
         *("cost_sensitive.py", "fair_admissions.py", "from_csv_to_production.py"),
-        *("policy.py", "sizes.py", "survival.py", "user_tasks.py"),
+        *("pictures.py", "policy.py", "sizes.py", "survival.py", "user_tasks.py"),
     ]
     assert [path.name for path in sorted(EXAMPLES.glob("*.py"))] == tested

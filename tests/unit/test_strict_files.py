@@ -250,7 +250,7 @@ DESCRIPTIONS: dict[str, tuple[Any, str]] = {
     ),
     "a function that is none": (
         {"class": "MonotoneMetric", "module": "streed.tasks.metrics", "parameters": {"function": 1}},
-        "MonotoneMetric",
+        "give a function",
     ),
 }
 

@@ -46,12 +46,6 @@ class WrongPrice(Counted):
 
 
 @attrs.frozen
-class ShownUpsideDown(Counted):
-    def score(self, value: Any, totals: State) -> Any:
-        return -value
-
-
-@attrs.frozen
 class GoodForFewRows(Counted):
     """A bound that only states of more than twenty rows refute."""
 
@@ -76,7 +70,6 @@ class TieAndReverse(Counted):
         (HalfGrain(), "grain divides values"),
         (LabelsMatter(), "any label costs the same"),
         (WrongPrice(), "prices are the costs"),
-        (ShownUpsideDown(), "score keeps the order"),
         (GoodForFewRows(), "lower bound is admissible"),
         (TieAndReverse(), "combine preserves order"),
     ],
