@@ -69,9 +69,9 @@ class Solving:
         self._driver.check(self.task)
         if asked.gap is not None and not self._driver.knows_gap(self.task):
             raise InputError("gap", "the search for this task has no bound before its end", "leave it out")
+        bound = self.task.bind(data)  # which says first what the task cannot take
         self._positive = positive_class(task, data, warn=True)
         self._totals = Totals(self.task, data)
-        bound = self.task.bind(data)
         self.problem = Problem(data, bound, *limits[:2], rows_needed(bound, limits[2], data))
         self.compilation = Compilation(functools.partial(_kind, self.problem))
         self._orders, self._interrupted = asked.orders, False

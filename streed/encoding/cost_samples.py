@@ -120,14 +120,24 @@ def lost_in_sums(problem: Problem, terms: Sequence[ScoredTerm], inexact: bool) -
     sums = {name: values.astype(np.float64) for name, values in problem.sums.items()}
     totals = {name: values.sum(axis=0) for name, values in sums.items()}
     changes = {name: _CHANGE * np.abs(each) for name, each in totals.items()}
-    lost = _moved(problem, terms, problem.data.size, totals, changes)
-    lost *= _OPERATIONS * _ROUNDING / _CHANGE
+    for name in (name for name, values in problem.sums.items() if values.dtype.kind in "iu"):
+        # methods may look whole numbers up in tables
+        changes[name] = np.minimum(np.maximum(np.floor(changes[name]), 1), np.abs(totals[name]))
+    parts = {
+        name: float((np.abs(totals[name]) / np.where(each, each, 1)).max(initial=0)) for name, each in changes.items()
+    }
+    moved = _moved(problem, terms, problem.data.size, totals, changes)
+    lost = _OPERATIONS * _ROUNDING * sum(parts[name] * moved[name] for name in totals)
     if inexact:
         apart = _DIFFERENCES * (2 + math.sqrt(len(problem.data.X)))
         errors = {name: apart * np.abs(values).sum(axis=0) for name, values in sums.items()}
         copies = problem.data.counts
         most = max(
-            (_moved(problem, terms, int(copies[i]), {name: values[i] for name, values in sums.items()}, errors))
+            sum(
+                _moved(
+                    problem, terms, int(copies[i]), {name: values[i] for name, values in sums.items()}, errors
+                ).values()
+            )
             for i in _tried_rows(sums)
         )
         limits = [problem.max_nodes, None if problem.max_depth is None else 2**problem.max_depth - 1]
@@ -138,8 +148,8 @@ def lost_in_sums(problem: Problem, terms: Sequence[ScoredTerm], inexact: bool) -
 
 def _moved(
     problem: Problem, terms: Sequence[ScoredTerm], rows: int, sums: dict[str, Array], errors: dict[str, Array]
-) -> float:
-    """How much the cost of a leaf moves when its sums are off by the errors, one after the other.
+) -> dict[str, float]:
+    """How much the cost of a leaf moves when each of its sums is off by its error.
 
     Sums that the task's methods do not suit, such as a number of rows below zero, tell nothing.
     """
@@ -155,10 +165,10 @@ def _moved(
         except Exception:  # noqa: BLE001 - whatever the task's own code raises
             return [math.nan] * len(labels)
 
-    begin, moved = costs(), 0.0
+    begin, moved = costs(), {}
     for name in sums:
         pairs = [pair for sign in (1, -1) for pair in zip(costs(name, sign), begin, strict=True)]
-        moved += max((abs(a - b) for a, b in pairs if math.isfinite(a - b)), default=0.0)
+        moved[name] = max((abs(a - b) for a, b in pairs if math.isfinite(a - b)), default=0.0)
     return moved
 
 
