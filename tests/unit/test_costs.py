@@ -17,7 +17,7 @@ from sklearn.model_selection import GridSearchCV
 
 import streed
 from streed.estimators import CostSensitiveTreeClassifier
-from streed.tasks import CostSensitive, InstanceCosts, MisclassificationCosts
+from streed.tasks import CostSensitive, InstanceCosts, MisclassificationCosts, Splits
 from streed.tasks.cost_tables import CostTable, TestCost
 from streed.tasks.expected_costs import cost_report, costs_by_frequency
 from tests.unit.refusal import refused
@@ -33,6 +33,18 @@ first 2 1.5 a 0 0
 second 3 2.5 a 1 1
 third 0.25 0.25 x 2 2
 """
+
+
+@pytest.mark.parametrize("price", [Fraction(1, 3), 0.5, Fraction(1, 7)], ids=str)
+def test_a_price_of_splits_beside_prices_of_tests_is_exact(price: Any) -> None:
+    rng = np.random.default_rng(5)
+    rows = rng.integers(0, 2, (32, 4))
+    labels = (rows[:, 0] ^ (rows[:, 1] & rows[:, 2])) ^ (rng.random(32) < 0.1)
+    task = CostSensitive(CostTable.of([[0, 9], [7, 0]], PRICES)) + price * Splits()
+    found = streed.solve(task, rows, labels, max_depth=3)
+    exact = streed.solve(task, rows, labels, max_depth=3, search="general")
+    assert (found.status, found.stats["exact"]) == ("optimal", True)
+    assert found.lower_bound == found.value == found.upper_bound == exact.value
 
 
 @pytest.fixture
