@@ -137,7 +137,7 @@ from sklearn.model_selection import GridSearchCV
 from streed.estimators import OptimalTreeClassifier
 
 rng = np.random.default_rng(0)
-X, y = rng.random((600, 20)), rng.integers(0, 2, 600)
+X, y = rng.random((4000, 20)), rng.integers(0, 2, 4000)  # of which no tree of depth six is right
 OptimalTreeClassifier(max_depth=6, cuts="all", time_limit=1).fit(X, y)  # compiles
 model = OptimalTreeClassifier(max_depth=6, cuts="all")
 search = GridSearchCV(model, {"min_leaf": [1, 2]}, cv=2, refit=False) if sys.argv[1] == "grid" else model
