@@ -16,6 +16,7 @@ from streed.data import Dataset
 from streed.errors import InputError
 from streed.exact import Range
 from streed.problem import SearchLimits
+from streed.problem.known_tree import held_tree
 from streed.progress import Progress, reporter
 from streed.result import Result, TightestLimit
 from streed.solving import Asked, Solving
@@ -132,7 +133,7 @@ def improve(tree: Any, task: Task, X: Any, y: Any = None, *, max_depth: int | No
     errors.
     """
     if max_depth is None:
-        known = getattr(tree, "tree_", getattr(tree, "tree", tree))
+        known = held_tree(tree)
         depth = getattr(known, "max_depth", None) if hasattr(known, "children_left") else getattr(known, "depth", None)
         max_depth = None if depth is None else int(depth)
     return solve(task, X, y, max_depth=max_depth, warm_start=tree, **arguments)

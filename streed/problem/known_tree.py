@@ -27,7 +27,7 @@ def adopt(known: Any, problem: Problem) -> Solution:
     lacks a column, where a leaf shows what is no label of the task, and where the tree breaks a limit.
     """
     names = getattr(known, "feature_names_in_", None)
-    known = getattr(known, "tree_", getattr(known, "tree", known))
+    known = held_tree(known)
     data, task = problem.data, problem.task
     labels = tuple(task.labels(data))
     if hasattr(known, "children_left"):
@@ -53,6 +53,11 @@ def worth(root: Node, problem: Problem) -> Solution:
     seen = inspect(tree, problem.task, problem.data)
     _check_limits(tree, seen, problem)
     return Solution(seen.value, _measured(root, iter(seen.rows), iter(seen.leaf_costs)))
+
+
+def held_tree(model: Any) -> Any:
+    """The tree that a fitted estimator or a result holds, of streed's or scikit-learn's kind; else the model itself."""
+    return getattr(model, "tree_", getattr(model, "tree", model))
 
 
 def best_leaf(problem: Problem, is_better: Callable[[Solution, Solution], bool]) -> Solution | None:
