@@ -128,19 +128,7 @@ def _short(thing: Any) -> str:
     return repr(thing if isinstance(thing, (str, int, float)) else type(thing).__name__)[:80]
 
 
-_FORMER_HOMES = (
-    {"streed.constrained": "streed.task.constrained", "streed.sums": "streed.task.sums"}
-    | {
-        f"streed.algebra.{name}": f"streed.task.algebra.{name}"
-        for name in ("directions", "penalties", "products", "sums", "thresholds")
-    }
-    | {"streed.trades": "streed.task.tradeoffs", "streed.costs": "streed.tasks.cost_tables"}
-)
-"""Where files of version 0.1 say that a class is, and where it is."""
-
-
 def _class(module: str, name: str) -> type:
-    module = _FORMER_HOMES.get(module, module)
     homes = ("streed.task.constrained", "streed.task.sums", "streed.task.tradeoffs")
     if module in homes or module.startswith(("streed.task.algebra.", "streed.tasks.")):
         for package in ("streed.tasks", "streed.task.algebra", *homes):

@@ -86,13 +86,7 @@ def depth_of(root: Node) -> int:
 
 def used_columns(root: Node) -> set[int]:
     """The numbers of the columns that the branches ask about."""
-    used, stack = set(), [root]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, Branch):
-            used.add(node.column)
-            stack.extend(node.children)
-    return used
+    return {node.column for node in walk(root) if isinstance(node, Branch)}
 
 
 def route(root: Node, sides: Callable[[Branch, Array], Array], n_rows: int) -> Array:
@@ -153,16 +147,10 @@ def nest(flat: list[FlatNode]) -> Node:
 
 def same(a: Node, b: Node, unit_a: Fraction | int = 1, unit_b: Fraction | int = 1) -> bool:
     """Whether two trees of nodes have the same shape, columns, cuts, labels and rows, and leaves of equal cost."""
-    stack: list[tuple[Node, Node]] = [(a, b)]
-    while stack:
-        x, y = stack.pop()
-        if isinstance(x, Branch) and isinstance(y, Branch):
-            if (x.column, x.rows, x.cut, len(x.children)) != (y.column, y.rows, y.cut, len(y.children)):
-                return False
-            stack.extend(zip(x.children, y.children, strict=True))
-        elif isinstance(x, Leaf) and isinstance(y, Leaf):
-            if (x.label, x.rows, worth(unit_a, x.cost)) != (y.label, y.rows, worth(unit_b, y.cost)):
-                return False
-        else:
-            return False
-    return True
+    return _priced(a, unit_a) == _priced(b, unit_b)
+
+
+def _priced(root: Node, unit: Fraction | int) -> list[Any]:
+    """The nodes as `flatten` gives them, costs times the unit."""
+    flat: list[Any] = flatten(root)
+    return [node if isinstance(node[1], tuple) else (node[0], node[1], worth(unit, node[2])) for node in flat]

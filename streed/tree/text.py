@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from streed.data.visible import visible
-from streed.tree.nodes import Leaf, Node, worth
+from streed.tree.nodes import Leaf, Node, flatten, nest, worth
 from streed.tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -64,32 +64,62 @@ def written(value: Any) -> str:
         return "a number of more than 4,300 digits"
 
 
-def text(tree: Tree) -> str:
-    """The tree as text, one node a line, children below their question; control characters are shown as signs."""
+def text(tree: Tree, collapse: bool = False) -> str:
+    """The tree as text, one node a line, children below their question; control characters are shown as signs.
+
+    `collapse`: equal children of a branch are one, with the rows and costs of all; one child alone needs no question.
+    """
     shows = iter(tree.shows())
+    flat: list[Any] = flatten(tree.root)
+    shown = nest([node if isinstance(node[1], tuple) else (next(shows), *node[1:]) for node in flat])
     lines: list[str] = []
-    stack: list[tuple[Node, str, str, str]] = [(tree.root, "", "", "")]
+    stack: list[tuple[Node, str, str, str]] = [(shown, "", "", "")]
     while stack:
         node, lead, indent, answer = stack.pop()
         if isinstance(node, Leaf):
-            lines.append(lead + visible(f"{answer}{_leaf(tree, node, next(shows))}"))
+            lines.append(lead + visible(f"{answer}{_leaf(tree, node, node.label)}"))
             continue
         column = tree.columns[node.column]
+        said = answers(column, node.cut)
+        children: list[tuple[Any, str]] = list(zip(node.children, said, strict=True))
+        if collapse:
+            children = _together(children)
+            if len(children) == 1:
+                stack.append((children[0][0], lead, indent, answer))
+                continue
         lines.append(lead + visible(f"{answer}{question(column, node.cut)}"))
-        last = len(node.children) - 1
+        last = len(children) - 1
         below = [
-            (
-                child,
-                indent + ("└── " if at == last else "├── "),
-                indent + ("    " if at == last else "│   "),
-                f"{said}: ",
-            )
-            for at, (child, said) in enumerate(zip(node.children, answers(column, node.cut), strict=True))
+            (child, indent + "├└"[at == last] + "── ", indent + "│ "[at == last] + "   ", f"{each}: ")
+            for at, (child, each) in enumerate(children)
         ]
         stack.extend(reversed(below))
     if tree.positive is not None:
         lines.append(visible(f"positive class: {written(tree.positive)}"))
     return "\n".join(lines)
+
+
+def _together(children: list[tuple[Node, str]]) -> list[tuple[Node, str]]:
+    """The children of a branch and their answers, those that ask and show the same as one with the rows of all."""
+    alike: dict[str, list[tuple[Any, str]]] = {}
+    for child, answer in children:
+        flat = flatten(child)
+        asked = [(node[0], node[1], *node[3:]) if isinstance(node[1], tuple) else node[:1] for node in flat]
+        alike.setdefault(repr(asked), []).append((flat, answer))
+    return [(_added([flat for flat, _ in each]), " or ".join(said for _, said in each)) for each in alike.values()]
+
+
+def _added(flat: list[Any]) -> Node:
+    """Equal nodes, as `flatten` gives each of them, as one with the rows and costs of all."""
+    nodes = []
+    for same in zip(*flat, strict=True):
+        first, second, third = ([each[place] for each in same] for place in range(3))
+        if isinstance(second[0], tuple):
+            nodes.append((first[0], second[0], sum(third), *same[0][3:]))
+        else:
+            cost = tuple(map(sum, zip(*third, strict=True))) if isinstance(third[0], tuple) else sum(third)
+            nodes.append((first[0], sum(second), cost))
+    return nest(nodes)
 
 
 def dot(tree: Tree) -> str:

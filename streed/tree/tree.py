@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 import numpy as np
@@ -15,9 +15,6 @@ from streed.errors import InputError
 from streed.tree.claims import Claims
 from streed.tree.nodes import Array, Branch, Leaf, Node, depth_of, route, same, used_columns, walk
 from streed.tree.rows import TreeRows
-
-if TYPE_CHECKING:
-    from streed.tree.collapse import CollapsedTree
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -129,17 +126,11 @@ class Tree:
 
     # -- forms -----------------------------------------------------------------------------------------------------
 
-    def to_text(self) -> str:
-        """The tree as text, one node a line."""
+    def to_text(self, *, collapse: bool = False) -> str:
+        """The tree as text, one node a line; `collapse`: children of a branch that predict alike are drawn together."""
         from streed.tree.text import text
 
-        return text(self)
-
-    def collapse(self) -> CollapsedTree:
-        """The tree with equal siblings of a branch drawn together, which says the same with fewer branching nodes."""
-        from streed.tree.collapse import collapse
-
-        return collapse(self)
+        return text(self, collapse)
 
     def to_dot(self) -> str:
         """The tree in Graphviz's language."""

@@ -50,7 +50,6 @@ def test_every_form_predicts_what_the_tree_does(seed: int) -> None:
     rows = [dict(zip(table, values, strict=True)) for values in zip(*table.values(), strict=True)]
     expected = [tree.shows()[leaf_of(tree, row)] for row in rows]
     assert tree.predict(table).tolist() == expected
-    assert tree.collapse().predict(table) == expected
     assert Tree.from_json(tree.to_json()) == tree
     assert [seen.rows for seen in survey(tree, table)] == [seen.rows for seen in survey(tree)]
     assert "<svg" in tree_svg(tree)
@@ -116,7 +115,6 @@ def test_numbers_dates_and_steps(column: Column, cut: Cut, place: int, expected:
 
     tree = stump(column, cut, place)
     assert tree.predict(FRAME).tolist() == expected
-    assert tree.collapse().predict(FRAME) == expected
     made: dict[str, Any] = {}
     exec(to_python(tree), made)
     assert [

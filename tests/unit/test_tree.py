@@ -114,6 +114,23 @@ def test_text() -> None:
     ]
 
 
+def test_text_draws_equal_children_together() -> None:
+    """Leaves and subtrees that are equal but for their rows; a split that asks nothing goes."""
+    data = Dataset.make([[0, 0], [1, 1], [2, 0], [3, 1], [0, 1]], ["a", "b", "a", "b", "a"], categorical=[0])
+    below = [Branch(1, (Leaf(0, 1, 0), Leaf(1, rows, 1)), rows + 1) for rows in (1, 2)]
+    pointless = Branch(1, (Leaf(1, 2, 0), Leaf(1, 3, 1)), 5)
+    tree = Tree.grown(Branch(0, (below[0], Leaf(1, 1, 0), below[1], pointless), 11), data)
+    assert tree.to_text(collapse=True).splitlines() == [
+        "x0?",
+        "├── 0 or 2: x1 = 1?",
+        "│   ├── no: a (2 rows, cost 0)",
+        "│   └── yes: b (3 rows, cost 2)",
+        "├── 1: b (1 row, cost 0)",
+        "└── 3: b (5 rows, cost 1)",
+    ]
+    assert Tree.grown(pointless, data).to_text(collapse=True) == "b (5 rows, cost 1)"
+
+
 def test_text_of_a_column_that_is_itself_a_question() -> None:
     data = Dataset.make({"age<=30": [0, 1]}, [0, 1])
     tree = Tree.grown(Branch(0, (Leaf(0, 1, 0), Leaf(1, 1, 0)), 2), data)
