@@ -104,7 +104,7 @@ def rashomon(
     """Count the trees for DATA that are near the optimum, and ask what they have in common.
 
     DATA is a bundled data set (see `streed datasets`), a CSV file, or - for standard input.
-    Exit code 3: stopped early; the trees counted so far. 4: there are none.
+    Exit code 3: stopped early; nothing is known. 4: there are none.
     """
     with errors():
         for name, file in (("out", out), ("report", report_to)):
@@ -128,12 +128,12 @@ def rashomon(
         )
         kept = found.without(*without) if without else found
         document = _described(found, kept, without, best_by, asked.sensitive, importance)
-        drawn = kept.sample(sample, seed) if sample and kept.lower_count else []
+        drawn = kept.sample(sample, seed) if sample and kept.count else []
         if out is not None:
-            saved = drawn or ([kept[0]] if kept.lower_count else [])
+            saved = drawn or ([kept[0]] if kept.count else [])
             trees = [with_roles(tree, roles) for tree in saved]
             write(out, json.dumps([json.loads(tree.to_json()) for tree in trees if tree is not None], indent=1) + "\n")
-        if report_to is not None and kept.lower_count:
+        if report_to is not None and kept.count:
             from streed.report import make_report
 
             write(report_to, make_report(kept[0], dataset, near=kept, title=f"Near-optimal trees of {asked.data}"))
@@ -141,7 +141,7 @@ def rashomon(
             print_json({"data": asked.data, **document})
         else:
             _print(document, kept)
-        sys.exit(STOPPED if kept.status == "stopped" else FINE if kept.lower_count else INFEASIBLE)
+        sys.exit(STOPPED if kept.status == "stopped" else FINE if kept.count else INFEASIBLE)
 
 
 def _described(
@@ -158,18 +158,16 @@ def _described(
         "optimum": found.optimum,
         "over": kept.searched_over,
         "count": kept.count,
-        "lower_count": kept.lower_count,
-        "upper_count": kept.upper_count,
         "histogram": [{"value": value, "trees": count} for value, count in kept.histogram.items()],
     }
-    if without:
-        document["without"] = {"columns": list(without), "of": found.lower_count, "best": kept.optimum}
-    if best_by is not None and kept.lower_count:
+    if without and found.count is not None:
+        document["without"] = {"columns": list(without), "of": found.count, "best": kept.optimum}
+    if best_by is not None and kept.count:
         best = kept.best(_quantity(best_by, sensitive))
         document["best_by"] = {
             "name": best_by, "quantity": best.quantity, "value": best.value, "ties": best.ties, "tree": str(best.tree),
         }  # fmt: skip
-    if importance and kept.lower_count:
+    if importance and kept.count:
         document["importance"] = {
             name: {"share": each.share, "best_without": each.best_without} for name, each in kept.importance().items()
         }
@@ -183,13 +181,12 @@ def _quantity(name: str, sensitive: Sequence[str]) -> Any:
 
 
 def _print(document: dict[str, Any], kept: RashomonSet) -> None:
-    count = f"{document['lower_count']:,}"
     click.echo(f"optimum  {document['optimum']}")
     click.echo(f"over     {document['over']}")
-    click.echo(f"trees    {count if document['count'] is not None else f'at least {count} ({kept.stopped})'}")
+    click.echo(f"trees    {kept.stopped if document['count'] is None else format(document['count'], ',')}")
     if "without" in document:
         told = document["without"]
-        best = f"the best of them {told['best']}" if document["lower_count"] else "so these columns are needed"
+        best = f"the best of them {told['best']}" if document["count"] else "so these columns are needed"
         click.echo(f"         of {told['of']:,}, without {', '.join(told['columns'])}; {best}")
     for each in document["histogram"][:_MOST_VALUES]:
         click.echo(f"  {brief(each['value']):>10}  {each['trees']:,}")
@@ -203,5 +200,5 @@ def _print(document: dict[str, Any], kept: RashomonSet) -> None:
     for name, each in sorted(document.get("importance", {}).items(), key=lambda item: -item[1]["share"]):
         without = "needed" if each["best_without"] is None else f"best without it {brief(each['best_without'])}"
         click.echo(f"  {each['share']:7.1%}  {name}  ({without})")
-    if document["lower_count"] and "best_by" not in document:
+    if document["count"] and "best_by" not in document:
         click.echo(str(kept[0]))

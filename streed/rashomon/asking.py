@@ -60,11 +60,10 @@ def rashomon(
     `columns`: "distinct", equal and complementary columns are one, or "all", a tree
     counts for each of them. `labels`: "all", a leaf may have any label, or "best", the one that costs it least (the
     first of these). `trivial`: whether splits into leaves of one label count. Everything else is as in `streed.solve`;
-    `threads` search for the optimum and count trees of three levels, which deeper ones are made of; the counts are the
-    same for any number of them.
+    `threads` search for the optimum.
 
     Without a limit on the depth, splits must cost something, as in SparseAccuracy. On `time_limit` (seconds),
-    `memory_limit` (bytes) and Ctrl-C the set has the trees counted so far, and its status is "stopped".
+    `memory_limit` (bytes) and Ctrl-C the count is None, no trees are known, and the status is "stopped".
 
     Raises InputError for arguments that are not usable, and for tasks whose trees cannot be counted exactly, with the
     reason; TaskError as `streed.solve` does.
@@ -106,7 +105,7 @@ def rashomon(
 
     def watch() -> Watch:
         """The limits, of a count that begins now."""
-        return Watch(None if time_limit is None else clock() + time_limit, memory_limit, threads)
+        return Watch(None if time_limit is None else clock() + time_limit, memory_limit)
 
     ends = None if time_limit is None else clock() + time_limit
     best = None
@@ -130,13 +129,13 @@ def rashomon(
             return near.budget(question, question.rank(least))
 
     with Compilation(lambda: f"near-optimal trees of {type(task).__name__}"):
-        counted = Counted.of(question, within, banned=frozenset(), extra=(), watch=Watch(ends, memory_limit, threads))
+        counted = Counted.of(question, within, banned=frozenset(), extra=(), watch=Watch(ends, memory_limit))
         if near.name == "n_best" and counted.stopped is None and counted.histogram.total:
             first = RashomonSet.complete(counted, watch)
-            held = budget_of_first(question, near.size, first.best_rank, lambda: Watch(ends, memory_limit, threads))
+            held = budget_of_first(question, near.size, first.best_rank, lambda: Watch(ends, memory_limit))
             if isinstance(held, Counted):
                 return RashomonSet(held, first.optimum, watch)
-            counted = Counted.of(question, held, banned=frozenset(), extra=(), watch=Watch(ends, memory_limit, threads))
+            counted = Counted.of(question, held, banned=frozenset(), extra=(), watch=Watch(ends, memory_limit))
     if counted.stopped is not None:
         return RashomonSet(counted, None if best is None else result.value, watch)
     trees = RashomonSet.complete(counted, watch)

@@ -22,7 +22,6 @@ from streed.rashomon.packing import Packing
 from streed.rashomon.question import Question, RowSum, exact_leaf
 from streed.rashomon.recursion import Key, Leaves, PlainRecursion, Recursion, RowLeaves, TaskLeaves, Watch
 from streed.rashomon.splits import BinarySplits, Split, find_splits
-from streed.rashomon.stopped import Part, most_trees
 from streed.task import State, beside_sums, sums_over
 
 _FEW_SPLITS = 256
@@ -67,10 +66,8 @@ class Counted:
     """The largest key."""
     stopped: str | None = None
     """What ended the count early, None if nothing did."""
-    part: Part | None = None
-    """The trees that were counted then, None if there are none."""
-    _all: Histogram | None = None
-    """All trees by key; None if the count was stopped."""
+    _all: Histogram = EMPTY
+    """All trees by key; none if the count was stopped."""
 
     @classmethod
     def of(
@@ -82,25 +79,17 @@ class Counted:
         extra: Sequence[RowSum],
         watch: Watch,
         enough: int | None = None,
-        visitor: Array | None = None,
     ) -> Counted:
         """The trees of the question, counted until they all are or the watch or Ctrl-C ends it.
 
         `budget`: where leaves are asked one by one it may be a function of the least value. `enough`: no more trees
-        than so many of the least keys need be counted, and those of the last of these keys. `visitor`: the answers to
-        all questions, (q,) uint8, of a row behind those of the data, which is routed with them and is no row otherwise:
-        it costs nothing, and is in the extra sums that have a row more. Only where every question has two answers.
+        than so many of the least keys need be counted, and those of the last of these keys.
         """
         data = question.data
         sums = [] if callable(budget) else _sums(question, budget, extra)
         branches = _most_branches(question)
-        n_rows, copies = data.n_rows, data.frequency
-        if visitor is not None:
-            n_rows += 1
-            sums = [each.of_rows(n_rows) for each in sums]
-            copies = np.append(data.counts, 0)
         packing = Packing.of(sums, branches) if sums else None
-        everything = (1 << n_rows) - 1
+        everything = (1 << data.n_rows) - 1
         given = [each for each in (question.max_depth, question.max_nodes) if each is not None]
         depth = min([data.n_rows - 1, *given])
         distinct = question.columns == "distinct"
@@ -113,12 +102,12 @@ class Counted:
         else:
             assert isinstance(budget, Budget)
             limit = packing.budget(budget.most)
-            kinds = Kinds.of(packing.costs, copies)
+            kinds = Kinds.of(packing.costs, data.frequency)
             most = max(packing.largest, limit) + packing.split
-            binary = BinarySplits.of(data, banned, visitor, distinct=distinct) if most < LARGEST_KEY else None
+            binary = BinarySplits.of(data, banned, distinct=distinct) if most < LARGEST_KEY else None
             if binary is not None:
                 engine = None
-                if most < LARGEST_COST and _needs_engine(len(binary.first), n_rows, len(kinds.copies), depth):
+                if most < LARGEST_COST and _needs_engine(len(binary.first), data.n_rows, len(kinds.copies), depth):
                     engine = Engine.of(question.bound, data, binary, kinds, depth, question.min_leaf, packing.split)
                 sets = binary.sets if engine is None else engine.sets
                 everything = everything if engine is None else engine.everything
@@ -149,7 +138,6 @@ class Counted:
         engine = recursion.engine if isinstance(recursion, NativeRecursion) else None
         try:
             if self.packing is None and not self._find_limit(budget):
-                self._all = EMPTY
                 return
             self.depth = recursion.useful(self.everything, self.depth, self.limit)
             if engine is None:
@@ -166,13 +154,8 @@ class Counted:
         finally:
             if engine is not None:
                 engine.end()
-            if isinstance(recursion, NativeRecursion):
-                recursion.end()
             # the limits are those of the count, not of what is asked of its trees
             recursion.watch = Watch()
-        if self.stopped is not None and recursion.path:
-            self.part = Part.of(recursion.path, recursion)
-        recursion.path.clear()
 
     def _find_limit(self, budget: Budget | Callable[[Key], Budget]) -> bool:
         """Makes the budget known where leaves are asked one by one; whether there are trees."""
@@ -194,9 +177,7 @@ class Counted:
     @functools.cached_property
     def histogram(self) -> Histogram:
         """The counted trees by key, those of sums outside their intervals left out."""
-        found = EMPTY if self.part is None else self.part.histogram
-        found = found if self._all is None else self._all
-        intervals = self._intervals
+        found, intervals = self._all, self._intervals
         if self.packing is None or not intervals:
             return found
         keep = [
@@ -205,29 +186,6 @@ class Counted:
         ]
         inside = np.array(keep, bool)
         return Histogram.made(found.keys[inside], found.counts[inside])
-
-    @property
-    def most(self) -> int | None:
-        """No more trees than this are within the budget; None where no bound is known."""
-        if self.stopped is None:
-            return self.histogram.total
-        if not self.splits:
-            return None
-        price = self.splits[0].price
-        splits = None
-        if price > 0 and self.recursion.are_positive:
-            splits = max(0, int(self.limit // price))
-        if self.question.max_nodes is not None:
-            splits = min(self.question.max_nodes, self.question.max_nodes if splits is None else splits)
-        labels = 1 if self.question.labels == "best" else self.question.n_labels
-        questions = sum(len(split.asked) for split in self.splits)
-        width = max(len(split.parts) for split in self.splits)
-        every = most_trees(labels, questions, self.depth, splits, width)
-        if every is None or self.part is None:
-            return every
-        # below the root each question has equally many at most, and some are finished
-        finished = sum(len(each.split.asked) for each in self.part.finished)
-        return min(every, self.part.histogram.total + (questions - finished) * ((every - labels) // questions))
 
     @property
     def copies(self) -> list[tuple[int, int]] | None:

@@ -64,11 +64,7 @@ class Engine:
         price: int,
     ) -> Engine | None:
         """The engine for splits, and keys not below 0; None if it takes no such."""
-        columns, copies = binary.columns, data.frequency
-        if copies is not None:
-            # a visitor is a row here, for less of which nothing costs more
-            copies = np.append(copies, np.ones(len(columns) - len(copies), np.int64))
-        coded = Dataset.make(columns, frequency=copies)
+        coded = Dataset.make(binary.columns, frequency=data.frequency)
         costs = np.array(kinds.keys, np.int64)
         problem = Problem(coded, task, depth, None, min_leaf)
         oracle: Any = DepthFirst().linear_oracle(problem, kinds.of_row, costs.shape[1], price > 0, SearchLimits())

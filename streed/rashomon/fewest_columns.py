@@ -51,7 +51,7 @@ def _within(trees: RashomonSet, tree: Tree, taken: frozenset[int], size: int) ->
         rest = trees.without(column)
         if rest.stopped is not None:
             raise InputError("time_limit", f"a count without columns was stopped ({rest.stopped})", "raise the limits")
-        if rest.lower_count:
+        if rest.count:
             found = _within(rest, rest[0], taken, size)
             if found is not None:
                 return found

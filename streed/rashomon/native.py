@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import functools
-import operator
-from collections import deque
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, final
+from typing import final
 
 import attrs
 import numpy as np
@@ -16,20 +13,14 @@ from streed.rashomon.compiled.counts import convolve, count_shallow, count_three
 from streed.rashomon.compiled.layout import INFINITE
 from streed.rashomon.engine import LEAST_DEPTH, Engine
 from streed.rashomon.histogram import FITS, Histogram, combined
-from streed.rashomon.recursion import Allowed, Key, Recursion, RowLeaves
-from streed.rashomon.splits import Split, Splits, as_numbers
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future, ThreadPoolExecutor
+from streed.rashomon.recursion import Allowed, Key, Recursion, RowLeaves, parted
+from streed.rashomon.splits import Splits
 
 LARGEST_KEY = 2**60
 """Keys of trees within the budget, and of all leaves, stay below this."""
 
 _UNIT = 3
 """The depth of what one call of a kernel counts."""
-
-_AHEAD = 8
-"""For each thread the splits whose children are begun before they are needed."""
 
 
 @final
@@ -39,16 +30,11 @@ class NativeRecursion(Recursion):
 
     engine: Engine | None = None
     """What tells the least keys of the sides of splits, where there are three levels or more."""
-    _pool: ThreadPoolExecutor | None = attrs.field(default=None, init=False)
-    _ahead: dict[tuple[int, int], Future[tuple[int, Histogram | None]]] = attrs.field(factory=dict, init=False)
-    """By set of rows and budget the trees of three levels that other threads count."""
     _words: int = attrs.field(init=False)
     _arrays: tuple[Array, ...] = attrs.field(init=False)
     _columns: Array = attrs.field(init=False)
     _price: int = attrs.field(init=False)
     _worst: int = attrs.field(init=False)
-    _solid: int = attrs.field(init=False)
-    """The rows that count."""
 
     def __attrs_post_init__(self) -> None:
         leaves, splits = self.leaves, self.splits
@@ -63,12 +49,9 @@ class NativeRecursion(Recursion):
         options = np.array([leaves.min_leaf, leaves.radix, leaves.best, self.trivial], np.int64)
         self._arrays = (self._columns, leaves.members, keys, copies, splits.multiple, options)
         self._price = splits.price
-        # rows that count for nothing part no others from them
-        visitors = as_numbers(leaves.members[copies == 0])
-        self._solid = splits.everything & ~functools.reduce(operator.or_, visitors, 0)
         # without a least size of leaves: rows that are taken away may leave too few
         worst = int(keys.max(initial=0))
-        is_known = leaves.min_leaf <= 1 and not visitors and worst * kinds.size < LARGEST_KEY
+        is_known = leaves.min_leaf <= 1 and worst * kinds.size < LARGEST_KEY
         self._worst = worst if is_known else INFINITE
 
     def _bits(self, rows: int) -> Array:
@@ -121,71 +104,18 @@ class NativeRecursion(Recursion):
         return int(least), _histogram(keys, counts, check)
 
     def _three(self, rows: int, budget: int, *, counting: bool) -> tuple[int, Histogram | None]:
-        begun = self._ahead.pop((rows, budget), None) if counting else None
-        if begun is not None:
-            return begun.result()
-        asked = self._asked(rows, budget)
-        if asked is None:
-            return budget + 1, self.of_leaves(rows, budget)
-        return self._count_three(rows, asked, budget, counting=counting)
-
-    def _asked(self, rows: int, budget: int) -> Array | None:
-        """What trees of keys <= budget may ask first, as the kernel takes it; None if they are leaves, all of them."""
-        if self.engine is None:
-            return np.zeros(0, np.int64)
-        places = [place for place, _, _ in self.engine.splits(rows, _UNIT, budget, self._base(rows))]
-        return np.array(places, np.int64) if places else None
-
-    def _count_three(self, rows: int, asked: Array, budget: int, *, counting: bool) -> tuple[int, Histogram | None]:
+        asked = np.zeros(0, np.int64)
+        if self.engine is not None:
+            places = [place for place, _, _ in self.engine.splits(rows, _UNIT, budget, self._base(rows))]
+            if not places:
+                return budget + 1, self.of_leaves(rows, budget)
+            asked = np.array(places, np.int64)
         check = np.zeros(1)
         low = self._optima.get((rows, _UNIT), (0, False))[0]
         least, keys, counts = count_three(
             *self._arrays, self._bits(rows), asked, self._price, self._worst, min(low, budget), budget, counting, check
         )
         return int(least), _histogram(keys, counts, check)
-
-    # -- several threads -------------------------------------------------------------------------------------------
-
-    def begun(self, rows: int, depth: int, budget: Key) -> Iterator[Allowed]:
-        """The splits, behind those whose children threads have begun to count: what splits cost is asked in this one.
-
-        Only trees of three levels are counted by other threads. Kernels need nothing that others write, so counts do
-        not depend on who makes them.
-        """
-        if self.watch.threads == 1 or depth != _UNIT + 1:
-            yield from self.affordable(rows, depth, budget)
-            return
-        if self._pool is None:
-            from concurrent.futures import ThreadPoolExecutor
-
-            self._pool = ThreadPoolExecutor(self.watch.threads)
-        waiting: deque[Allowed] = deque()
-        for each in self.affordable(rows, depth, budget):
-            self._begin(each, budget)
-            waiting.append(each)
-            if len(waiting) > _AHEAD * self.watch.threads:
-                yield waiting.popleft()
-        yield from waiting
-
-    def _begin(self, under: Allowed, budget: int) -> None:
-        """Has the trees of the children counted, if that is a kernel's work and is not done."""
-        split, children, optima = under
-        slack = budget - split.price - sum(optima)
-        for child, least in zip(children, optima, strict=True):
-            room = least + slack
-            known = self._histograms.get((child, _UNIT))
-            if (known is not None and known[0] >= room) or (child, room) in self._ahead:
-                continue
-            asked = self._asked(child, room) if self.useful(child, _UNIT, room) == _UNIT else None
-            if asked is not None and self._pool is not None:
-                self._ahead[child, room] = self._pool.submit(self._count_three, child, asked, room, counting=True)
-
-    def end(self) -> None:
-        """Ends the threads, when they have counted what they are at."""
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
-        self._pool = None
-        self._ahead.clear()
 
     # -- histograms ------------------------------------------------------------------------------------------------
 
@@ -223,14 +153,10 @@ class NativeRecursion(Recursion):
         for place, without, having in self.engine.splits(rows, depth, budget, self._base(rows)):
             self.watch.look()
             split = self.splits[place]
-            children = self._parted(split, rows)
+            children = parted(split, rows)
             if len(children) == 2:
                 bases = [self._base(child) for child in children]
                 yield split, children, (without + bases[0], having + bases[1])
-
-    def _parted(self, split: Split, rows: int) -> tuple[int, ...]:
-        """The children of the split of some rows that have rows that count."""
-        return tuple(part for part in (rows & each for each in split.parts) if part & self._solid)
 
     def _base(self, rows: int) -> int:
         """What every tree of the rows pays."""
@@ -243,7 +169,7 @@ class NativeRecursion(Recursion):
 
         Likely ones come first.
         """
-        asked = [(f, self._parted(split, rows)) for f, split in enumerate(self.splits)]
+        asked = [(f, parted(split, rows)) for f, split in enumerate(self.splits)]
         asked = [(f, children) for f, children in asked if len(children) == 2]
         active = np.array([f for f, _ in asked], np.int64)
         quick = 1 if depth > _UNIT else 0

@@ -41,11 +41,6 @@ class RowSum:
     most: int | None = None
     """The interval in which the sum of a tree must be; None where there is no end."""
 
-    def of_rows(self, n: int) -> RowSum:
-        """The sum over n rows, of which those behind its own add nothing."""
-        missing = n - len(self.costs)
-        return self if not missing else attrs.evolve(self, costs=np.pad(self.costs, ((0, missing), (0, 0))))
-
     def holds(self, total: int) -> bool:
         """Whether the interval has this total."""
         return (self.least is None or self.least <= total) and (self.most is None or total <= self.most)

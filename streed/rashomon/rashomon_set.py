@@ -20,12 +20,14 @@ from streed.rashomon.quantities import limited_sums, quantity
 from streed.rashomon.question import RowSum
 from streed.rashomon.recursion import Key, Watch
 from streed.rashomon.unranking import Trees
-from streed.rashomon.votes import MOST_ASKED, exact_shares
 from streed.task.algebra import gain_sign
 from streed.task.positive import positive_class
 from streed.tree import Claims, Leaf, Node, Tree
 from streed.tree.evaluation import Inspector, leaf_displays
 from streed.tree.nodes import Branch
+
+MOST_ASKED = 100_000
+"""Trees that are asked one by one unless the caller says how many."""
 
 COMPLETE, STOPPED = "complete", "stopped"
 
@@ -45,7 +47,7 @@ class RashomonSet:
 
     counted: Counted
     optimum: Any
-    """The best value: the optimum, and of a part of a set that of its trees. None if not known or without trees."""
+    """The best value. None if not known or without trees."""
     limits: Callable[[], Watch] = Watch
     """Gives the limits of a further count, which begins then."""
 
@@ -77,21 +79,13 @@ class RashomonSet:
 
     @property
     def count(self) -> int | None:
-        """How many trees there are, exactly; None if the count was stopped, see `lower_count`."""
-        return self.lower_count if self.status == COMPLETE else None
+        """How many trees there are, exactly; None if the count was stopped, of which no trees are known."""
+        return self._total if self.status == COMPLETE else None
 
     @property
-    def lower_count(self) -> int:
-        """How many trees were counted: all of them, or at least so many there are if the count was stopped."""
+    def _total(self) -> int:
+        """How many trees were counted."""
         return self.counted.histogram.total
-
-    @property
-    def upper_count(self) -> int | None:
-        """No more trees than this: `count`, and where it was stopped a bound, by the numbers of questions and splits.
-
-        None where the count was stopped before such a bound is known, or where that has thousands of digits.
-        """
-        return self.counted.most
 
     @functools.cached_property
     def histogram(self) -> dict[Any, int]:
@@ -122,7 +116,7 @@ class RashomonSet:
     def __getitem__(self, number: int) -> Tree:
         """The tree of that number in order of value; negative numbers count from the end."""
         number = Range(whole=True, meaning="of one tree at a time").read("number", number)
-        total = self.lower_count
+        total = self._total
         if not -total <= number < total:
             raise IndexError(f"tree {number} of {total}")
         number %= max(total, 1)
@@ -146,10 +140,10 @@ class RashomonSet:
 
         `rng`: a `random.Random`, a numpy generator, a seed, or None for a fresh one.
         """
-        if Range(0, whole=True, meaning="of trees").read("k", k) and not self.lower_count:
+        if Range(0, whole=True, meaning="of trees").read("k", k) and not self._total:
             raise InputError("k", "the set has no trees", "widen the budget")
         draw = drawing(rng)
-        return [self[draw(self.lower_count)] for _ in range(int(k))]
+        return [self[draw(self._total)] for _ in range(int(k))]
 
     @functools.cached_property
     def _trees(self) -> Trees:
@@ -251,9 +245,9 @@ class RashomonSet:
         """
         self._check_not_empty()
         rest = self.without(column)
-        if rest.lower_count == 0 and rest.status != COMPLETE:
+        if rest._total == 0 and rest.status != COMPLETE:
             raise InputError("column", "the count without it was stopped", "give it more time or memory")
-        return rest.lower_count == 0
+        return rest._total == 0
 
     def importance(self) -> dict[str, Importance]:
         """By column: the share of the trees that ask it, and the best value of a tree of the set that does not.
@@ -266,7 +260,7 @@ class RashomonSet:
             rest = self.without(j)
             if self.status != COMPLETE or rest.status != COMPLETE:
                 raise InputError("time_limit", "the count was stopped, so shares are not known", "raise the limits")
-            share = Fraction(self.lower_count - rest.lower_count, self.lower_count)
+            share = Fraction(self._total - rest._total, self._total)
             found[name] = Importance(float(share), next(iter(rest.histogram), None))
         return found
 
@@ -281,19 +275,13 @@ class RashomonSet:
     def predict_proba(self, X: Any = None, *, samples: int | None = None, rng: Any = None) -> Array:
         """(n, K) the share of the trees that give each row of X each label.
 
-        `X`: None for the rows of the data. The shares are exact: all trees are asked, or where there are many, one
-        count is made for every different row, if leaves cost sums over rows. With multiway columns that is so of rows
-        of the data only; for other rows give `samples` then: so many trees are asked, drawn by `rng`.
+        `X`: None for the rows of the data. The shares are exact: all trees are asked; where there are more than 100,000
+        give `samples`, how many of them are asked, drawn by `rng`.
         """
         self._check_not_empty()
         question = self.counted.question
-        is_counted = question.sums and question.task.shows_labels and self.status == COMPLETE
-        if samples is None and is_counted:
-            shares = exact_shares(self.counted, X, self._voted)
-            if shares is not None:
-                return shares
-        if samples is None and self.lower_count > MOST_ASKED:
-            many = f"there are {self.lower_count:,} trees, more than {MOST_ASKED:,}"
+        if samples is None and self._total > MOST_ASKED:
+            many = f"there are {self._total:,} trees, more than {MOST_ASKED:,}"
             raise InputError("samples", many, "give samples=1000, say")
         trees = list(self) if samples is None else self.sample(samples, rng)
         votes: Array | None = None
@@ -307,10 +295,8 @@ class RashomonSet:
 
     def distinct_predictions(self) -> int:
         """How many different predictions of the rows the trees make; raises InputError for too many trees."""
-        if self.lower_count > MOST_ASKED:
-            raise InputError(
-                "count", f"there are {self.lower_count:,} trees, more than {MOST_ASKED:,}", "lower epsilon"
-            )
+        if self._total > MOST_ASKED:
+            raise InputError("count", f"there are {self._total:,} trees, more than {MOST_ASKED:,}", "lower epsilon")
         data = self.counted.question.data
         return len({tree.predict(data).tobytes() for tree in self})
 
@@ -335,19 +321,15 @@ class RashomonSet:
             found[name] = value, count + (found[name][1] if name in found else 0)
         return found
 
-    def _again(self, banned: frozenset[int], extra: Sequence[RowSum], visitor: Array | None = None) -> RashomonSet:
-        """The same question with columns banned and further sums, maybe of a row that is not in the data as well."""
+    def _again(self, banned: frozenset[int], extra: Sequence[RowSum]) -> RashomonSet:
+        """The same question with columns banned and further sums."""
         question, budget = self.counted.question, self.counted.budget
         if budget is None:
             return RashomonSet(Counted.nothing(question, self.stopped), None, self.limits)
-        counted = Counted.of(question, budget, banned=banned, extra=extra, watch=self.limits(), visitor=visitor)
+        counted = Counted.of(question, budget, banned=banned, extra=extra, watch=self.limits())
         if counted.stopped is not None:
             return RashomonSet(counted, None, self.limits)
         return RashomonSet.complete(counted, self.limits)
-
-    def _voted(self, votes: RowSum, visitor: Array | None) -> Counted:
-        """The same trees, with what they say of a row counted along."""
-        return self._again(self.counted.banned, (*self.counted.extra, votes), visitor).counted
 
     def _column(self, given: Any) -> int:
         """The number of a column."""
@@ -359,7 +341,7 @@ class RashomonSet:
         raise InputError("column", f"there is no column {given!r}", f"use one of {', '.join(names[:8])}")
 
     def _check_not_empty(self) -> None:
-        if not self.lower_count:
+        if not self._total:
             raise InputError("trees", "the set has no trees", "widen the budget")
 
     def __reduce__(self) -> Any:
@@ -368,8 +350,8 @@ class RashomonSet:
     # -- what is shown ---------------------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
-        counted = f"{self.lower_count:,}" if self.status == COMPLETE else f"at least {self.lower_count:,}"
-        return f"<RashomonSet of {counted} trees over {self.searched_over}, optimum {self.optimum}>"
+        told = f"{self._total:,} trees" if self.status == COMPLETE else f"trees, stopped ({self.stopped}),"
+        return f"<RashomonSet of {told} over {self.searched_over}, optimum {self.optimum}>"
 
 
 def _with_costs(root: Node, costs: Iterator[Any]) -> Node:

@@ -24,7 +24,6 @@ from streed.problem import SearchStopped, process_memory
 from streed.rashomon.histogram import Histogram, combined
 from streed.rashomon.kinds import Kinds
 from streed.rashomon.splits import Split, as_numbers
-from streed.rashomon.stopped import Affordable, Open
 
 Key = Any
 """What a tree costs, a whole number or a fraction; further sums may be packed in it, below the cost."""
@@ -56,13 +55,11 @@ class Leaves(abc.ABC):
 
 @attrs.define(eq=False)
 class Watch:
-    """When to stop counting, and how many threads count."""
+    """When to stop counting."""
 
     deadline: float | None = None
     """Of `compilation.clock`, which compiling does not use up."""
     memory_limit: int | None = None
-    threads: int = 1
-    """How many threads count, until then."""
     _looks: int = 0
 
     def remaining(self) -> float | None:
@@ -92,8 +89,6 @@ class Recursion(abc.ABC):
     _histograms: dict[tuple[int, int], tuple[Key, Histogram]] = attrs.field(factory=dict)
     enough: int | None = attrs.field(default=None, init=False)
     """No more trees than so many of the least keys need be counted, and those of the last of these keys."""
-    path: list[Open] = attrs.field(factory=list, init=False)
-    """The nodes whose trees are being counted, from the root on; where a count was stopped, those it was in."""
 
     @abc.abstractmethod
     def optimum(self, rows: int, depth: int, cut: Key | None) -> Key | None:
@@ -116,18 +111,15 @@ class Recursion(abc.ABC):
         return self.by_splits(rows, depth, budget)
 
     def by_splits(self, rows: int, depth: int, budget: Key) -> Histogram:
-        """The trees of depth <= `depth` of keys <= budget, counted split by split; `path` holds what is finished."""
-        node = Open(rows, depth, budget, self.of_leaves(rows, budget))
-        self.path.append(node)
-        for split, children, optima in self.begun(rows, depth, budget) if depth else ():
-            node.current = current = Affordable(split, children, optima)
+        """The trees of depth <= `depth` of keys <= budget, counted split by split."""
+        parts = [self.of_leaves(rows, budget)]
+        for split, children, optima in self.affordable(rows, depth, budget) if depth else ():
             slack = budget - split.price - sum(optima)
-            for child, least in zip(children, optima, strict=True):
-                current.trees.append(self.histogram(child, depth - 1, least + slack))
-            node.finished.append((current, self.joined(current, budget)))
-            current.trees.clear()
-        self.path.pop()
-        return Histogram.merged([node.leaves, *(part for _, part in node.finished)])
+            trees = [
+                self.histogram(child, depth - 1, least + slack) for child, least in zip(children, optima, strict=True)
+            ]
+            parts.append(self.joined(split, children, optima, trees, budget))
+        return Histogram.merged(parts)
 
     def of_leaves(self, rows: int, budget: Key) -> Histogram:
         """The leaves of keys <= budget."""
@@ -137,16 +129,17 @@ class Recursion(abc.ABC):
                 table[key] = table.get(key, 0) + 1
         return Histogram.of(table)
 
-    def joined(self, under: Affordable, budget: Key) -> Histogram:
+    def joined(
+        self, split: Split, children: Sequence[int], optima: Sequence[Key], trees: Sequence[Histogram], budget: Key
+    ) -> Histogram:
         """The trees of keys <= budget that begin with the split, by whichever of its questions, of those below it."""
-        split, optima = under.split, under.optima
-        found = under.trees[0]
-        for number, own in enumerate(under.trees[1:], 1):
-            last = number == len(under.trees) - 1
+        found = trees[0]
+        for number, own in enumerate(trees[1:], 1):
+            last = number == len(trees) - 1
             room = budget if last else budget - split.price - sum(optima[number + 1 :])
             found = self.combined(found, own, split.price if last else 0, room)
         if not self.trivial:
-            found = found.without(self.of_one_label(under.children, split.price, budget))
+            found = found.without(self.of_one_label(children, split.price, budget))
         return found.times(len(split.asked))
 
     def combined(self, first: Histogram, last: Histogram, add: Key, budget: Key) -> Histogram:
@@ -173,10 +166,6 @@ class Recursion(abc.ABC):
             optima = self._least(split, children, depth, budget)
             if optima is not None:
                 yield split, children, optima
-
-    def begun(self, rows: int, depth: int, budget: Key) -> Iterator[Allowed]:
-        """The same as `affordable`; other threads may have begun to count the trees of the children."""
-        return self.affordable(rows, depth, budget)
 
     def _least(self, split: Split, children: tuple[int, ...], depth: int, budget: Key | None) -> tuple[Key, ...] | None:
         """The least keys of the children; None if the budget does not allow the split."""

@@ -83,14 +83,8 @@ class BinarySplits:
     """(q,) by question the split it makes; -1 of those that make none, or do not count."""
 
     @classmethod
-    def of(
-        cls, data: Dataset, banned: Collection[int], visitor: Array | None = None, *, distinct: bool
-    ) -> BinarySplits | None:
-        """The splits of the data on columns that are not banned; None where a question has more answers than two.
-
-        `visitor`: what a further row answers to all questions. Where all columns count, those are told apart that part
-        it from the others in different ways; else it goes where the first one of equal columns sends it.
-        """
+    def of(cls, data: Dataset, banned: Collection[int], *, distinct: bool) -> BinarySplits | None:
+        """The splits of the data on columns that are not banned; None where a question has more answers than two."""
         questions = Questions.of(data) if data.ordered else None
         coded = data if questions is None else questions.data
         if coded.categorical:
@@ -100,8 +94,6 @@ class BinarySplits:
         if banned:
             about = kept if questions is None else questions.column
             kept = kept[~np.isin(about, list(banned))]
-        rows = codes if visitor is None else np.concatenate([codes, visitor[None, :]])
-        codes = codes if distinct else rows
         member = np.full(codes.shape[1], -1, np.int64)
         sets, first, of_kept = distinct_columns(
             codes if len(kept) == len(member) else np.ascontiguousarray(codes[:, kept])
@@ -111,8 +103,7 @@ class BinarySplits:
         if distinct:
             member[:] = -1
             member[first] = np.arange(len(first))
-            sets = sets if visitor is None else packed_sets(rows[:, first])
-        return cls(questions, rows, sets, first, member)
+        return cls(questions, codes, sets, first, member)
 
     @property
     def columns(self) -> Array:

@@ -16,7 +16,6 @@ from streed.rashomon.counting import Counted
 from streed.rashomon.histogram import Histogram
 from streed.rashomon.recursion import Key
 from streed.rashomon.splits import Asked, Split
-from streed.rashomon.stopped import Affordable, Part
 from streed.tree import Branch, Leaf, Node
 
 
@@ -30,8 +29,6 @@ class _Below:
     trees: tuple[Histogram, ...]
     depth: int
     """Of the children."""
-    parts: tuple[Part | None, ...]
-    """Of the children of which only a part is counted, that."""
 
 
 @final
@@ -56,15 +53,15 @@ class Trees:
 
     def __init__(self, counted: Counted) -> None:
         self._counted = counted
-        self._choices: dict[tuple[int, int, Key, Part | None], list[_Choice]] = {}
+        self._choices: dict[tuple[int, int, Key], list[_Choice]] = {}
         self._copies = counted.copies
 
     def tree(self, key: Key, number: int) -> Node:
         """The tree of that number among those of a key."""
-        return self._node(self._counted.everything, self._counted.depth, key, number, self._counted.part)
+        return self._node(self._counted.everything, self._counted.depth, key, number)
 
-    def _node(self, rows: int, depth: int, key: Key, number: int, part: Part | None) -> Node:
-        for choice in self.choices(rows, depth, key, part):
+    def _node(self, rows: int, depth: int, key: Key, number: int) -> Node:
+        for choice in self.choices(rows, depth, key):
             if number >= choice.count:
                 number -= choice.count
                 continue
@@ -82,11 +79,9 @@ class Trees:
             number += number >= other
         subtrees: dict[int, Node] = {}
         counts = [trees.table[key] for trees, key in zip(below.trees, choice.keys, strict=True)]
-        for child, key, count, part in reversed(
-            list(zip(below.children, choice.keys, counts, below.parts, strict=True))
-        ):
+        for child, key, count in reversed(list(zip(below.children, choice.keys, counts, strict=True))):
             number, own = divmod(number, count)
-            subtrees[child] = self._node(child, below.depth, key, own, part)
+            subtrees[child] = self._node(child, below.depth, key, own)
         return self._asking(asked, rows, subtrees)
 
     def _asking(self, asked: Asked, rows: int, subtrees: dict[int, Node]) -> Node:
@@ -109,25 +104,21 @@ class Trees:
 
     # -- what trees of a key there are -----------------------------------------------------------------------------
 
-    def choices(self, rows: int, depth: int, key: Key, part: Part | None) -> list[_Choice]:
-        """The trees of some rows and a key, in order: leaves one by one, splits by the keys of their children.
-
-        `part`: what was counted, where that is not all.
-        """
-        known = self._choices.get((rows, depth, key, part))
+    def choices(self, rows: int, depth: int, key: Key) -> list[_Choice]:
+        """The trees of some rows and a key, in order: leaves one by one, splits by the keys of their children."""
+        known = self._choices.get((rows, depth, key))
         if known is None:
             if len(self._choices) >= self.MOST:
                 self._choices.clear()
-            known = self._choices[rows, depth, key, part] = list(self._find(rows, depth, key, part))
+            known = self._choices[rows, depth, key] = list(self._find(rows, depth, key))
         return known
 
-    def _find(self, rows: int, depth: int, key: Key, part: Part | None) -> Iterator[_Choice]:
+    def _find(self, rows: int, depth: int, key: Key) -> Iterator[_Choice]:
         recursion = self._counted.recursion
         for label, own in enumerate(recursion.leaves.keys(rows)):
             if own is not None and own == key:
                 yield _Choice(1, label)
-        found = self._below(rows, depth, key) if part is None else self._counted_below(part, key)
-        for below, optima in sorted(found, key=lambda each: each[0].split.asked[0].column):
+        for below, optima in sorted(self._below(rows, depth, key), key=lambda each: each[0].split.asked[0].column):
             for keys in _keys_of_sum(below.trees, optima, key - below.split.price):
                 left_out = () if recursion.trivial else self._left_out(below, keys)
                 count = _product([each.table[own] for each, own in zip(below.trees, keys, strict=True)]) - len(left_out)
@@ -139,27 +130,12 @@ class Trees:
         recursion = self._counted.recursion
         depth = recursion.useful(rows, depth, key)
         for split, children, optima in recursion.affordable(rows, depth, key) if depth else ():
-            yield self._split(Affordable(split, children, optima), depth, key)
-
-    def _counted_below(self, part: Part, key: Key) -> Iterator[tuple[_Below, tuple[Key, ...]]]:
-        """Those of them that were counted."""
-        for under in part.finished:
-            if sum(under.optima) + under.split.price <= key:
-                yield self._split(under, part.depth, key)
-        begun = part.current
-        if begun is not None and sum(begun.optima) + begun.split.price <= key:
-            slack = key - begun.split.price - sum(begun.optima)
-            trees = tuple(each.upto(least + slack) for each, least in zip(begun.trees, begun.optima, strict=True))
-            yield _Below(begun.split, begun.children, trees, part.depth - 1, part.inner), begun.optima
-
-    def _split(self, under: Affordable, depth: int, key: Key) -> tuple[_Below, tuple[Key, ...]]:
-        """A split of rows of a depth, with all trees of its children that a key allows."""
-        slack = key - under.split.price - sum(under.optima)
-        trees = tuple(
-            self._counted.recursion.histogram(child, depth - 1, least + slack)
-            for child, least in zip(under.children, under.optima, strict=True)
-        )
-        return _Below(under.split, under.children, trees, depth - 1, (None,) * len(trees)), under.optima
+            slack = key - split.price - sum(optima)
+            trees = tuple(
+                recursion.histogram(child, depth - 1, least + slack)
+                for child, least in zip(children, optima, strict=True)
+            )
+            yield _Below(split, children, trees, depth - 1), optima
 
     def _left_out(self, below: _Below, keys: Sequence[Key]) -> tuple[int, ...]:
         """Of the pairs of trees of these keys, which are leaves of one label: leaves come first among the trees."""

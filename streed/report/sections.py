@@ -125,15 +125,11 @@ def front(tree: Tree, result: Result | None, compare: Sequence[Result], rows: Ro
 
 def near_optimal(trees: RashomonSet | None) -> dict[str, Any] | None:
     """What there is beside the tree; None without a set, or of one without trees."""
-    if trees is None or not trees.lower_count:
+    if trees is None or not trees.count:
         return None
     values = list(trees.histogram)
     reach = f"values {brief(values[0])} to {brief(values[-1])}" if len(values) > 1 else f"value {brief(values[0])}"
     drawn = [_chart("How many trees have which value", plot.values, trees)]
-    if trees.count is None:
-        most = "" if trees.upper_count is None else f", and at most {brief(trees.upper_count)}"
-        said = f"At least {trees.lower_count:,} trees{most}: the count was stopped ({trees.stopped})."
-        return {"charts": drawn, "said": f"{said} Of those that were counted, {reach}."}
     try:
         if trees.counted.question.sums:
             drawn.append(_chart("Values and splits", plot.against, trees, Splits(), label="splits"))

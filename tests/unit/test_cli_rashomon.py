@@ -54,7 +54,7 @@ def test_exit_codes() -> None:
     run("rashomon", "monks-1", "--task", "matthews-correlation", "--max-depth", "2", code=2)
     run("rashomon", "monks-1", "--max-depth", "2", "--budget", "-1", code=4)
     stopped = run("rashomon", "monks-1", "--max-depth", "6", "--slack", "100", "--time-limit", "0.05", code=3)
-    assert "at least" in stopped.stdout
+    assert "trees    time" in stopped.stdout
 
 
 def test_so_many_trees_of_few_nodes_on_a_page(tmp_path: Path) -> None:
@@ -62,7 +62,6 @@ def test_so_many_trees_of_few_nodes_on_a_page(tmp_path: Path) -> None:
     words = ("--max-depth", "3", "--max-nodes", "2", "--n-best", "4", "--report", str(page), "--json")
     found = json.loads(run("rashomon", "monks-1", *words).stdout)
     assert found["count"] >= 4
-    assert found["upper_count"] == found["count"]
     text = page.read_text()
     assert f"{found['count']:,} trees within the budget" in text
     assert "nodes at most 2" in text
