@@ -286,8 +286,8 @@ def test_questions_about_no_trees_and_no_quantities() -> None:
     with pytest.raises(InputError, match="limits no sum"):
         trees.within(3)
     with pytest.raises(IndexError):
-        trees[trees.count]
-    assert trees[-1] == trees[trees.count - 1]
+        trees[sum(trees.histogram.values())]
+    assert trees[-1] == trees[sum(trees.histogram.values()) - 1]
 
 
 def test_trees_are_saved_and_sets_are_not() -> None:
