@@ -47,9 +47,9 @@ class Result:
     no tree meets the limits, "no better" where none that does is better than the `upper_bound` to beat, and "unknown"
     where it stopped before it found one; `value` and `tree` then are None. Of costs per row, bounds meet exactly or not
     at all: if numbers had to be rounded, and the proof ends within that rounding, the tree is "feasible" and
-    `stats["stopped"]` is "rounding". Where a task's own methods compute with real numbers, bounds are widened by what
-    rounding can do, `stats["rounding"]`, and "optimal" is up to that. The value is always the tree's own, from the raw
-    data, rounded once. No tree within the limits has a value below `lower_bound` or above `upper_bound`: a minimised
+    `stats["stopped"]` is "rounding". Where costs are real numbers, "optimal" is up to their rounding,
+    `stats["rounding"]`, and the bound is then the value. The value is always the tree's own, from the raw data, rounded
+    once. No tree within the limits has a value below `lower_bound` or above `upper_bound`: a minimised
     task's incumbent is the upper one, a maximised task's the lower; None is not known. Of a front, value and tree are
     those of the best score, and "optimal" says that the front is complete. One that is "feasible" may lack points, and
     hold points dominated by those that it lacks; its bound is the ideal point, which no tree is better than in any
@@ -135,8 +135,8 @@ class Result:
         status = self.status
         if self.stats.get("stopped") == "rounding":
             status += ": the search ended, and rounding keeps the bounds apart"
-        elif self.status == "optimal" and self.gap:
-            status += f" within {number(self.gap)}, the rounding of real numbers"
+        elif self.status == "optimal" and self.stats.get("rounding"):
+            status += f" within {number(self.stats['rounding'])}, the rounding of real numbers"
         lines = [f"status  {status}", f"value   {number(self.value)}", known, f"tree    {size}"]
         lines += [f"over    {self.searched_over}"] if self.searched_over else []
         lines.append("")

@@ -32,7 +32,8 @@ GENERAL = "general"
 def checked(problem: Problem, outcome: Outcome, time_limit: float | None) -> Outcome:
     """The outcome; where rounding keeps its bounds apart, closed exactly or, if that is not possible, so stopped.
 
-    Bounds of real numbers that are as near as rounding lets them be are closed where that takes a moment.
+    Bounds of real numbers that are as near as rounding lets them be are closed where that takes a moment. Elsewhere
+    they are the same number as far as real numbers can tell: the value is the bound, and how far they are apart is said.
     """
     if outcome.stopped not in (None, "rounding") or outcome.meets:
         return outcome
@@ -48,7 +49,11 @@ def checked(problem: Problem, outcome: Outcome, time_limit: float | None) -> Out
             same = found.solutions[0].value == outcome.solutions[0].value
             solutions = outcome.solutions if same else solutions
             return attrs.evolve(found, solutions=solutions, stats={**stats, "closed": GENERAL}, real=outcome.real)
-    return outcome if outcome.is_proved else attrs.evolve(outcome, stopped="rounding")
+    if not outcome.is_proved:
+        return attrs.evolve(outcome, stopped="rounding")
+    value = outcome.solutions[0].value
+    apart = max(abs(value - outcome.lower), outcome.stats.get("rounding") or 0)
+    return attrs.evolve(outcome, lower=value, stats={**outcome.stats, "rounding": float(apart)})
 
 
 def _is_exact(problem: Problem) -> bool:

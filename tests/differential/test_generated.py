@@ -48,7 +48,7 @@ def wrong_in(case: Case, **options: Any) -> list[str]:
     same = _equal if KINDS[case.kind].exact else _close
     best = readable(task.score(expected[0], Totals(task, data)))
     bounds = result.lower_bound, result.upper_bound
-    if result.status != "optimal" or not 0 <= result.gap <= 2 * result.stats["rounding"] or result.value not in bounds:
+    if result.status != "optimal" or result.gap != 0 or result.value not in bounds:
         wrong.append(f"status and gap are {result.status, result.gap}, bounds {bounds}")
     if not same(result.value, best):
         wrong.append(f"the value is {result.value!r}, the optimum {best!r}")

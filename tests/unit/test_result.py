@@ -19,10 +19,11 @@ from streed.tree import Leaf, Tree
 from tests.unit.specimens import XOR, xor_tree
 
 
-def result(status: str, value: Any, lower: Any, upper: Any, task: Any = None) -> Result:
+def result(status: str, value: Any, lower: Any, upper: Any, task: Any = None, rounding: float = 0) -> Result:
     tree = None if status == "infeasible" else xor_tree()[0]
     front = () if tree is None else ((value, tree),)
-    return Result(value, tree, status, lower, upper, {"nodes": 7, "search_seconds": 0.25}, task or Accuracy(), front)
+    stats = {"nodes": 7, "search_seconds": 0.25, "rounding": rounding}
+    return Result(value, tree, status, lower, upper, stats, task or Accuracy(), front)
 
 
 def test_an_optimal_result_has_no_gap() -> None:
@@ -33,8 +34,7 @@ def test_an_optimal_result_has_no_gap() -> None:
 
 
 def test_an_optimal_result_says_what_rounding_leaves_open() -> None:
-    found = result("optimal", 0.5, 0.25, 0.5)
-    assert found.gap == 0.25
+    found = result("optimal", 0.5, 0.5, 0.5, rounding=0.25)
     assert "optimal within 0.25, the rounding of real numbers" in str(found)
 
 
