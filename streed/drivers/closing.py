@@ -33,7 +33,7 @@ def checked(problem: Problem, outcome: Outcome, time_limit: float | None) -> Out
     """The outcome; where rounding keeps its bounds apart, closed exactly or, if that is not possible, so stopped.
 
     Bounds of real numbers that are as near as rounding lets them be are closed where that takes a moment. Elsewhere
-    they are the same number as far as real numbers can tell: the value is the bound, and how far they are apart is said.
+    they are one number as far as real numbers can tell: the value is the bound, and how far apart they were is said.
     """
     if outcome.stopped not in (None, "rounding") or outcome.meets:
         return outcome

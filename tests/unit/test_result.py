@@ -62,7 +62,7 @@ def test_summary_is_json() -> None:
         "upper_bound": 1.5,
         "gap": "Infinity",
         "tree": {"n_branches": 3, "n_leaves": 4, "depth": 2},
-        "stats": {"nodes": 7, "search_seconds": 0.25},
+        "stats": {"nodes": 7, "search_seconds": 0.25, "rounding": 0},
     }
 
 
