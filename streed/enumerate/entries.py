@@ -232,15 +232,6 @@ def thin(entries, limits):  # type: ignore[no-untyped-def]
 
 
 @entry
-def unite(a, b):  # type: ignore[no-untyped-def]
-    """The entries of a and of b."""
-    entries, used = new_table(int64(FIRST_BITS), a.shape[1])
-    entries, used, bits, count = put_entries(entries, used, int64(FIRST_BITS), int64(0), a, len(a))
-    entries, used, bits, count = put_entries(entries, used, bits, count, b, len(b))
-    return compact(entries, used, count)
-
-
-@entry
 def combine(found, a, b, add, budget, most):  # type: ignore[no-untyped-def]
     """The entries found before with every sum of an entry of a, one of b and `add` whose cost is within the budget.
 

@@ -11,6 +11,3 @@ MOST_KEY, MOST_VALUE, STAIRCASE, SPACE, FULL = range(5)
 
 DEEPEST = SHALLOW + 1
 """The depth up to which work units tell what children cost."""
-
-OUTGROWN = -2
-"""In place of a split: entries are more than there may be at once."""

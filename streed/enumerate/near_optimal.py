@@ -1,8 +1,8 @@
 """The trees of a cost within a budget, by their sums: the recursion of this package, over sets of rows of any kind.
 
 Where nodes have a cost, a budget pays for so many of them, and no depth beyond is looked into. Intervals of the sums
-are asked at the root only. Entries that outgrow the memory are never there as a whole: they come in pieces, by the
-column that their trees split on and by the pieces of the children, and every two pieces meet.
+are asked at the root only, where the tables of the children of a split meet without being combined. Entries that
+outgrow the memory end the search.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from streed.enumerate.entries import addends, combine, meet, thin, unite
+from streed.enumerate.entries import addends, combine, meet, thin
 from streed.enumerate.keys import encode
 from streed.enumerate.layout import COST, FULL, KEY, MOST_KEY, MOST_VALUE, SPACE, STAIRCASE, VALUE
 from streed.enumerate.numbered_rows import NumberedRowSets
 from streed.enumerate.shallow import find_shallow
 from streed.enumerate.vector_trees import EvaluatedTree, Trees, Window
 from streed.exact import Array
-from streed.kernels.records import INFINITE, LEAF, SHALLOW
+from streed.kernels.records import INFINITE, LEAF
 from streed.problem import SearchLimits, SearchStopped, process_memory
-from streed.problem.row_sets import RowSet, SumsAsked
+from streed.problem.row_sets import RowSet
 
 Preorder = tuple[list[int], list[int]]
 """The columns of a tree's nodes in preorder, LEAF for leaves, and the labels of its leaves, 0 for branches."""
@@ -56,17 +56,13 @@ class Needed:
 @final
 @attrs.frozen(eq=False)
 class Split:
-    """A split of some rows, with all entries of its children, or with a piece of each."""
+    """A split of some rows, with all entries of its children."""
 
     column: int
     children: list[RowSet | None]
     """In the order of codes; None for one without rows."""
     tables: list[Array]
     """Of the children that have rows."""
-
-
-class _Outgrown(Exception):
-    """The entries of some rows are too many to be kept."""
 
 
 @final
@@ -106,8 +102,6 @@ class NearOptimalTrees:
             sum(w * each for w, each in zip(factors, trees.splits, strict=False))
             for factors in (weights.tolist(), value)
         )
-        code = self._code
-        self._asked = SumsAsked(code.places, code.factors, code.divisors, self._least, self._most)
         entries = np.concatenate(
             [(trees.vectors @ weights)[:, :, None], values[:, :, None], self._code.keys(values.shape)], axis=2
         )
@@ -158,7 +152,7 @@ class NearOptimalTrees:
     # -- the recursion ---------------------------------------------------------------------------------------------
 
     def _entries(self, rows: RowSet, budget: int) -> Array:
-        """The entries of the trees of cost <= budget for the rows; raises _Outgrown if they are too many."""
+        """The entries of the trees of cost <= budget for the rows; raises SearchStopped if they are too many."""
         rows = self._affordable(rows, budget)
         if rows.is_within(self._rows.direct_depth):
             entries: Array = self._rows.entries(rows, budget, self._limits)
@@ -167,68 +161,40 @@ class NearOptimalTrees:
             return entries
         found: Array = self._entries(rows.limited(0), budget)
         for split in self._splits(rows, budget):
-            for first, last in self._pairs(split.tables, budget - int(self._split[COST])):
-                found = combine(found, first, last, self._split, np.int64(budget), self._limits[SPACE])
-                self._check_size(len(found))
+            first = self._merged(split.tables, budget - int(self._split[COST]))[-1]
+            found = combine(found, first, split.tables[-1], self._split, np.int64(budget), self._limits[SPACE])
+            self._check_size(len(found))
         needed: Array = thin(found, self._limits)
         return needed
 
     def _splits(self, rows: RowSet, budget: int) -> Iterator[Split]:
-        """The splits that the budget allows; one with entries in pieces comes once for every choice of its pieces."""
+        """The splits that the budget allows."""
         for column, bounds in self._rows.splits(rows, budget):
             children = self._rows.children(rows, column)
             slack = budget - int(self._split[COST]) - sum(bounds)
-            filled = [child for child in children if child is not None]
-            for tables in self._tables(filled, [slack + bound for bound in bounds]):
+            tables = []
+            for child, bound in zip((each for each in children if each is not None), bounds, strict=True):
+                tables.append(self._entries(child, slack + bound))
                 self._rows.check_time()
+                if not len(tables[-1]):
+                    break
+            else:
                 yield Split(column, children, tables)
 
-    def _tables(self, children: list[RowSet], budgets: list[int]) -> Iterator[list[Array]]:
-        """All entries of each of the children, or every choice of a piece of each."""
-        if not children:
-            yield []
-            return
-        for first in self._pieces(children[0], budgets[0]):
-            if len(first):
-                for others in self._tables(children[1:], budgets[1:]):
-                    yield [first, *others]
-
-    def _pieces(self, rows: RowSet, budget: int) -> Iterator[Array]:
-        """The entries of some rows, or tables that hold them together, some of them more than once."""
-        try:
-            whole = self._entries(rows, budget)
-        except _Outgrown:
-            self._trees.in_pieces += 1
-        else:
-            yield whole
-            return
-        yield self._entries(rows.limited(0), budget)
-        for split in self._splits(self._affordable(rows, budget), budget):
-            for first, last in self._pairs(split.tables, budget - int(self._split[COST])):
-                yield from self._sums(first, last, self._split, budget)
-
-    def _pairs(self, tables: list[Array], room: int) -> Iterator[tuple[Array, Array]]:
-        """(first, last): pieces of all sums of the tables but the last one, within the room for all, and the last."""
-        *others, last = tables
-        if len(others) == 1:
-            yield others[0], last
-            return
-        room -= int(last[0, COST])
-        for first, second in self._pairs(others, room):
-            for piece in self._sums(first, second, np.zeros_like(self._split), room):
-                yield piece, last
-
-    def _sums(self, first: Array, last: Array, add: Array, budget: int) -> Iterator[Array]:
-        """Every sum of an entry of each table and `add` within the budget, in pieces."""
-        step = max(1, int(self._limits[SPACE]) // len(last))
-        for at in range(0, len(first), step):
-            piece: Array = combine(first[:0], first[at : at + step], last, add, np.int64(budget), np.int64(INFINITE))
-            yield piece
+    def _merged(self, tables: list[Array], room: int) -> list[Array]:
+        """The first table, all sums of the first two, and so on without the last; of cost within the room for all."""
+        merged = [tables[0]]
+        nothing = np.zeros_like(self._split)
+        for table in tables[1:-1]:
+            none = table[:0]
+            merged.append(combine(none, merged[-1], table, nothing, np.int64(room), self._limits[SPACE]))
+            self._check_size(len(merged[-1]))
+        return merged
 
     def _check_size(self, size: int) -> None:
         if self._limits[FULL] or size > self._limits[SPACE]:
             self._limits[FULL] = 0
-            raise _Outgrown
+            raise SearchStopped("memory")
 
     def _affordable(self, rows: RowSet, budget: int) -> RowSet:
         """The rows with no more depth than trees of so many nodes as the budget pays for have, where these are few."""
@@ -239,14 +205,9 @@ class NearOptimalTrees:
     # -- all rows --------------------------------------------------------------------------------------------------
 
     def _every(self, budget: int) -> Array:
-        """The entries of all rows within the intervals; raises SearchStopped if they outgrow the memory."""
-        kept = None
-        for piece in self._pieces(self._rows.whole(), budget):
-            inside = piece[self._inside(piece)]
-            kept = inside if kept is None else thin(unite(kept, inside), self._limits)
-            if len(kept) > self._limits[SPACE]:
-                raise SearchStopped("memory")
-        assert kept is not None
+        """The entries of all rows within the intervals."""
+        entries = self._entries(self._rows.whole(), budget)
+        kept: Array = entries[self._inside(entries)]
         return kept
 
     def _inside(self, entries: Array) -> Array:
@@ -259,40 +220,25 @@ class NearOptimalTrees:
         """What `best` gives, for a budget in units: the last two tables meet without being combined."""
         whole = self._affordable(self._rows.whole(), budget)
         start = whole if whole.is_within(min(_PAIRS, self._rows.direct_depth)) else whole.limited(0)
-        try:
-            entries = self._entries(start, budget)
-        except _Outgrown:
-            self._trees.in_pieces += 1
-            start = whole.limited(0)
-            entries = self._entries(start, budget)
+        entries = self._entries(start, budget)
         entries = entries[self._inside(entries) & (entries[:, VALUE] < below)]
         target: Array | None = None
         chosen: tuple[Split, Array] | None = None
         if len(entries):
             target = entries[entries[:, VALUE].argmin()]
             below = int(target[VALUE])
-        known = False
-        if start.depth != whole.depth and whole.is_within(SHALLOW):
-            known, met = self._rows.met(whole, budget, below, self._limits, self._asked)
-            self._limits[FULL] = 0
-            if met is not None:
-                children = self._rows.children(whole, met.column)
-                pairs = zip(children, met.sides, strict=True)
-                return met.value, self._branch(met.column, [None if c is None else self._find(c, t) for c, t in pairs])
-        if known:
-            return None if target is None else (below, self._find(start, target))
         own = self.sums_of(self._split[None])[0]
         for split in () if start.depth == whole.depth else self._splits(whole, budget):
-            sums = self.sums_of(split.tables[-1])
+            first, last = self._merged(split.tables, budget - int(self._split[COST]))[-1], split.tables[-1]
+            sums = self.sums_of(last)
             order = np.argsort(sums[:, 0], kind="stable")
-            for first, last in self._pairs(split.tables, budget - int(self._split[COST])):
-                _, i, j = meet(
-                    first, last[order], self.sums_of(first), sums[order],
-                    self._least - own, self._most - own, np.int64(below - self._split[VALUE]),
-                )  # fmt: skip
-                if i >= 0:
-                    chosen = split, first[i] + last[order[j]]
-                    below = int(chosen[1][VALUE] + self._split[VALUE])
+            _, i, j = meet(
+                first, last[order], self.sums_of(first), sums[order],
+                self._least - own, self._most - own, np.int64(below - self._split[VALUE]),
+            )  # fmt: skip
+            if i >= 0:
+                chosen = split, first[i] + last[order[j]]
+                below = int(chosen[1][VALUE] + self._split[VALUE])
         if chosen is not None:
             preorder = self._join(*chosen)
             assert preorder is not None
@@ -305,9 +251,6 @@ class NearOptimalTrees:
         """A tree for the rows whose entry is the target."""
         rows = self._affordable(rows, int(target[COST]))
         is_shallow = rows.is_within(min(_PAIRS, self._rows.direct_depth))
-        tree = self._rows.shallow_tree(rows, target) if is_shallow else None
-        if tree is not None:
-            return tree[0].tolist(), tree[1].tolist()
         found = self._find_shallow(rows if is_shallow else rows.limited(0), target)
         if found is not None:
             return found
@@ -320,12 +263,10 @@ class NearOptimalTrees:
     def _join(self, split: Split, target: Array) -> Preorder | None:
         """A tree that begins with the split whose children's entries add up to the target; None if there is none."""
         rest, targets = target, []
-        for count in range(len(split.tables), 1, -1):
-            for first, last in self._pairs(split.tables[:count], int(rest[COST])):
-                i, j = addends(first, last, rest)
-                if i >= 0:
-                    break
-            else:
+        merged = self._merged(split.tables, int(target[COST]))
+        for first, last in zip(reversed(merged), reversed(split.tables), strict=False):
+            i, j = addends(first, last, rest)
+            if i < 0:
                 return None
             rest = first[i]
             targets.append(last[j])

@@ -11,22 +11,18 @@ from streed.bnb import runner
 from streed.bnb.oracle import NativeOracle
 from streed.bnb.session import search_fully
 from streed.bnb.units import weigh_pairs
-from streed.enumerate.layout import COST, DEEPEST, OUTGROWN
-from streed.enumerate.meeting import grow_shallow, meet_splits
+from streed.enumerate.layout import COST, DEEPEST
 from streed.enumerate.packed_kernels import count_pairs, enumerate_rows, rank_columns
 from streed.exact import Array
 from streed.kernels.compilation import clock
 from streed.kernels.control import STOP
-from streed.kernels.records import LEAF, SHALLOW, UNLIMITED
+from streed.kernels.records import SHALLOW, UNLIMITED
 from streed.problem import SearchLimits, SearchStopped
-from streed.problem.row_sets import MetSplit, RowSet, RowSets, SumsAsked
+from streed.problem.row_sets import RowSet, RowSets
 
 _FEW_COLUMNS = 72
 """With no more columns than this, trees of depth two take a moment: between these, Python sees to it that a search
 ends, so they need no thread."""
-
-_AT_ONCE = 8
-"""Splits whose sides are met in one call: between calls, Python looks at the clock and for Ctrl-C."""
 
 _NO_BRANCH = 2**64 - 1
 """Of a branch that is not cached."""
@@ -82,42 +78,8 @@ class PackedRowSets(RowSets):
         )
         return sums
 
-    def shallow_tree(self, rows: RowSet, target: Array) -> tuple[Array, Array] | None:
-        columns, labels = grow_shallow(
-            self._address, rows.rows, _depth(rows), target, self._weights, self._least, self.split, self._scratch
-        )
-        if not len(columns):
-            return None
-        return np.where(columns == LEAF, LEAF, self._oracle.packed.column[columns]), labels
-
-    def met(
-        self, rows: RowSet, budget: int, below: int, limits: Array, asked: SumsAsked
-    ) -> tuple[bool, MetSplit | None]:
-        if rows.depth != SHALLOW:
-            return False, None
-        ranked = self._ranked(rows, budget)
-        width, best = len(self.split), None
-        for begin in range(0, len(ranked), _AT_ONCE):
-            words = meet_splits(
-                self._address, rows.rows, ranked, begin, min(begin + _AT_ONCE, len(ranked)), budget, below,
-                self._weights, self._least, self.split, limits, self._scratch, *asked,
-            )  # fmt: skip
-            self.check_time()
-            place = int(words[0])
-            if place == OUTGROWN:
-                return False, None
-            if place >= 0:
-                below = int(words[1])
-                sides = words[2 : 2 + width], words[2 + width :]
-                best = MetSplit(int(ranked[place, 1]), below, sides)
-        return True, best
-
     def splits(self, rows: RowSet, budget: int) -> Iterator[tuple[int, list[int]]]:
         columns = range(self._oracle.packed.n_columns)
-        if rows.is_within(SHALLOW - 1):
-            # asked for with next to no memory only: what sides cost is not known, and at least nothing
-            yield from ((column, [0, 0]) for column in columns if None not in self.children(rows, column))
-            return
         if rows.is_within(DEEPEST):
             ranked = self._ranked(rows, budget).tolist()
             yield from ((column, [without, having]) for _, column, having, without in ranked)

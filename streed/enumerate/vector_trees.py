@@ -97,8 +97,6 @@ class Trees:
     nodes: int = 0
     seconds: float = 0.0
     enumerations: int = 0
-    in_pieces: int = 0
-    """Sets of rows whose entries outgrew the memory."""
     best: Callable[[], Any] = attrs.field(default=lambda: None)
     """The best value so far, for those who are told."""
     kinds: Array = attrs.field(init=False)
@@ -354,7 +352,6 @@ class Trees:
         self.nodes += inner.nodes
         self.seconds += inner.seconds
         self.enumerations += inner.enumerations
-        self.in_pieces += inner.in_pieces
 
     def least_cost(
         self, data: Dataset, costs: Array, split: int, max_depth: int | None, max_nodes: int | None

@@ -36,26 +36,6 @@ class RowSet(NamedTuple):
         return RowSet(rows, None if self.depth is None else self.depth - 1, (*self.path, (column, code)))
 
 
-class MetSplit(NamedTuple):
-    """The best tree that begins with a split, by the entries of its sides."""
-
-    column: int
-    value: int
-    """That of the whole tree."""
-    sides: tuple[Array, Array]
-    """The entries of the side without the column, and of that with it."""
-
-
-class SumsAsked(NamedTuple):
-    """In which intervals the sums that keys hold are to be: how keys are read, and the least and the most of each."""
-
-    places: Array
-    factors: Array
-    divisors: Array
-    least: Array
-    most: Array
-
-
 class RowSets(abc.ABC):
     """The sets of rows of one problem, with the sums that the trees over them are told apart by.
 
@@ -93,22 +73,6 @@ class RowSets(abc.ABC):
 
         For any depth but 0.
         """
-
-    def shallow_tree(self, rows: RowSet, target: Array) -> tuple[Array, Array] | None:
-        """(columns, labels) of a tree of depth two or less whose entry is the target, in the caller's columns.
-
-        None (the default): it is to be put together from `pair_sums`.
-        """
-        return None
-
-    def met(
-        self, rows: RowSet, budget: int, below: int, limits: Array, asked: SumsAsked
-    ) -> tuple[bool, MetSplit | None]:
-        """Whether it is known at once, and the best tree of cost <= budget, value < below and depth three exactly.
-
-        By default it is not known at once; nor is it where entries are more than `limits` allow.
-        """
-        return False, None
 
     @abc.abstractmethod
     def pair_sums(self, rows: RowSet) -> tuple[Array, Array, Array, Array]:

@@ -30,7 +30,6 @@ from streed.exact import Array
 from streed.kernels.records import SHALLOW
 from streed.problem import SearchStopped
 from streed.reductions.envelope import Height, highest, lowest
-from streed.reductions.last_splits import LastSplits
 
 Line = tuple[int, tuple[int, ...]]
 """(e, z) of a tree: its relaxed value is a line in each multiplier."""
@@ -61,9 +60,6 @@ _SHARE, _AT_MOST = 0.25, 10.0
 
 _FEW_COLUMNS = (0, 0, 12, 4)
 """By the depth: with so many columns there are few trees."""
-
-_NEAREST = 6
-"""Trees met, those of the least relaxed values, whose last splits are chosen anew."""
 
 _NARROW, _WIDE = 2**29, 2**58
 """Totals that fit the engine's middle lanes, and its widest ones."""
@@ -110,8 +106,7 @@ class Relaxation:
         """The multipliers of the bound."""
         self._costs: Array = trees.costs(weights)
         self._lines: list[Line] = []
-        self._met: list[EvaluatedTree] = []
-        """The trees met, and e and z of each."""
+        """e and z of each tree met."""
         self._answers: dict[Scaled, Line] = {}
         """Of the trees that were optimal, by multipliers."""
         self._known = False
@@ -130,7 +125,6 @@ class Relaxation:
         """The optimum, or None if no tree is in the intervals."""
         if not self.raise_bound():
             return self.best
-        self._move_last_splits()
         self._ask_few_thresholds()
         return self._search() if self._is_open() else self.best
 
@@ -168,32 +162,6 @@ class Relaxation:
                 break
         return self._is_open()
 
-    def _move_last_splits(self) -> None:
-        """Looks for trees that meet the bound, or nearly, among those that differ little from the trees met."""
-        trees = self.trees
-        many = trees.problem.questions is not None and trees.data.n_columns >= _MANY_QUESTIONS
-        if not many or self.upper is None or not self._is_open() or not LastSplits.takes(trees):
-            return
-        scale, whole = self._scaled
-        moves = LastSplits(trees, tuple(self.weights[: self.first]), self.intervals, scale, whole)
-
-        def relaxed(found: EvaluatedTree) -> int:
-            e = sum(w * x for w, x in zip(self.weights, found.vector, strict=False))
-            total: int = scale * e + sum(map(operator.mul, whole, found.vector[self.first :]))
-            return total
-
-        known = {found.preorder.tobytes(): found for found in self._met}
-        nearest = sorted(known.values(), key=relaxed)[:_NEAREST]
-        start, beyond = -(-self.bound.numerator // self.bound.denominator), 0
-        with trees.hurried(_SHARE):
-            while self._is_open() and start + beyond < self.upper:
-                most = scale * (start + beyond) + self._allowance(whole)
-                for found in (better for each in nearest for better in moves.around(each, most)):
-                    self._meet(found)
-                    if not self._is_open() or self.upper <= start + beyond:
-                        return
-                beyond = 2 * beyond + 1
-
     def _ask_few_thresholds(self) -> None:
         """Learns from the trees over few thresholds of each ordered column, then twice as many, and so on.
 
@@ -230,8 +198,6 @@ class Relaxation:
                 some.raise_bound()
         finally:
             self._lines += some._lines
-            if columns is None:
-                self._met += some._met
             if some.best is not None:
                 self.best = some.best if columns is None else self.trees.of_columns(some.best, columns)
                 self.upper = some.upper
@@ -277,7 +243,6 @@ class Relaxation:
         z = found.vector[self.first :]
         e = sum(w * x for w, x in zip(self.weights, found.vector, strict=False))
         self._lines.append((e, z))
-        self._met.append(found)
         inside = all(least <= x <= most for x, (least, most) in zip(z, self.intervals, strict=True))
         if inside and (self.upper is None or e < self.upper):
             self.best, self.upper = found, e

@@ -80,7 +80,6 @@ class Reduction(Driver):
             else "dinkelbach",
             "scalar_solves": trees.solves,
             "enumerations": trees.enumerations,
-            **({"enumerated_in_pieces": trees.in_pieces} if trees.in_pieces else {}),
             "nodes": trees.nodes,
             "seconds_scalar": trees.seconds,
             "seconds_search": time.perf_counter() - begin,

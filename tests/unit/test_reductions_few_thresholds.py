@@ -27,7 +27,6 @@ def test_the_optimum_is_the_same(seed: int, monkeypatch: pytest.MonkeyPatch) -> 
     X, y, groups = sample(seed)
     task = Misclassifications().subject_to(DemographicParity() <= 0.02)
     monkeypatch.setattr(lagrangian, "_MANY_QUESTIONS", 50)
-    monkeypatch.setattr(lagrangian.Relaxation, "_move_last_splits", lambda self: None)
     asked: list[int] = []
     asking = Trees.asking
 
