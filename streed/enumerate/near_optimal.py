@@ -14,7 +14,7 @@ import attrs
 import numpy as np
 
 from streed.enumerate.entries import addends, combine, meet, thin
-from streed.enumerate.keys import encode
+from streed.enumerate.keys import KeyCode
 from streed.enumerate.layout import COST, FULL, KEY, MOST_KEY, MOST_VALUE, SPACE, STAIRCASE, VALUE
 from streed.enumerate.numbered_rows import NumberedRowSets
 from streed.enumerate.shallow import find_shallow
@@ -97,7 +97,7 @@ class NearOptimalTrees:
             key_splits.append(1)
             bounds.append((0, problem.max_nodes))
         self._least, self._most = np.ascontiguousarray(np.array(bounds, np.int64).T)
-        self._code = encode(key_sums, key_splits, _most_branches(trees), trees.sizes)
+        self._code = KeyCode.of(key_sums, key_splits, _most_branches(trees), trees.sizes)
         split_cost, split_value = (
             sum(w * each for w, each in zip(factors, trees.splits, strict=False))
             for factors in (weights.tolist(), value)

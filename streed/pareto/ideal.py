@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING
 
-import attrs
 import numpy as np
 
-from streed.exact import LARGEST_TOTAL, Array
+from streed.exact import LARGEST_TOTAL
 from streed.pareto.trees import measured
 from streed.problem import Driver, Problem, SearchLimits, Solution
-from streed.task import RowCostTask
+from streed.problem.oracle_by_search import FixedCosts
 
 if TYPE_CHECKING:
-    from streed.data import Dataset
     from streed.pareto.packing import Packed
 
 _MOST_ROWS_TIMES_COLUMNS = 2**24
@@ -22,25 +19,6 @@ _MOST_ROWS_TIMES_COLUMNS = 2**24
 
 _MOST_DEPTH = 4
 """Likewise of deeper trees."""
-
-
-@final
-@attrs.frozen(eq=False)
-class Excess(RowCostTask):
-    """What the components of a tree are above their least, all together."""
-
-    costs: Array
-    """(n, K) int64."""
-    split: int
-
-    def labels(self, data: Dataset) -> Sequence[Any]:
-        return range(self.costs.shape[1])
-
-    def row_costs(self, data: Dataset) -> Array:
-        return self.costs
-
-    def split_cost(self) -> int:
-        return self.split
 
 
 def ideal_tree(packed: Packed, search_limits: SearchLimits, scalar: Driver) -> Solution | None:
@@ -56,7 +34,7 @@ def ideal_tree(packed: Packed, search_limits: SearchLimits, scalar: Driver) -> S
     together = parts.sum(axis=0)
     if float(together.max(axis=1).astype(np.float64).sum()) >= LARGEST_TOTAL:
         return None
-    task = Excess(together, sum(packed.costs.splits))
+    task = FixedCosts(together, sum(packed.costs.splits))
     together_problem = Problem(problem.data, task, depth, problem.max_nodes, problem.min_leaf)
     limit = None if search_limits.time_limit is None else search_limits.time_limit / 2
     outcome = scalar.search(together_problem, SearchLimits(limit, search_limits.memory_limit))

@@ -20,15 +20,12 @@ from streed.rashomon.kinds import Kinds
 from streed.rashomon.native import LARGEST_KEY, NativeRecursion
 from streed.rashomon.packing import Packing
 from streed.rashomon.question import Question, RowSum, exact_leaf
-from streed.rashomon.recursion import Key, Leaves, PlainRecursion, Recursion, RowLeaves, TaskLeaves, Watch
+from streed.rashomon.recursion import Key, Leaves, Recursion, RowLeaves, TaskLeaves, Watch
 from streed.rashomon.splits import BinarySplits, Split, find_splits
 from streed.task import State, beside_sums, sums_over
 
 _FEW_SPLITS = 256
 """Trees of three levels over so few splits are counted all together, in a moment."""
-
-_PROMPT_SPLITS, _PROMPT_WORK = 64, 2**31
-"""Over no more splits, and splits**3 * rows * kinds of rows, three levels are counted without bounds of the engine."""
 
 
 @final
@@ -98,7 +95,7 @@ class Counted:
         if packing is None:
             splits = find_splits(data, banned, distinct=distinct, price=question.split)
             leaves: Leaves = TaskLeaves(question.n_labels, _asking(question), question.labels == "best")
-            recursion, limit = PlainRecursion(leaves, splits, question.trivial, watch), 0
+            recursion, limit = Recursion(leaves, splits, question.trivial, watch), 0
         else:
             assert isinstance(budget, Budget)
             limit = packing.budget(budget.most)
@@ -107,7 +104,7 @@ class Counted:
             binary = BinarySplits.of(data, banned, distinct=distinct) if most < LARGEST_KEY else None
             if binary is not None:
                 engine = None
-                if most < LARGEST_COST and _needs_engine(len(binary.first), data.n_rows, len(kinds.copies), depth):
+                if most < LARGEST_COST and depth >= LEAST_DEPTH and len(binary.first):
                     engine = Engine.of(question.bound, data, binary, kinds, depth, question.min_leaf, packing.split)
                 sets = binary.sets if engine is None else engine.sets
                 everything = everything if engine is None else engine.everything
@@ -118,7 +115,7 @@ class Counted:
             else:
                 splits = find_splits(data, banned, distinct=distinct, price=packing.split)
                 leaves = _row_leaves(question, kinds, kinds.members(), packing)
-                recursion = PlainRecursion(leaves, splits, question.trivial, watch, nonnegative=True)
+                recursion = Recursion(leaves, splits, question.trivial, watch, are_positive=True)
         recursion.enough = enough
         known = budget if isinstance(budget, Budget) else None
         made = cls(question, known, banned, tuple(extra), recursion, packing, splits, everything, depth, limit)
@@ -129,7 +126,7 @@ class Counted:
     def nothing(cls, question: Question, stopped: str | None) -> Counted:
         """No trees: there are none, or none were counted until `stopped`."""
         leaves = TaskLeaves(question.n_labels, lambda rows, k: None, best=False)
-        none = PlainRecursion(leaves, (), trivial=True)
+        none = Recursion(leaves, (), trivial=True)
         return cls(question, None, frozenset(), (), none, None, (), 0, 0, 0, stopped=stopped)
 
     def _count(self, budget: Budget | Callable[[Key], Budget]) -> None:
@@ -160,7 +157,7 @@ class Counted:
     def _find_limit(self, budget: Budget | Callable[[Key], Budget]) -> bool:
         """Makes the budget known where leaves are asked one by one; whether there are trees."""
         if callable(budget):
-            least = self.recursion.optimum(self.everything, self.depth, None)
+            least = self.recursion.optimum(self.everything, self.depth)
             if least is None:
                 return False
             budget = budget(least)
@@ -248,13 +245,6 @@ def _sums(question: Question, budget: Budget, extra: Sequence[RowSum]) -> list[R
     if question.max_nodes is not None:
         nodes.append(RowSum(np.zeros(sums[0].costs.shape, np.int64), 1, 1, None, question.max_nodes))
     return [*sums, *question.limits, *nodes, *extra]
-
-
-def _needs_engine(splits: int, rows: int, kinds: int, depth: int) -> bool:
-    """Whether the engine's bounds save more than it takes to set it up."""
-    if depth > LEAST_DEPTH:
-        return splits > 0
-    return depth == LEAST_DEPTH and (splits > _PROMPT_SPLITS or splits**3 * rows * kinds > _PROMPT_WORK)
 
 
 def _most_branches(question: Question) -> int:

@@ -77,7 +77,7 @@ class Watch:
 
 
 @attrs.define(eq=False)
-class Recursion(abc.ABC):
+class Recursion:
     """Least keys and histograms of the trees of sets of rows, remembered."""
 
     leaves: Leaves
@@ -85,14 +85,29 @@ class Recursion(abc.ABC):
     trivial: bool
     """Whether splits into leaves of one label count."""
     watch: Watch = attrs.field(factory=Watch)
-    _optima: dict[tuple[int, int], tuple[Key, bool]] = attrs.field(factory=dict)
+    are_positive: bool = False
+    """Whether no leaf has a key below 0."""
+    _optima: dict[tuple[int, int], Key] = attrs.field(factory=dict)
     _histograms: dict[tuple[int, int], tuple[Key, Histogram]] = attrs.field(factory=dict)
     enough: int | None = attrs.field(default=None, init=False)
     """No more trees than so many of the least keys need be counted, and those of the last of these keys."""
 
-    @abc.abstractmethod
-    def optimum(self, rows: int, depth: int, cut: Key | None) -> Key | None:
-        """The least key of a tree if it is <= cut (None: any); else None, or a number > cut that none is below."""
+    def optimum(self, rows: int, depth: int) -> Key | None:
+        """The least key of a tree; None if none is allowed."""
+        depth = self.useful(rows, depth, None)
+        if (rows, depth) in self._optima:
+            return self._optima[rows, depth]
+        least = min((key for key in self.leaves.keys(rows) if key is not None), default=None)
+        for split in self.splits if depth else ():
+            self.watch.look()
+            children = parted(split, rows)
+            if len(children) < 2:
+                continue
+            optima = self._least(split, children, depth, None)
+            if optima is not None and (least is None or sum(optima) + split.price < least):
+                least = sum(optima) + split.price
+        self._optima[rows, depth] = least
+        return least
 
     def histogram(self, rows: int, depth: int, budget: Key) -> Histogram:
         """The trees of depth <= `depth` of keys <= budget."""
@@ -170,7 +185,7 @@ class Recursion(abc.ABC):
     def _least(self, split: Split, children: tuple[int, ...], depth: int, budget: Key | None) -> tuple[Key, ...] | None:
         """The least keys of the children; None if the budget does not allow the split."""
         room = None if budget is None else budget - split.price
-        optima = [self.optimum(child, depth - 1, None) for child in children]
+        optima = [self.optimum(child, depth - 1) for child in children]
         known = [each for each in optima if each is not None]
         if len(known) < len(optima) or (room is not None and sum(known) > room):
             return None
@@ -188,40 +203,6 @@ class Recursion(abc.ABC):
     def price(self) -> Key:
         """What every split costs."""
         return self.splits[0].price if self.splits else 0
-
-    @property
-    def are_positive(self) -> bool:
-        """Whether no leaf has a key below 0."""
-        return False
-
-
-@final
-@attrs.define(eq=False)
-class PlainRecursion(Recursion):
-    """In Python, for any leaves and any number of children; least keys are exact, and no other bound is used."""
-
-    nonnegative: bool = False
-
-    def optimum(self, rows: int, depth: int, cut: Key | None) -> Key | None:
-        depth = self.useful(rows, depth, cut)
-        known = self._optima.get((rows, depth))
-        if known is not None:
-            return known[0]
-        least = min((key for key in self.leaves.keys(rows) if key is not None), default=None)
-        for split in self.splits if depth else ():
-            self.watch.look()
-            children = parted(split, rows)
-            if len(children) < 2:
-                continue
-            optima = self._least(split, children, depth, None)
-            if optima is not None and (least is None or sum(optima) + split.price < least):
-                least = sum(optima) + split.price
-        self._optima[rows, depth] = least, True
-        return least
-
-    @property
-    def are_positive(self) -> bool:
-        return self.nonnegative
 
 
 def parted(split: Split, rows: int) -> tuple[int, ...]:

@@ -21,7 +21,6 @@ from streed.enumerate.entries import (
     order_by,
     put_entry,
     thin,
-    unite,
 )
 from streed.enumerate.layout import COST, FULL, KEY, SPACE, VALUE
 from streed.enumerate.numbered_kernels import add_pairs, find_separating, optima_of_children, sum_pairs
@@ -65,6 +64,11 @@ def _merge_equal(entries):  # type: ignore[no-untyped-def]
 
 def as_set(entries: Any) -> set[Entry]:
     return set(map(tuple, entries.tolist()))
+
+
+def unite(a: Any, b: Any) -> Any:
+    """The entries of a and of b."""
+    return combine(np.vstack([a, b]), a[:0], a[:0], np.zeros(a.shape[1], np.int64), np.int64(0), np.int64(INFINITE))
 
 
 def least_of_keys(entries: Any) -> dict[Entry, int]:
@@ -126,15 +130,6 @@ def test_entries_in_the_order_of_a_column(count: int) -> None:
     entries = rng.integers(0, 6, (count, 3))
     for column in range(3):
         assert _order_by(entries, column).tolist() == np.argsort(entries[:, column], kind="stable").tolist()
-
-
-@pytest.mark.parametrize(("m", "n"), [(0, 0), (0, 2), (1, 1), (31, 33), (600, 600)])
-def test_the_union_of_two_tables(m: int, n: int) -> None:
-    rng = np.random.default_rng(m + n)
-    a, b = (rng.integers(0, 30, (size, 4)) for size in (m, n))
-    found = unite(a, b)
-    check_table(found)
-    assert least_of_keys(found) == least_of_keys(np.vstack([a, b]))
 
 
 @pytest.mark.parametrize(("m", "n"), [(0, 0), (0, 2), (1, 1), (31, 33), (40, 60)])

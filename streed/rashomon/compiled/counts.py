@@ -18,7 +18,6 @@ import numpy as np
 from numba import int64
 
 from streed.kernels.compiled import own_entry
-from streed.kernels.simd import count_ones
 from streed.kernels.views import native
 from streed.rashomon.compiled.any_keys import drop_one_label, put_shallow
 from streed.rashomon.compiled.layout import INFINITE
@@ -96,29 +95,21 @@ def count_shallow(columns, groups, keys, copies, multiple, options, rows, price,
 
 
 @own_entry
-def count_three(
-    columns, groups, keys, copies, multiple, options, rows, asked, price, worst, low, budget, counting, check
-):
-    """(least key, keys, counts) of the trees of the rows of depth at most three.
+def count_three(columns, groups, keys, copies, multiple, options, rows, asked, price, budget, check):
+    """(keys, counts) of the trees of the rows of depth at most three whose keys are <= budget.
 
-    The least key, none below `low`, is exact if it is <= budget, else a number above it. If `counting`, the keys <=
-    budget and how many trees have each. `worst`: no row adds more to the least key of rows without it, INFINITE where
-    that is not known. `asked`: the columns that trees of keys <= budget may split on first; all, if there are none.
+    `asked`: the columns that these trees may split on first.
     """
     labels = keys.shape[1]
     whole = np.empty(labels, np.int64)
     size = leaf_sums(groups, keys, copies, rows, whole)
-    best = int64(INFINITE)
-    if size >= options[LEAST_ROWS]:
-        for k in range(labels):
-            best = min(best, whole[k])
-    table = new_table(FIRST_BITS)
+    table, low = new_table(FIRST_BITS), int64(0)
     # the trees of keys `start` and more
     start = max(low, budget - WIDEST + 1)
-    near = np.zeros(max(0, budget - start + 1) if counting else 0, np.int64)
+    near = np.zeros(max(0, budget - start + 1), np.int64)
     leaf = whole.copy()
     allow(leaf, size, options)
-    for k in range(labels if counting else 0):
+    for k in range(labels):
         if start <= leaf[k] <= budget:
             near[leaf[k] - start] += 1
         elif leaf[k] <= budget:
@@ -129,11 +120,7 @@ def count_three(
     both, one, zero = np.empty((m, width), np.int64), np.empty((m, width), np.int64), np.empty((m, width), np.int64)
     sums = np.empty((labels * m, width), np.int64)
     ones, zeros = np.empty((labels * m, width), np.int64), np.empty((labels * m, width), np.int64)
-    alone, alone_1, alone_0 = (
-        np.empty((1 + labels, width), np.int64),
-        np.empty((1 + labels, width), np.int64),
-        np.empty((1 + labels, width), np.int64),
-    )
+    alone_1, alone_0 = np.empty((1 + labels, width), np.int64), np.empty((1 + labels, width), np.int64)
     held = np.zeros((len(rows), width), np.int64)
     left, right = np.empty(m, np.int64), np.empty(m, np.int64)
     left_0, right_0 = np.empty(m, np.int64), np.empty(m, np.int64)
@@ -141,24 +128,11 @@ def count_three(
     chosen = multiple[active]
     if m > 0:
         pair_sums(columns, groups, keys, copies, rows, active, held, both, sums)
-        if len(asked) == 0:
-            diagonals(both, sums, labels, alone)
-            best = min(best, least_sides(both, sums, alone, size, whole, price, True, options, left, right))
-    first = np.empty(m, np.int64)
-    for f in range(m if len(asked) == 0 else 0):
-        first[f] = min(left[f], INFINITE // 2) + min(right[f], INFINITE // 2)
-    order = np.argsort(first) if len(asked) == 0 else np.zeros(0, np.int64)
-    if len(asked) > 0:
-        place = np.full(columns.shape[1], -1, np.int64)
-        for i in range(m):
-            place[active[i]] = i
-        order = place[asked]
-    bound_1, bound_0 = np.zeros(m, np.int64), np.zeros(m, np.int64)
+    place = np.full(columns.shape[1], -1, np.int64)
+    for i in range(m):
+        place[active[i]] = i
     child = np.empty(len(rows), np.uint64)
-    for f in order:
-        limit = budget if counting else min(budget, best - 1)
-        if bound_1[f] + bound_0[f] + price > limit:
-            continue
+    for f in place[asked]:
         on = both[f, f]
         is_small = 2 * on <= size
         for w in range(len(rows)):
@@ -176,11 +150,10 @@ def count_three(
         diagonals(zero, zeros, labels, alone_0)
         least_1 = least_sides(one, ones, alone_1, on, sides[0], price, True, options, left, right)
         least_0 = least_sides(zero, zeros, alone_0, size - on, sides[1], price, True, options, left_0, right_0)
-        is_possible = least_1 < INFINITE and least_0 < INFINITE
-        if is_possible:
-            best = min(best, least_1 + least_0 + price)
+        if least_1 >= INFINITE or least_0 >= INFINITE or least_1 + least_0 + price > budget:
+            continue
         slack = budget - (least_1 + least_0 + price)
-        if counting and is_possible and slack >= 0 and slack < len(near):
+        if slack < len(near):
             trees = np.zeros((4, slack + 1), np.int64)
             put_shallow_near(
                 one, ones, alone_1, on, sides[0], price, 2, chosen, options, left, right, least_1, slack, trees[0],
@@ -198,7 +171,7 @@ def count_three(
                 allow(sides[0], on, options)
                 allow(sides[1], size - on, options)
                 drop_one_label_near(sides[0], sides[1], price, start, budget - start, chosen[f], near)
-        elif counting and is_possible and slack >= 0:
+        else:
             room_1 = budget - price - least_0
             room_0 = budget - price - least_1
             trees_1 = put_shallow(
@@ -216,17 +189,8 @@ def count_three(
                 allow(sides[0], on, options)
                 allow(sides[1], size - on, options)
                 table = drop_one_label(table, low, sides[0], sides[1], price, budget, chosen[f])
-        if worst < INFINITE and is_possible:
-            # least keys of rows that differ by few rows differ by little: of rows without j, at most worst * j less
-            for g in range(m):
-                shared = both[f, g]
-                bound_1[g] = max(
-                    bound_1[g], least_1 - worst * (on - shared), least_0 - worst * (size - on - (both[g, g] - shared))
-                )
-                bound_0[g] = max(bound_0[g], least_0 - worst * (both[g, g] - shared), least_1 - worst * shared)
     table = put_near(table, low, near, start)
-    found = listed(table)
-    return best, found[0], found[1]
+    return listed(table)
 
 
 @own_entry
@@ -243,18 +207,3 @@ def convolve(first_keys, first_counts, last_keys, last_counts, add, budget, time
         check,
     )
     return listed(table)
-
-
-@own_entry
-def overlaps(columns, rows, active):
-    """(m, m) how many of the rows have both columns."""
-    m = len(active)
-    found = np.zeros((m, m), np.int64)
-    for w in range(len(rows)):
-        if rows[w] != 0:
-            for i in range(m):
-                word = columns[w, active[i]] & rows[w]
-                if word != 0:
-                    for j in range(m):
-                        found[i, j] += count_ones(word & columns[w, active[j]])
-    return found
