@@ -1,6 +1,6 @@
 """What holds for all tests: they draw the same data in every run, and compiled code is kept in a place never stale.
 
-Fresh data are drawn by `python -m tests.differential.explore`. numba looks only at the file of a compiled function, not
+Fresh data are drawn by `python -m tests.differential.volume`. numba looks only at the file of a compiled function, not
 at what it calls, so the cache depends on all sources.
 """
 

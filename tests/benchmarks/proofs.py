@@ -26,7 +26,7 @@ from streed import proof
 from streed.data import Dataset
 from streed.task import Task
 from streed.tasks import F1, Accuracy, DemographicParity, EqualOpportunity, SparseAccuracy
-from tests.benchmarks import fairness, harness
+from tests.benchmarks import duel, harness
 
 _NODES = ("anneal", "breast-wisconsin", "hypothyroid", "kr-vs-kp", "tic-tac-toe")
 """Data sets that are also proved with five splits at most, at depth four."""
@@ -76,7 +76,10 @@ def _jobs(options: Any) -> list[Job]:
         jobs += [Job(name, "classification", F1(), "F1", 3) for name in names if 3 in options.depths]
         several = [name for name in names if name in _NODES and 4 in options.depths]
         jobs += [Job(name, "classification", Accuracy(), "accuracy, 5 splits", 4, 5) for name in several]
-    fair = among(fairness.names(options.data), "fairness")
+    fair = among(
+        duel.fair_names(options.data),
+        "fairness",
+    )
     jobs += [Job(name, "fairness", Accuracy().subject_to(limit), str(limit), 3) for name in fair for limit in _FAIR]
     prices = {row["dataset"]: row["params"]["lambda"] for row in harness.known_optima(options.data, "sparse")}
     sparse = among(prices, "sparse")
@@ -85,7 +88,7 @@ def _jobs(options: Any) -> list[Job]:
 
 def _read(folder: Path, job: Job) -> Dataset:
     if job.table == "fairness":
-        X, y, groups = fairness.read_data(folder, job.name)
+        X, y, groups = duel.read_groups(folder, job.name)
         return Dataset.make(X, y, sensitive_features=groups)
     X, y = harness.read_data(folder, job.table, job.name)
     wide = np.flatnonzero(X.max(axis=0) > 1).tolist() if job.name.endswith("-o") else []

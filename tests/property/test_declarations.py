@@ -15,14 +15,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from streed import registry
 from streed.data import Dataset
 from streed.exact import exact_number
 from streed.reference import Evaluation
 from streed.reference.definition import OptimizationTask, S
 from streed.reference.recursion import Recursion
 from streed.task import TOTAL, Task
-from streed.task.sums import SumTask
 from streed.tasks import (
     AbsoluteError,
     Accuracy,
@@ -190,75 +188,3 @@ def test_declared_superadditivity_and_worsening(task: Task) -> None:
                     assert least(evaluation, rows) >= together - slack(*parts), (rows, inside)
                 if bound.worsening:
                     assert together >= max(parts) - slack(*parts), (rows, inside)
-
-
-@every_task
-def test_declared_grain_labels_and_prices(task: Task) -> None:
-    for evaluation in cases(task):
-        bound, data = evaluation.task, evaluation.data
-        priced = bound.priced(data)
-        prices = None if priced is None else Evaluation(priced.costs, data)
-        for rows in subsets(data.n_rows):
-            state = evaluation.state(rows)
-            costs = [bound.leaf_cost(state, k) for k in range(len(evaluation.labels))]
-            if bound.grain is not None:
-                assert all(Fraction(cost) % bound.grain == 0 for cost in costs)
-            if bound.any_label:
-                assert {bound.leaf_cost(state, k) for k in range(5)} == set(costs)
-            if priced is None or prices is None:
-                continue
-            own = prices.state(rows)
-            assert costs == [priced.costs.leaf_cost(own, k) for k in range(len(costs))]
-            for split, path in itertools.product(range(data.n_columns), ((), (0,), (1,), (0, 1))):
-                price = min([priced.full[split], *(priced.given[column, split] for column in path)])
-                assert bound.branching_cost(len(rows), path, split) == len(rows) * int(price) * priced.unit
-
-
-def test_the_bound_of_pessimistic_errors_under_weights_below_one() -> None:
-    """Two rows of the same column, of weights 0.25 and 1: one leaf, whose cost is 1.1675."""
-    task = PessimisticError(0.001)
-    evaluation = Evaluation(task, Dataset.make([[0, 0], [0, 0]], [0, 1], sample_weight=[0.25, 1]))
-    rows = [0, 1]
-    assert float(least(evaluation, rows)) == pytest.approx(1.1675)
-    bound = evaluation.task.lower_bound(evaluation.state(rows))
-    assert bound is not None
-    assert bound <= 1.1675
-
-
-@pytest.mark.parametrize("confidence", [0.0001, 0.0007, 0.001, 0.003, 0.01, 0.1, 0.25, 0.6, 1.0])
-def test_the_bound_of_pessimistic_errors_lies_below_every_leaf_and_is_subadditive(confidence: float) -> None:
-    """On a grid of rows and errors that are not whole, and beside the kinks of its three functions."""
-    from streed.task import State
-
-    task = PessimisticError(confidence)
-
-    def bound(rows: float) -> float:
-        return float(task.lower_bound(State(1, counts=(rows, 0.0))))
-
-    sizes = [*np.linspace(0.01, 4, 200), 5.5, 10, 33.3, 1e3, 1e9]
-    for rows in sizes:
-        for errors in {*np.linspace(0, rows, 40), *(x for x in (0.999, 1, rows - 0.5, rows - 0.51) if 0 <= x <= rows)}:
-            cost = task.leaf_cost(State(2, counts=(rows - errors, errors)), 0)
-            assert bound(rows) <= cost + 1e-9 * (1 + cost), (rows, errors)
-    for a, b in itertools.product(sizes[::7], repeat=2):
-        assert bound(a + b) <= (bound(a) + bound(b)) * (1 + 1e-9)
-
-
-def test_every_shipped_task_that_declares_anything_is_here() -> None:
-    """Tasks of their own leaf costs; those of costs per row and of sums have these facts by what they are."""
-    from streed.task import Composition, RowCostTask
-
-    shipped = {entry.made_by for entry in registry.tasks().values()}
-    own = {
-        kind
-        for kind in shipped
-        if not issubclass(kind, (RowCostTask, Composition, SumTask))
-        and (
-            kind.superadditive is True
-            or kind.lower_bound is not Task.lower_bound
-            or kind.worst_per_row is not Task.worst_per_row
-            or kind.priced is not Task.priced
-            or kind.grain is not Task.grain
-        )
-    }
-    assert own <= set(map(type, TASKS))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import Any
 
 import attrs
 import numpy as np
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from streed.data import Dataset
 from streed.reference import Evaluation, best_trees, optimal_front, optimum
-from streed.task import State, Task
+from streed.task import Task
 from streed.tasks import (
     Accuracy,
     BalancedAccuracy,
@@ -22,67 +22,7 @@ from streed.tasks import (
     Splits,
     WeightedAccuracy,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from streed.exact import Array
-
-
-@attrs.frozen
-class ClassCounts(Task):
-    """What the tasks below share: the rows of each class as the statistic."""
-
-    def statistics(self, data: Dataset) -> dict[str, Array]:
-        return {"rows_of": (data.class_numbers[:, None] == np.arange(data.n_classes)).astype(np.int64)}
-
-    def labels(self, data: Dataset) -> Sequence[Any]:
-        return data.classes
-
-
-@final
-@attrs.frozen
-class ErrorsByClass(ClassCounts):
-    """(errors on class 0, errors on the others, branching nodes), ordered by Pareto dominance."""
-
-    def leaf_cost(self, s: State, k: int) -> Any:
-        others = sum(s.rows_of) - s.rows_of[0]
-        return (s.rows_of[0] * (k != 0), others - s.rows_of[k] * (k != 0), 0)
-
-    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
-        return (0, 0, 1)
-
-    def combine(self, a: Any, b: Any) -> Any:
-        return tuple(x + y for x, y in zip(a, b, strict=True))
-
-    def better(self, a: Any, b: Any) -> bool:
-        return a != b and all(x <= y for x, y in zip(a, b, strict=True))
-
-
-@final
-@attrs.frozen
-class WorstLeaf(ClassCounts):
-    """The errors of the worst leaf; (+) is the maximum."""
-
-    def leaf_cost(self, s: State, k: int) -> Any:
-        return sum(s.rows_of) - s.rows_of[k]
-
-    def combine(self, a: Any, b: Any) -> Any:
-        return max(a, b)
-
-
-@final
-@attrs.frozen
-class Discounted(ClassCounts):
-    """Errors, and a price per row for a column, which is nothing below a column of the same parity."""
-
-    takes_weights: ClassVar[bool | None] = True
-
-    def leaf_cost(self, s: State, k: int) -> Any:
-        return 20 * (sum(s.rows_of) - s.rows_of[k])
-
-    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
-        return rows * (split + 1 if all(column % 2 != split % 2 for column in path) else 0) + len(path)
+from tests.unusual_tasks import Discounted, ErrorsByClass, WorstLeaf
 
 
 def seeded() -> st.SearchStrategy[random.Random]:
@@ -176,16 +116,3 @@ def test_the_order_of_rows_and_columns_does_not_change_the_optimum(draw: random.
     assert (first is None) == (second is None)
     if first is not None and second is not None:
         assert first[0] == second[0]
-
-
-@given(seeded())
-def test_more_depth_more_nodes_and_smaller_leaves_are_never_worse(draw: random.Random) -> None:
-    data = data_set(draw, most_rows=16)
-    task = shipped_task(draw, data)
-    max_depth = draw.choice((None, 1, 2, 3))
-    by_nodes = [optimum(task, data, max_depth=max_depth, max_nodes=nodes) for nodes in (0, 1, 2, 3, None)]
-    by_depth = [optimum(task, data, max_depth=depth) for depth in (0, 1, 2, 3, None)]
-    by_leaf = [optimum(task, data, max_depth=max_depth, min_leaf=rows) for rows in (3, 2, 1)]
-    for found in (by_nodes, by_depth, by_leaf):
-        costs = [float("inf") if solution is None else solution[0] for solution in found]
-        assert costs == sorted(costs, reverse=True)

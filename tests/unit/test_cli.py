@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-import attrs
 import pytest
 
 import streed.tasks
-from streed import registry
 from streed.errors import MismatchError
-from streed.tasks import WeightedAccuracy
 from tests.unit.shell import refused, run, run_json, solve
 
 
@@ -49,10 +45,6 @@ def test_bundled_data_by_name(tmp_path: Path) -> None:
     assert run("predict", str(out), "monks-1").stdout.split()[:2] == ["1", "1"]
 
 
-def test_another_target_of_bundled_data() -> None:
-    assert solve("berkeley", "--target", "gender", "--max-depth", "0")["value"] == 1835
-
-
 def test_limits_and_tasks(play: str) -> None:
     base = (play, "--target", "play", "--weights", "times")
     assert solve(*base, "--max-depth", "1", "--min-leaf", "2")["value"] == 1
@@ -81,24 +73,6 @@ def test_stopped_early_is_told_by_the_exit_code(tmp_path: Path) -> None:
     assert answer["lower_bound"] <= answer["value"] == answer["upper_bound"] <= 332
     assert answer["gap"] > 0
     assert run_json("verify", str(out), "tic-tac-toe")["holds"] is True
-
-
-def test_a_task_of_the_general_route(tmp_path: Path) -> None:
-    saved = tmp_path / "tree.json"
-    answer = run_json("solve", "monks-1", "--task", "absolute-error", "--max-depth", "2", "--out", str(saved))
-    assert (answer["value"], answer["stats"]["route"], answer["document"]["labels"]) == (
-        96,
-        "general",
-        [{"str": "median"}],
-    )
-    verified = run_json("verify", str(saved), "monks-1")
-    assert verified["holds"]
-    document = json.loads(saved.read_text())
-    document["claims"]["value"] = document["claims"]["upper_bound"] = [96, 0]
-    saved.write_text(json.dumps(document))
-    lie = run_json("verify", str(saved), "monks-1", code=1)
-    assert {each["what"] for each in lie["checks"] if not each["holds"]} == {"value", "gap of an optimal tree"}
-    assert "a regression task needs one number per row" in refused("solve", "balance-scale", "--task", "absolute-error")
 
 
 @pytest.mark.parametrize(
@@ -131,22 +105,6 @@ def test_a_task_of_the_general_route(tmp_path: Path) -> None:
 )
 def test_bad_input_is_told_in_a_line(arguments: tuple[str, ...], said: str) -> None:
     assert said in refused("solve", *arguments)
-
-
-def test_numbers_are_no_categories_unless_listed(play: str) -> None:
-    text = "age,size,play\n10,1,no\n20,2,yes\n30,3,yes\n"
-    Path(play).write_text(text, encoding="utf-8")
-    told = run("solve", play, "--target", "play", "--categorical", "age").stderr
-    assert "all thresholds of size (3 values)" in told
-    assert "age" not in told
-    for listed in (("--categorical", "age", "--categorical", "size"), ("--categorical", "all")):
-        assert solve(play, "--target", "play", *listed, "--max-depth", "1")["value"] == 0
-
-
-def test_missing_labels_and_targets_are_named(play: str) -> None:
-    assert "give --target" in refused("solve", play)
-    Path(play).write_text("a,b,y\nu,1,0\nv,0,\n", encoding="utf-8")
-    assert "y: it has a missing value in row 1" in refused("solve", play, "--target", "y")
 
 
 def test_interrupted_before_there_is_a_tree(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,26 +143,6 @@ def test_every_task_and_limit_is_listed() -> None:
     assert "sparse-accuracy(lam)" in run("tasks").stdout
 
 
-def test_a_new_task_needs_no_line_in_the_shell(monkeypatch: pytest.MonkeyPatch) -> None:
-    @attrs.frozen
-    class VeryNewTask(WeightedAccuracy):  # type: ignore[misc]
-        """What it is for."""
-
-        strength: float = 2.0
-
-    monkeypatch.setattr(streed.tasks, "VeryNewTask", VeryNewTask, raising=False)
-    monkeypatch.setattr(streed.tasks, "__all__", [*streed.tasks.__all__, "VeryNewTask"])
-    entry = registry.tasks()["very-new-task"]
-    assert (entry.summary, dict(entry.parameters)) == ("What it is for.", {"class_weight": "{}", "strength": "2.0"})
-    assert registry.make_task("very-new-task(strength=3)", {}) == VeryNewTask(strength=3)
-
-
-def test_datasets_are_listed() -> None:
-    answer = run_json("datasets")
-    assert {entry["name"]: entry["rows"] for entry in answer}["tic-tac-toe"] == 958
-    assert "tic-tac-toe  (958 rows" in run("datasets").stdout
-
-
 def test_help_and_version_load_nothing_heavy() -> None:
     heavy = "{'numba', 'numpy', 'rich', 'jsonschema', 'pydantic'}"
     code = (
@@ -225,10 +163,6 @@ def test_help_tells_the_exit_codes() -> None:
         assert "  3    solve: stopped early" in text
 
 
-def test_unknown_options_are_bad_input() -> None:
-    assert "No such option" in run("solve", "monks-1", "--guess", code=2).stderr
-
-
 FAIR = ("solve", "berkeley", "--target", "admitted", "--task", "accuracy", "--max-depth", "3")
 
 
@@ -245,10 +179,3 @@ def test_fairness_between_the_groups_of_a_column() -> None:
     assert "EqualOpportunity: gap" in odds
     assert "EqualizedOdds: gap" in odds
     assert "false positive rate: female" in odds
-
-
-def test_fairness_is_refused_without_groups() -> None:
-    assert "--sensitive" in refused(*FAIR, "--demographic-parity", "0.1")
-    assert "'sex'" in refused(*FAIR, "--demographic-parity", "0.1", "--sensitive", "sex")
-    assert "0 to 1" in refused(*FAIR, "--demographic-parity", "2", "--sensitive", "gender")
-    assert "target" in refused(*FAIR, "--demographic-parity", "0.1", "--sensitive", "admitted")

@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner, Result
 
 from streed.cli.app import app
-from streed.cli.loading import load_object, load_task
+from streed.cli.loading import load_task
 from streed.errors import InputError
-from streed.task import Task
-from streed.tasks import Accuracy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -91,12 +89,6 @@ def test_json(file: str) -> None:
     assert verdicts["combine preserves order"] == "holds"
 
 
-def test_data_from_the_same_file(file: str) -> None:
-    found = json.loads(run(f"{file}:Mean", "--data", "two_labels", "--seed", "7", "--json", code=1).stdout)
-    (broken,) = [each["counterexample"] for each in found["findings"] if each["counterexample"]]
-    assert set(broken["data"]["y"]) <= {False, True}
-
-
 def test_a_shipped_task_and_the_engine() -> None:
     arguments = ["check", "sparse-accuracy(0.1)", "--examples", "3", "--json"]
     result = CliRunner().invoke(app, arguments, prog_name="streed")
@@ -127,26 +119,3 @@ REFUSED = {
 def test_what_is_no_task(file: str, name: str, said: str) -> None:
     with pytest.raises(InputError, match=said):
         load_task(file + name)
-
-
-def test_files_and_modules_that_are_not_there(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="there is no file"):
-        load_task(str(tmp_path / "nothing.py:Task"))
-    with pytest.raises(InputError, match=r"cannot be imported .*No module named"):
-        load_task("no_such_module:Task")
-    (tmp_path / "raises.py").write_text("1 / 0\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"cannot be imported .*ZeroDivisionError"):
-        load_task(f"{tmp_path / 'raises.py'}:Task")
-    assert "raises" not in sys.modules
-
-
-def test_modules_and_names() -> None:
-    assert load_task("streed.tasks:Accuracy") is Accuracy
-    assert load_task("accuracy") == Accuracy()
-    assert load_object("streed.task:Task", "TOTAL") == "total"
-
-
-def test_a_file_is_imported_once(file: str) -> None:
-    made: Any = load_task(f"{file}:Counts")
-    assert issubclass(made, Task)
-    assert load_task(f"{file}:Counts") is made

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import sqlite3
 import subprocess
@@ -12,14 +11,12 @@ from pathlib import Path
 from typing import Any
 from xml.dom import minidom
 
-import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
 import streed
 from streed.cli.app import app
 from streed.data import Dataset
-from streed.data.visible import escaped, visible
 from streed.export import to_dot, to_python, to_sql
 from streed.plot import tree_svg
 from streed.tree import Branch, Leaf, Tree
@@ -105,28 +102,6 @@ def test_every_error_is_one_line(
     assert told[0].startswith("error: ")
     assert said in told[0]
     assert len(told[0]) < 1_100
-
-
-def test_a_header_beyond_the_limit_of_a_field() -> None:
-    """A line of more than 131,072 letters was taken for one field, and the file for no table."""
-    names = [f"column_{j:012d}" for j in range(8_000)]
-    rows = [",".join([*("01"[(row >> (j % 2)) & 1] for j in range(8_000)), str(row & 1)]) for row in range(4)]
-    text = "\n".join([",".join([*names, "y"]), *rows]) + "\n"
-    assert text.index("\n") > 131_072
-    answer = run("solve", "-", "--target", "y", "--max-depth", "1", "--json", text=text)
-    assert (answer.exit_code, json.loads(answer.stdout)["value"]) == (0, 0)
-
-
-def test_many_columns_are_read_in_one_pass(tmp_path: Path) -> None:
-    """Names were compared in pairs: 100,000 of them took longer than anyone waits."""
-    from streed.datasets.reading import read_table
-
-    wide = tmp_path / "wide.csv"
-    wide.write_text(",".join(f"c{j}" for j in range(100_000)) + "\n" + ",".join(["1"] * 100_000) + "\n")
-    table, _ = read_table(str(wide))
-    assert len(table) == 100_000
-    wide.write_text(",".join([*(f"c{j}" for j in range(100_000)), "c7"]) + "\n" + ",".join(["1"] * 100_001) + "\n")
-    assert "two columns named 'c7'" in run("solve", str(wide), "--target", "c0").stderr
 
 
 def test_standard_input(folder: Path, tmp_path: Path) -> None:
@@ -236,17 +211,3 @@ def test_exports_of_any_name(name: str) -> None:
             rows.execute(f'CREATE TABLE t ("{quoted[0]}" INTEGER, "{quoted[1]}" TEXT)')
             rows.execute("INSERT INTO t VALUES (1, ?)", (name + "1",))
             assert rows.execute(f"SELECT {to_sql(tree)} FROM t").fetchone() == (name + "!",)
-
-
-def test_visible_text() -> None:
-    assert visible("a\x00\t\n\x1b\x7f\x85\u2028\x9b\ud800é") == "a␀␉␊␛␡␤␤��é"
-    assert escaped("<\x01>") == "&lt;␁&gt;"
-
-
-def test_text_of_long_labels_takes_no_room_per_row() -> None:
-    """A text array would have as many letters for every row as the longest label has."""
-    data = Dataset.make(np.zeros((2, 1), np.uint8), ["a", "b"])
-    tree = Tree.grown(Leaf(0, 2, 1), data, labels=("x" * 90_000, "b"))
-    found = tree.predict(np.zeros((100_000, 1), np.uint8))
-    assert found.dtype == object
-    assert found[0] is tree.labels[0]

@@ -12,9 +12,8 @@ from click.testing import CliRunner
 from streed.cli.app import app
 from streed.errors import InputError
 from streed.tasks import Accuracy, MinSupport, SparseAccuracy, Splits, WeightedAccuracy
-from streed.tree import Tree
 from streed.tree.description import describe, rebuild
-from tests.unit.shell import PLAY, change_leaf, refused, run, run_json, saved, solve
+from tests.unit.shell import change_leaf, refused, run, run_json, saved, solve
 
 
 def test_predict_needs_no_target_and_warns_of_new_values(play: str, tmp_path: Path) -> None:
@@ -79,26 +78,6 @@ def test_verify_finds_what_does_not_hold(play: str, tmp_path: Path, change: Any,
     assert "MISMATCH" in run("verify", str(path), play, code=1).stdout
 
 
-def test_verify_on_other_data(play: str, tmp_path: Path) -> None:
-    path, _ = saved(play, tmp_path)
-    Path(play).write_text(PLAY.replace("rain,1,80,1,no", "rain,1,80,1,yes"), encoding="utf-8")
-    assert run_json("verify", str(path), play, code=1)["holds"] is False
-
-
-def test_verify_a_tree_that_python_saved(play: str, tmp_path: Path) -> None:
-    """Such a file does not say how the table was read: columns are then found by their own names."""
-    path = tmp_path / "tree.json"
-    solve(play, "--target", "play", "--weights", "times", "--multiway", "--out", str(path))
-    document = json.loads(path.read_text(encoding="utf-8"))
-    document["claims"]["roles"] = None
-    path.write_text(json.dumps(document), encoding="utf-8")
-    assert "give --target" in refused("verify", str(path), play)
-    assert run_json("verify", str(path), play, "--target", "play", "--weights", "times")["holds"] is True
-    document["claims"] = None
-    path.write_text(json.dumps(document), encoding="utf-8")
-    assert "it holds no claims" in refused("verify", str(path), play, "--target", "play")
-
-
 @pytest.mark.parametrize("text", ["", "{}", "not json"])
 def test_a_broken_tree_file_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "tree.json"
@@ -138,15 +117,3 @@ def test_a_task_can_be_made_again_from_its_description(task: Any) -> None:
 def test_a_file_names_no_code_of_its_own(description: Any) -> None:
     with pytest.raises(InputError):
         rebuild(description)
-
-
-def test_what_no_file_can_hold_is_refused() -> None:
-    weights: Any = {object(): 1}
-    with pytest.raises(InputError, match="no file can hold"):
-        describe(WeightedAccuracy(weights))
-
-
-def test_a_saved_tree_is_a_tree(play: str, tmp_path: Path) -> None:
-    path, document = saved(play, tmp_path)
-    tree = Tree.from_json(path.read_text(encoding="utf-8"))
-    assert json.loads(tree.to_json()) == document

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import attrs
 import numpy as np
 import pytest
 
@@ -32,7 +31,6 @@ X = (RNG.random((500, 30)) < 0.35).astype(np.uint8)
 Y = ((X[:, 0] & X[:, 1]) | (X[:, 2] ^ X[:, 3])) ^ (RNG.random(500) < 0.2)
 HARD = np.random.default_rng(29).integers(0, 2, (500, 75)).astype(np.uint8)
 HARD_Y = np.random.default_rng(30).integers(0, 2, 500)
-SOME, SOME_Y = HARD[:300, :40], HARD_Y[:300]
 HARD_TASK: dict[str, Any] = {"max_depth": 5, "min_leaf": 3}
 """Some seconds of search."""
 
@@ -97,19 +95,6 @@ def test_many_machines_prove_what_one_process_proves(name: str, client: Any) -> 
         )
 
 
-def test_thresholds_and_values_to_beat_are_shared_out_too(client: Any) -> None:
-    raw = np.round(np.random.default_rng(1).normal(size=(150, 3)), 1)
-    y = np.random.default_rng(2).integers(0, 2, 150)
-    search_there = streed.Distributed(client, slice=0.5)
-    one = streed.solve(Accuracy(), raw, y, max_depth=4, max_cuts=8)
-    many = streed.solve(Accuracy(), raw, y, max_depth=4, max_cuts=8, search=search_there)
-    assert (many.status, many.value) == ("optimal", one.value)
-    beaten = streed.solve(Accuracy(), raw, y, max_depth=4, max_cuts=8, search=search_there, upper_bound=one.value)
-    assert (beaten.status, beaten.lower_bound) == ("no better", one.value)
-    again = streed.solve(Accuracy(), raw, y, max_depth=4, max_cuts=8, search=search_there, warm_start=one.tree)
-    assert (again.status, again.tree == one.tree) == ("optimal", True)
-
-
 def test_a_worker_that_dies_costs_nothing_but_its_piece(client: Any, hard: streed.Result) -> None:
     dead: list[int] = []
 
@@ -166,74 +151,6 @@ def test_a_coordinator_that_is_killed_is_resumed(client: Any, hard: streed.Resul
     second = streed.solve(Accuracy(), HARD, HARD_Y, search=there, **HARD_TASK)
     assert (second.status, second.value) == ("optimal", hard.value)
     assert not file.exists()
-
-
-@pytest.mark.parametrize("seconds", [None, 0.02, 0.002])
-def test_a_frontier_is_searched_saved_and_loaded_by_hand(seconds: float | None, tmp_path: Path) -> None:
-    forget()
-    best = streed.solve(Accuracy(), SOME, SOME_Y, max_depth=5)
-    frontier = frontier_of(Accuracy(), SOME, SOME_Y, 5, seconds=seconds)
-    assert frontier.lower_bound < frontier.value
-    bounds = [frontier.lower_bound]
-    for _ in range(4):
-        piece = frontier.next()
-        assert piece is not None
-        assert piece.goal == frontier.goal
-        frontier.settle(improve(frontier.problem, piece))
-        bounds.append(frontier.lower_bound)
-    assert bounds == sorted(bounds)
-    frontier.save(tmp_path / "half.json")
-    resumed = frontier_of(Accuracy(), SOME, SOME_Y, 5, seconds=seconds)
-    resumed.load(tmp_path / "half.json")
-    assert (resumed.lower_bound, resumed.value) == (frontier.lower_bound, frontier.value)
-    for each in (frontier, resumed):
-        search(each)
-        assert each.is_done
-        assert (each.lower_bound, each.value, each.unsettled) == (best.value, best.value, 0)
-        tree = each.tree()
-        assert tree is not None
-        assert int((tree.predict(SOME) != SOME_Y).sum()) == best.value
-
-
-def test_a_piece_that_is_lost_is_handed_out_again() -> None:
-    forget()
-    frontier = frontier_of(Accuracy(), SOME, SOME_Y, 5)
-    lost = frontier.next()
-    assert lost is not None
-    others = set()
-    while (piece := frontier.next()) is not None:
-        others.add(piece.edge)
-        frontier.settle(improve(frontier.problem, piece))
-    assert lost.edge not in others
-    assert not frontier.is_done
-    frontier.give_back(lost)
-    again = frontier.next()
-    assert again is not None
-    assert again.edge == lost.edge
-    assert again.goal <= lost.goal
-    frontier.settle(improve(frontier.problem, again))
-    assert frontier.is_done
-    assert frontier.value == streed.solve(Accuracy(), SOME, SOME_Y, max_depth=5).value
-
-
-def test_a_split_for_which_memory_is_too_small_is_left() -> None:
-    frontier = frontier_of(Accuracy(), SOME, SOME_Y, 5)
-    while (piece := frontier.next()) is not None:
-        found = attrs.evolve(improve(frontier.problem, piece), lowers=piece.lowers, full=True)
-        frontier.settle(found)
-    assert not frontier.is_done
-    assert frontier.lower_bound < frontier.value
-
-
-def test_what_was_proved_of_other_splits_is_used() -> None:
-    frontier = frontier_of(Accuracy(), SOME, SOME_Y, 5)
-    piece = frontier.next()
-    assert piece is not None
-    told = attrs.evolve(piece, lowers=tuple([piece.goal] * len(piece.lowers)))
-    forget()
-    found = improve(frontier.problem, told)
-    assert set(found.lowers) == {piece.goal}
-    assert found.nodes <= 1
 
 
 def test_answers_and_files_of_other_problems_are_refused(tmp_path: Path) -> None:

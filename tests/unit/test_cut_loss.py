@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,16 +9,12 @@ import pytest
 
 import streed
 from streed.data import Dataset
-from streed.report import make_report
 from streed.task import Task
 from streed.task.analysis.cut_loss import OVER_ALL, cut_loss
 from streed.tasks import (
-    F1,
     BalancedAccuracy,
-    DemographicParity,
     Gini,
     InstanceCosts,
-    MinSupport,
     Misclassifications,
     Splits,
     SquaredError,
@@ -44,18 +38,6 @@ def test_by_hand() -> None:
     result = streed.solve(Misclassifications(), data, max_depth=1)
     assert (result.value, result.stats[OVER_ALL]) == (2, 0)
     assert OVER_ALL not in streed.solve(Misclassifications(), x, y, max_depth=1).stats
-
-
-def test_rows_that_weigh_more() -> None:
-    x = np.arange(4.0)[:, None]
-    data = Dataset.make(x, [0, 1, 1, 0], max_cuts=1, sample_weight=[1, 1, 3, 1], frequency=[1, 2, 1, 1])
-    assert data.ordered[0].cuts.tolist() == [1]
-    # behind 0: 1 from none; behind 2: 1 from none
-    assert cut_loss(Misclassifications().bind(data), data, 1, None) == 1
-    assert cut_loss(SquaredError().bind(data), data, 1, None) == pytest.approx(1, rel=1e-9)
-    dear = Dataset.make(x, [0, 1, 1, 0], max_cuts=1, costs=[[0, Fraction(5, 2)], [3, 0], [1, 0], [0, 4]])
-    # behind 0: 5/2 from none, 3 from the one behind 1; behind 2: 1 from that
-    assert cut_loss(InstanceCosts().bind(dear), dear, 1, None) == Fraction(5, 2)
 
 
 TASKS: dict[str, Task] = {
@@ -99,47 +81,3 @@ def test_no_tree_over_all_thresholds_is_better(name: str) -> None:
             near += cut.stats[OVER_ALL] != 0 and abs(cut.stats[OVER_ALL] - best.value) < 0.5 * abs(best.value)
     assert told > 15
     assert near > 0
-
-
-def test_a_column_that_a_database_has_cut(tmp_path: Path) -> None:
-    pytest.importorskip("duckdb")
-    path = tmp_path / "table.csv"
-    path.write_text("x,y\n" + "".join(f"{each / 7},{each % 3 % 2}\n" for each in range(50)), encoding="utf-8")
-    data = Dataset.from_csv(path, target="y", max_cuts=3)
-    assert data.is_cut
-    assert cut_loss(Misclassifications().bind(data), data, 2, None) is None
-    result = streed.solve(Misclassifications(), data, max_depth=1)
-    assert result.searched_over == "3 questions"
-
-
-def test_what_is_said_of_the_splits() -> None:
-    x, y = np.arange(12.0)[:, None], [0] * 7 + [1] * 5
-    every = streed.solve(Misclassifications(), x, y, max_depth=1)
-    some = streed.solve(Misclassifications(), x, y, max_depth=1, max_cuts=2)
-    assert every.searched_over == "all 11 thresholds"
-    assert "over    all 11 thresholds\n" in every.to_text()
-    assert "; over all 11 thresholds" in every._repr_html_()
-    assert some.searched_over == "2 questions; no tree over all thresholds is worth less than 0"
-    assert some.searched_over in make_report(some)
-    binary = streed.solve(Misclassifications(), [[0], [1]], [0, 1], max_depth=1)
-    assert "over    1 question\n" in binary.to_text()
-    assert repr(binary) == "<Result: optimal over 1 question, value 0, bounds 0 to 0>"
-    gain = streed.solve(BalancedAccuracy(), x, y, max_depth=1, max_cuts=2)
-    assert gain.searched_over.endswith(f"is worth more than {gain.stats[OVER_ALL]:g}")
-    assert gain.stats[OVER_ALL] == 1
-
-
-def test_where_no_bound_is_known() -> None:
-    rng = np.random.default_rng(22)
-    X, y = rng.normal(size=(40, 2)), rng.integers(0, 2, 40)
-    groups = rng.integers(0, 2, 40)
-    parity = Misclassifications().subject_to(DemographicParity() <= 0.3)
-    for task, given in (
-        (F1(), {}),
-        (Misclassifications(), {"min_leaf": 2}),
-        (Misclassifications().subject_to(MinSupport(3)), {}),
-        (parity, {"sensitive_features": groups}),
-    ):
-        result = streed.solve(task, X, y, max_depth=1, max_cuts=3, **given)
-        assert result.status == "optimal"
-        assert OVER_ALL not in result.stats

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, ClassVar, final
+from typing import Any
 
-import attrs
 import numpy as np
 import pytest
 
 import streed
-from streed.data.database import MOMENTS
-from streed.exact import Array
-from streed.task import State
 from streed.tasks import (
     F1,
     Accuracy,
@@ -107,27 +103,6 @@ def test_the_optimum_is_that_of_the_raw_rows(name: str, file: Path) -> None:
         assert found.tree.root.rows == read.size
 
 
-def test_what_is_read_without_a_task_serves_every_task(file: Path) -> None:
-    data = streed.Dataset.from_parquet(file, target="t", features=FEATURES)
-    assert data.summed == frozenset()
-    found = streed.solve(SquaredError(), data, max_depth=2)
-    assert found.value == pytest.approx(streed.solve(SquaredError(), table(*FEATURES), ROWS["t"], max_depth=2).value)
-
-
-def test_the_order_of_rows_does_not_matter(file: Path) -> None:
-    connection = duckdb.connect()
-    path = str(file).replace("'", "''")
-    read = [
-        streed.Dataset.from_query(
-            connection, f"SELECT * FROM '{path}' ORDER BY {order};", target="t", features=FEATURES, task=SquaredError()
-        )
-        for order in ("t", "x0, w DESC", "hash(t)")
-    ]
-    for each in read[1:]:
-        assert (each.X == read[0].X).all()
-        assert (each.row_data[MOMENTS] == read[0].row_data[MOMENTS]).all()
-
-
 @pytest.mark.parametrize("cuts", [1, 6])
 def test_numbers_and_dates_are_cut_at_quantiles_and_the_cuts_are_exact(cuts: int, file: Path) -> None:
     features = [QUOTED, "day", "colour", "x0"]
@@ -146,14 +121,6 @@ def test_numbers_and_dates_are_cut_at_quantiles_and_the_cuts_are_exact(cuts: int
         assert 0.02 < answer.mean() < 0.98
 
 
-def test_numbers_whole_are_those_of_a_plain_table(file: Path) -> None:
-    features = [QUOTED, "day", "colour"]
-    data = streed.Dataset.from_parquet(file, target="y", features=features)
-    plain = streed.Dataset.make(table(*features), ROWS["y"])
-    assert [each.scale for each in data.columns] == [each.scale for each in plain.columns]
-    assert streed.solve(Accuracy(), data, max_depth=2).value == streed.solve(Accuracy(), plain, max_depth=2).value
-
-
 def test_gaps_in_numbers_stay_gaps(tmp_path: Path) -> None:
     connection = duckdb.connect()
     value, label = "CASE WHEN i % 7 = 0 THEN NULL ELSE i / 4.0 END", "(i % 7 = 0 OR i > 300)::INT"
@@ -166,33 +133,6 @@ def test_gaps_in_numbers_stay_gaps(tmp_path: Path) -> None:
         x = np.array([np.nan if i % 7 == 0 else i / 4 for i in range(400)])
         wrong = found.tree.predict({"x": x}) != np.array([i % 7 == 0 or i > 300 for i in range(400)])
         assert int(wrong.sum()) == found.value
-
-
-@final
-@attrs.frozen
-class Loss(streed.Task):
-    """The least of a gain that leaves keep or give away, of rows that a database adds up."""
-
-    pushes_down: ClassVar[tuple[str, ...]] = ("gain",)
-
-    def statistics(self, data: streed.Dataset) -> dict[str, Array]:
-        return {"gain": data.row_data["gain"]}
-
-    def labels(self, data: streed.Dataset) -> tuple[str, str]:
-        return ("keep", "give")
-
-    def leaf_cost(self, s: State, k: int) -> Any:
-        return -s.gain if k == 0 else 0 * s.gain
-
-
-def test_a_task_of_ones_own_is_pushed_down_by_the_same_rule(file: Path) -> None:
-    connection = duckdb.connect()
-    sql = f"SELECT *, CAST(round((a - b) * 1000) AS INT) AS gain FROM '{str(file).replace(chr(39), chr(39) * 2)}'"
-    data = streed.Dataset.from_query(connection, sql, features=FEATURES, gain="gain", task=Loss())
-    assert (data.n_rows, data.size, data.summed) == (32, N, frozenset({"gain"}))
-    gain = np.rint((ROWS["a"] - ROWS["b"]) * 1000).astype(int)
-    plain = streed.solve(Loss(), table(*FEATURES), gain=gain, max_depth=2, min_leaf=100)
-    assert streed.solve(Loss(), data, max_depth=2, min_leaf=100).value == plain.value
 
 
 def test_sums_are_refused_where_a_task_reads_rows(file: Path) -> None:

@@ -14,11 +14,9 @@ import streed
 from streed.data import Dataset
 from streed.errors import TaskError
 from streed.reference import every_tree
-from streed.task import State, Task, quick_sums
+from streed.task import State, Task
 from streed.tasks import Accuracy, Gini, MinSupport, PessimisticError, SquaredError, WorstLeaf
-from streed.tree import Branch, Leaf, Node
 from streed.tree.declarations import check_declarations
-from streed.tree.rows import sides_in
 
 RNG = np.random.default_rng(4)
 X = RNG.integers(0, 2, (24, 3))
@@ -161,58 +159,3 @@ def test_no_tree_refutes_what_shipped_tasks_declare(task: Task, weights: Any) ->
     assert trees
     for root in trees:
         check_declarations(bound, data, root)
-
-
-@attrs.frozen
-class Noted(Squares):
-    """Notes the states at which its bound is asked for; of statistics that are whole numbers, or reals."""
-
-    real: bool
-    seen: list[tuple[Any, ...]] = attrs.field(factory=list)
-
-    def statistics(self, data: Dataset) -> Any:
-        share = 0.25 if self.real else 1
-        return {"n": share * (data.class_numbers[:, None] == np.arange(2)), "first": share * np.arange(data.n_rows)}
-
-    def lower_bound(self, s: State) -> Any:
-        self.seen.append((s.rows, s.n, s.first))
-
-
-@pytest.mark.parametrize("real", [False, True])
-@pytest.mark.parametrize("counted", [False, True])
-@pytest.mark.parametrize("n_leaves", [1, 2, 7, 8, 9, 30])
-def test_declarations_are_tried_at_the_sums_of_every_node_that_has_rows(
-    n_leaves: int, counted: bool, real: bool
-) -> None:
-    draw = np.random.default_rng(n_leaves)
-    table = {"a": draw.integers(0, 2, 50), "b": draw.choice(list("xyz"), 50), "c": draw.integers(0, 9, 50)}
-    frequency = draw.integers(1, 4, 50) if counted else None
-    data = Dataset.make(table, draw.integers(0, 2, 50), frequency=frequency)
-    root: Node = _tree(data, draw, n_leaves)
-    task = Noted(real)
-    check_declarations(task, data, root)
-    sums = quick_sums(task, data)
-    found: list[tuple[Any, ...]] = []
-
-    def visit(node: Node, rows: Any) -> None:
-        if not len(rows):
-            return
-        if isinstance(node, Branch):
-            for code, child in enumerate(node.children):
-                visit(child, rows[sides_in(data, node, rows) == code])
-        found.append((data.count(rows), tuple(sums["n"][rows].sum(axis=0).tolist()), sums["first"][rows].sum().item()))
-
-    visit(root, np.arange(50))
-    assert task.seen == found
-
-
-def _tree(data: Dataset, draw: Any, n_leaves: int) -> Node:
-    """A random tree with at least so many leaves."""
-    if n_leaves <= 1:
-        return Leaf(0, 0, 0)
-    j = int(draw.integers(0, 3))
-    cut = data.ordered[j].cut(int(draw.choice(data.ordered[j].cuts)), 0) if j in data.ordered else None
-    sides = len(data.column(j).categories) if j in data.categorical else 2
-    first = int(draw.integers(1, n_leaves))
-    parts = [first, n_leaves - first, *[1] * (sides - 2)]
-    return Branch(j, tuple(_tree(data, draw, part) for part in parts), 0, cut)

@@ -9,12 +9,8 @@ import numpy as np
 import pytest
 
 import streed
-from streed.binarize import make_recipe
 from streed.data import Dataset, Kind
-from streed.data.moments import duration, duration_text
-from streed.data.thresholds import between_durations
 from streed.errors import InputError
-from streed.export import from_json, onnx_inputs, to_json, to_onnx, to_python, to_sklearn, to_sql
 from streed.tasks import Accuracy
 from streed.tree import Tree
 
@@ -53,60 +49,6 @@ def test_every_table_gives_the_same_tree() -> None:
             "no",
             "yes",
         ]
-
-
-def test_gaps_go_their_own_way() -> None:
-    waits: list[Any] = [None, *WAITS[1:]]
-    tree = _tree({"wait": waits}, ["yes", *LATE[1:]])
-    assert tree.predict({"wait": [None, dt.timedelta(0)]}).tolist() == ["yes", "no"]
-    frame = pytest.importorskip("pandas").DataFrame({"wait": waits})
-    assert tree.predict(frame).tolist() == ["yes", *LATE[1:]]
-
-
-def test_questions_made_of_durations() -> None:
-    recipe = make_recipe({"wait": WAITS})
-    assert [output.name for output in recipe.outputs][:3] == ["wait<=-1:00:00", "wait<=0:03:00", "wait<=0:17:00"]
-    assert recipe.columns[0].note == "8 durations"
-    assert recipe.encode({"wait": [dt.timedelta(minutes=1)]}).tolist()[0][:3] == [0, 1, 1]
-
-
-def test_exports_ask_about_durations() -> None:
-    for tree in (
-        _tree({"wait": WAITS}, LATE),
-        _tree(_binarized()),
-    ):
-        again = from_json(to_json(tree))
-        assert again == tree
-        assert " INTERVAL '1800000000 microseconds' THEN " in to_sql(tree)
-        namespace: dict[str, Any] = {}
-        exec(to_python(tree), namespace)
-        assert [namespace["predict"]({"wait": wait}) for wait in WAITS] == LATE
-        assert to_sklearn(tree).predict({"wait": WAITS}).tolist() == LATE
-        inputs = onnx_inputs(tree, {"wait": WAITS})
-        assert inputs["wait"].dtype == np.int64
-        session = pytest.importorskip("onnxruntime").InferenceSession(to_onnx(tree).SerializeToString())
-        assert session.run(["prediction"], inputs)[0].tolist() == LATE
-
-
-def _binarized() -> Dataset:
-    recipe = make_recipe({"wait": WAITS})
-    return recipe.dataset(recipe.encode({"wait": WAITS}), LATE)
-
-
-@pytest.mark.parametrize(
-    ("microseconds", "written"),
-    [(0, "0:00:00"), (86_400_000_000, "1 day"), (-5_400_000_000, "-1:30:00"), (1, "0:00:00.000001")],
-)
-def test_durations_as_text(microseconds: int, written: str) -> None:
-    assert duration_text(microseconds) == written
-    assert duration(dt.timedelta(microseconds=microseconds)) == microseconds
-
-
-@pytest.mark.parametrize(("low", "high"), [(0, 1), (-7, 90 * 10**6), (10**12, 3 * 10**12), (-(10**9), -1)])
-def test_a_threshold_lies_between(low: int, high: int) -> None:
-    found = between_durations(low, high)
-    assert low <= found < high
-    assert 4 * abs(found - (low + high) // 2) <= high - low
 
 
 def test_what_is_refused() -> None:

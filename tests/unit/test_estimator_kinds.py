@@ -14,7 +14,6 @@ from streed.estimators import (
     PolicyTree,
     SurvivalTree,
 )
-from streed.estimators.survival import concordance
 from streed.tasks import DemographicParity
 from streed.tasks.cost_tables import CostTable, TestCost
 from tests.unit.estimator_table import SEX, TABLE, TRUTH, N
@@ -85,16 +84,6 @@ def test_policies_from_past_treatments() -> None:
     refused("method", "'best'", call=lambda: PolicyTree("best").fit(trial.features, trial.outcomes))
 
 
-@pytest.mark.slow
-def test_policies_learn_what_the_past_does_not_say() -> None:
-    trial = make_trial(400, 2, seed=3)
-    learned = PolicyTree(max_depth=1).fit(
-        trial.features, trial.outcome, treatment=np.array(["x", "y"])[trial.treatment]
-    )
-    assert set(learned.predict(trial.features).tolist()) == {"x", "y"}
-    assert trial.worth((learned.predict(trial.features) == "y").astype(int)) > max(trial.outcomes.mean(axis=0))
-
-
 def test_survival_times() -> None:
     rng = np.random.default_rng(5)
     x = rng.random(150)
@@ -110,11 +99,3 @@ def test_survival_times() -> None:
     assert (survival[0, 1:] > survival[1, 1:]).all()
     hazard = model.predict_cumulative_hazard_function([[0.1], [0.9]], [0.0, 1.0, 2.0])
     assert np.exp(-hazard) == pytest.approx(survival)
-
-
-def test_concordance_by_hand() -> None:
-    times, events = np.array([1.0, 2.0, 3.0, 4.0]), np.array([1, 0, 1, 1])
-    # Pairs: the first with three others, the third with the fourth.
-    assert concordance(times, events, np.array([4.0, 3.0, 2.0, 1.0])) == 1
-    assert concordance(times, events, np.array([4.0, 9.0, 2.0, 2.0])) == (0 + 1 + 1 + 0.5) / 4
-    refused("y", "no two rows", call=lambda: concordance(times, np.zeros(4), times))

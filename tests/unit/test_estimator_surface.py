@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 import itertools
 import math
@@ -17,20 +16,16 @@ import pytest
 pytest.importorskip("sklearn")
 
 import sklearn
-from sklearn.base import BaseEstimator
 from sklearn.model_selection import GridSearchCV
 
 import streed
 from streed import estimators
 from streed.data import Dataset
 from streed.errors import InputError
-from streed.estimators import FairTreeClassifier, OptimalTreeClassifier, PolicyTree
-from streed.task.analysis.extent import affordable
-from streed.tasks import Accuracy, DemographicParity
+from streed.estimators import OptimalTreeClassifier
+from streed.tasks import Accuracy
 from streed.tree import Branch, Leaf, Tree
-from tests.conftest import ROOT
 from tests.processes import started
-from tests.unit.refusal import refused
 
 RNG = np.random.default_rng(9)
 X = RNG.integers(0, 2, (90, 4))
@@ -78,42 +73,11 @@ def test_every_number_is_checked_and_errors_name_the_argument(name: str) -> None
         assert "0x" not in str(caught.value)
 
 
-def test_several_outputs_are_refused() -> None:
-    with pytest.raises(ValueError, match="1d array"):
-        OptimalTreeClassifier().fit(X, np.column_stack([Y, Y]))
-
-
-def test_the_reference_lists_what_every_estimator_inherits() -> None:
-    page = (ROOT / "docs" / "reference" / "estimators.md").read_text(encoding="utf-8")
-    found = [getattr(estimators, name) for name in estimators.__all__]
-    classes = [each for each in found if isinstance(each, type) and issubclass(each, BaseEstimator)]
-    assert len(classes) > 6
-    for each in classes:
-        assert f"::: {each.__module__}.{each.__name__}\n    options:\n      inherited_members: true\n" in page
-
-
-def test_errors_name_the_estimators_own_arguments() -> None:
-    for wrong in (-1, "x", float("nan")):
-        refused("cost_complexity", call=functools.partial(OptimalTreeClassifier(cost_complexity=wrong).fit, X, Y))
-    refused("limits", "3", call=functools.partial(OptimalTreeClassifier(limits=3).fit, X, Y))
-    groups = X[:, 0]
-    for argument, fair in (("ratio", FairTreeClassifier(ratio=1.8)), ("limit", FairTreeClassifier(limit=-0.1))):
-        refused(argument, call=functools.partial(fair.fit, X, Y, sensitive_features=groups))
-
-
 def test_frequencies_are_routed() -> None:
     with sklearn.config_context(enable_metadata_routing=True):
         model = OptimalTreeClassifier(max_depth=1).set_fit_request(frequency=True)
         search = GridSearchCV(model, {"min_leaf": [1, 2]}, cv=2).fit(X, Y, frequency=np.full(90, 3))
     assert search.best_estimator_.tree_.root.rows == 270
-
-
-def test_text_and_picture_of_a_fitted_estimator() -> None:
-    model = OptimalTreeClassifier(max_depth=1, class_weight="balanced").fit(X, Y)
-    assert model.export_text() == model.to_text()
-    picture = model.plot_tree(title="rare")
-    assert "rare</text>" in picture
-    assert picture._repr_svg_().startswith("<svg ")
 
 
 def test_what_notebooks_show() -> None:
@@ -158,29 +122,3 @@ def test_an_interrupt_ends_what_calls_fit_and_keeps_the_best_tree(called: str, s
         child.send_signal(signal.SIGINT)
         assert child.stdout.read().split("\n")[-2:] == [said, ""]
     assert child.returncode == 0
-
-
-@pytest.mark.compiles
-def test_a_limit_of_time_holds_for_all_that_a_call_does() -> None:
-    rng = np.random.default_rng(1)
-    rows, groups = rng.integers(0, 2, (1500, 14)), rng.integers(0, 40, 1500)
-    labels = (rows[:, 0] + rng.normal(size=1500) > 0.5).astype(int)
-    fair = FairTreeClassifier("equalized-odds", 0.1, time_limit=0.5)
-    stats = fair.fit(rows, labels, sensitive_features=groups).result_.stats
-    assert stats["seconds_total"] - stats["seconds_compile"] < 8  # of machines that are busy, too
-    taught = PolicyTree(max_depth=1, time_limit=0.05)
-    refused("time_limit", "learned", call=lambda: taught.fit(rows, rows[:, 0] * 1.0, treatment=labels))
-    raw = rng.random((600, 20))
-    sizes = OptimalTreeClassifier(max_depth=6, cuts="all", time_limit=0.5)
-    refused("time_limit", "path", call=lambda: sizes.size_path(raw, labels[:600]))
-
-
-@pytest.mark.parametrize("limit", [{"sensitive_features": 1}, {}])
-def test_few_thresholds_are_tried_under_limits_on_rates(limit: dict[str, int]) -> None:
-    rng = np.random.default_rng(2)
-    rows, labels = rng.random((400, 6)), rng.integers(0, 2, 400)
-    task = Accuracy().subject_to(DemographicParity() <= 0.2) if limit else Accuracy()
-    given: dict[str, Any] = {name: rng.integers(0, 3, 400) for name in limit}
-    data = Dataset.make(rows, labels, **given)
-    assert affordable(task, data, 3, None, timed=False).is_cut == bool(limit)
-    assert affordable(task, data, 1, None, timed=False) is data

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import io
 import pickle
-import warnings
 from typing import Any
 
 import joblib
@@ -31,7 +30,6 @@ from streed.estimators import (
     SurvivalTree,
 )
 from streed.tasks import F1, Accuracy, MinSupport, SparseAccuracy, Splits
-from tests.differential import estimators
 from tests.unit.estimator_table import SEX, TABLE, TARGET, TRUTH, N
 from tests.unit.refusal import refused
 
@@ -114,13 +112,6 @@ def test_what_a_fitted_tree_tells(model: Any, y: Any, more: Any) -> None:
     assert any(question in fitted.to_text() for question in ("age <=", "age is missing", "city?", "member", "since <="))
 
 
-def test_nodes_are_numbered_as_in_scikit_learn() -> None:
-    model = OptimalTreeClassifier(max_depth=2).fit([[0, 0], [0, 1], [1, 0], [1, 1]] * 3, [0, 1, 1, 0] * 3)
-    assert model.apply([[0, 0], [0, 1], [1, 0], [1, 1]]).tolist() == [2, 3, 5, 6]
-    assert model.decision_path([[1, 0]]).toarray().tolist() == [[1, 0, 0, 0, 1, 1, 0]]
-    assert model.feature_importances_.tolist() == [0, 1]  # the root gains nothing by Gini's impurity
-
-
 def test_importances_by_hand() -> None:
     X, y = [[0, 0]] * 4 + [[0, 1]] * 4 + [[1, 0]] * 8, [0] * 4 + [1] * 4 + [1] * 8
     model = OptimalTreeClassifier(max_depth=2).fit(X, y)
@@ -149,22 +140,6 @@ def test_multiway_trees() -> None:
         assert model.predict(pd.DataFrame({"city": ["Bonn"]})).tolist() == [TABLE["city"].mode()[0]]
 
 
-def test_the_table_is_taken_as_it_is() -> None:
-    X = pd.DataFrame({"a": [0, 1, 0, 1] * 4, "b": ["u", "v", "w", "u"] * 4})
-    y = [0, 1, 1, 0] * 4
-    model = OptimalTreeClassifier(max_depth=2).fit(X, y)
-    assert model.value_ == 0
-    assert model.predict(X).tolist() == y
-    assert len(model.feature_importances_) == 2
-    raw = OptimalTreeClassifier(max_depth=1).fit([[0.5], [1.5]] * 200, [0, 1] * 200)
-    assert raw.predict([[0.9], [1.1]]).tolist() == [0, 1]
-    steps = np.arange(9.0)[:, None]
-    for cuts, over, errors in (("all", "all 8 thresholds", 0), (2, "2 questions", 1)):
-        grown = OptimalTreeClassifier("misclassifications", cuts=cuts, max_depth=1).fit(steps, [0] * 2 + [1] * 7)
-        assert (grown.searched_over_, grown.value_) == (over, errors)
-        assert f"over {over}" in grown._tree_html()
-
-
 def test_cuts_say_how_many_thresholds_are_tried() -> None:
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(40, 2)), rng.integers(0, 2, 40)
@@ -183,16 +158,6 @@ def test_cuts_say_how_many_thresholds_are_tried() -> None:
     assert "no tree over all" not in every._tree_html()
     for wrong in ("most", 0, 2.5, True, Binarizer()):
         refused("cuts", call=functools.partial(grown, cuts=wrong))
-
-
-def test_as_many_cuts_as_will_where_there_is_much_to_search() -> None:
-    rng = np.random.default_rng(4)
-    X, y = rng.normal(size=(300, 2)), rng.integers(0, 2, 300)
-    deep = OptimalTreeClassifier(max_depth=5, cuts="auto").fit(X, y)
-    assert deep.searched_over_ == "60 questions"
-    timed = OptimalTreeClassifier(max_depth=5, cuts="auto", time_limit=0.1).fit(X, y)
-    assert timed.searched_over_ == "all 598 thresholds"
-    assert OptimalTreeClassifier(max_depth=2, cuts="auto").fit(X, y).searched_over_ == "all 598 thresholds"
 
 
 def test_tasks_limits_and_search_reach_the_solver() -> None:
@@ -215,16 +180,6 @@ def test_tasks_limits_and_search_reach_the_solver() -> None:
     refused("task", "no class", call=lambda: OptimalTreeClassifier("squared-error").fit(TABLE, TRUTH))
 
 
-def test_weights_of_zero_are_rows_that_are_not_there() -> None:
-    weights = (np.arange(N) % 3 != 0) * 2.0
-    weighed = OptimalTreeClassifier(max_depth=2, min_leaf=15).fit(TABLE, TRUTH, sample_weight=weights)
-    kept = weights > 0
-    fewer = OptimalTreeClassifier(max_depth=2, min_leaf=15).fit(TABLE[kept], TRUTH[kept])
-    assert weighed.to_text() == fewer.to_text()
-    assert (weighed.predict(TABLE) == fewer.predict(TABLE)).all()
-    assert weighed.value_ == fewer.value_
-
-
 def test_paths_are_the_optima() -> None:
     for model, y in ((OptimalTreeClassifier(max_depth=3), TRUTH), (OptimalTreeRegressor(max_depth=2), TARGET)):
         path = model.cost_complexity_path(TABLE, y)
@@ -241,18 +196,6 @@ def test_paths_are_the_optima() -> None:
             assert clone(model).set_params(max_nodes=most).fit(TABLE, y).value_ == pytest.approx(value)
         assert clone(model).fit(TABLE, y).value_ == pytest.approx(sizes.task_values[-1])
         assert set(path.n_nodes.tolist()) <= set(sizes.n_nodes.tolist())
-
-
-def test_a_path_of_a_maximised_task() -> None:
-    scores = np.column_stack([TARGET, 3 - TARGET])
-    path = PolicyTree(max_depth=2).cost_complexity_path(TABLE, scores)
-    assert (np.diff(path.task_values) < 0).all()
-    for cost in (0.0, 0.1, 1.0):
-        place = np.searchsorted(path.cost_complexities, cost, side="right") - 1
-        found = PolicyTree(max_depth=2, cost_complexity=cost).fit(TABLE, scores)
-        assert found.value_ == pytest.approx(path.task_values[place] - cost * path.n_nodes[place])
-        assert found.score(TABLE, scores) == pytest.approx(found.value_ + cost * found.tree_.n_branches)
-        assert found.lower_bound_ <= found.value_ <= found.upper_bound_
 
 
 def test_grid_search_and_pipelines() -> None:
@@ -315,21 +258,3 @@ def test_set_output_and_names() -> None:
     assert made["city=Rome"].sum() == (TABLE["city"] == "Rome").sum()
     assert binarizer.report().startswith("age")
     assert streed.Binarizer is Binarizer
-
-
-PART = ("text as objects", "bool as pandas pyarrow", "int as polars table", "numbers as polars", "as csr", "as masked")
-"""Of the cells of `python -m tests.differential.estimators`, those that the default tests try, of two estimators."""
-
-
-def test_estimators_take_labels_and_tables_of_every_kind() -> None:
-    chosen = [
-        (name, cell)
-        for name, cell in estimators.cells()
-        if any(part in name for part in PART)
-        and name.startswith(("classifier:", "fair:", "policy:"))
-        and "=2" not in name
-    ]
-    assert len(chosen) > 8
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        assert [name for name, cell in chosen if not cell()] == []

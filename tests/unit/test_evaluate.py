@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from streed.data import Dataset
-from streed.task import RowCostTask, Task
+from streed.task import Task
 from streed.task.algebra import exact_costs
 from streed.tasks import Accuracy, BalancedAccuracy, MinSupport, Misclassifications, SparseAccuracy, Splits
 from streed.tree import Branch, Leaf, Tree
-from streed.tree.evaluation import evaluate, evaluate_costs, inspect, leaf_displays
-from tests.unit.specimens import XOR, colour_tree, xor_tree
+from streed.tree.evaluation import evaluate, evaluate_costs, inspect
+from tests.unit.specimens import XOR, colour_tree
 
 
 def test_values_by_hand() -> None:
@@ -30,37 +30,12 @@ def test_values_by_hand() -> None:
     assert found.broken == tuple((leaf, MinSupport(2)) for leaf in (0, 1, 2))
 
 
-def test_an_empty_leaf_costs_nothing_and_breaks_no_limit() -> None:
-    tree, data = colour_tree()
-    part = data.subset([0, 3, 1])
-    found = inspect(tree, Accuracy().subject_to(MinSupport(1)), part)
-    assert (found.value, found.leaf_rows, found.leaf_costs, found.broken) == (0, (0, 1, 0, 2), (0, 0, 0, 0), ())
-    assert evaluate_costs(tree, part, exact_costs(Accuracy(), part)) == 0
-
-
 def test_row_weights_count() -> None:
     data = Dataset.make(XOR, [0, 1, 1, 0], sample_weight=[0.1, 0.2, 0, 5])
     tree = Tree.grown(Branch(0, (Leaf(0, 2, 0), Leaf(1, 2, 0)), 4), data)
     assert evaluate(tree, Accuracy(), data) == Fraction(52, 10)
     costs = exact_costs(Accuracy(), data)
     assert costs.unit * evaluate_costs(tree, data, costs) == Fraction(52, 10)
-
-
-def test_a_task_may_show_something_else_than_its_labels() -> None:
-    class Shares(RowCostTask):
-        def row_costs(self, data: Dataset) -> Any:
-            return Misclassifications().row_costs(data)
-
-        def leaf_label(self, s: Any, k: int) -> Any:
-            return f"{('no', 'yes')[k]} of {s.rows}: {s.cost}"
-
-    tree, data = xor_tree()
-    assert leaf_displays(tree, Shares(), data) == (
-        "no of 1: (0, 1)",
-        "yes of 1: (1, 0)",
-        "yes of 1: (1, 0)",
-        "no of 1: (0, 1)",
-    )
 
 
 class Worst(Task):

@@ -12,20 +12,17 @@ import pytest
 
 import streed
 from streed.data import Dataset
-from streed.exact import Array, exact_array, exact_integers, readable, readable_bound
+from streed.exact import Array, exact_array, exact_integers, readable
 from streed.reference import optimum
 from streed.task import State, Task, Totals
 from streed.tasks import (
     Accuracy,
     BalancedAccuracy,
     InstanceCosts,
-    QuantileError,
     SparseAccuracy,
-    Specificity,
     SquaredError,
 )
 from streed.tree.evaluation import evaluate
-from streed.whole_costs import integer_costs
 
 WEIGHTS = np.array([1e-9, 1e-4, 0.1, 0.3, 1.0, 1e9])
 """Weights that no common unit of 64 bits holds."""
@@ -74,13 +71,6 @@ def test_costs_that_are_far_apart(seed: int) -> None:
     assert _check(task, data, 2).status == "optimal"  # so small that it is closed exactly
 
 
-def test_ten_classes_under_weights_far_apart() -> None:
-    rng = np.random.default_rng(7)
-    X, y = rng.integers(0, 2, (60, 5)), np.r_[np.arange(10), rng.integers(0, 10, 50)]
-    result = _check(BalancedAccuracy(), Dataset.make(X, y, sample_weight=rng.choice(WEIGHTS, 60)), 2)
-    assert result.stats["rounding"] == 0
-
-
 def test_what_rounding_leaves_open_is_said() -> None:
     rng = np.random.default_rng(1)
     X, y = rng.integers(0, 2, (300, 20)), rng.integers(0, 2, 300)
@@ -92,24 +82,6 @@ def test_what_rounding_leaves_open_is_said() -> None:
     assert 0 < result.gap <= float(result.stats["rounding"]) * (1 + 1e-6) + math.ulp(result.value)
     assert result.gap < 1e-9 * result.value
     assert "rounding" in result.to_text()
-
-
-def test_rates_are_rounded_once() -> None:
-    assert streed.solve(BalancedAccuracy(), [[0], [1], [1]], [0, 1, 2], max_depth=1).value == 2 / 3
-    for classes in range(2, 20):
-        X = np.r_[np.zeros(1, int), np.ones(classes - 1, int)][:, None]
-        assert streed.solve(BalancedAccuracy(), X, range(classes), max_depth=1).value == float(Fraction(2, classes))
-
-
-@pytest.mark.compiles
-@pytest.mark.parametrize("targets", [[0.1], [0.1] * 7, [1 / 3] * 5, [1e9 + 0.1] * 3])
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("search", ["depth-first", "general"])
-def test_equal_targets_leave_no_error(targets: list[float], weighted: bool, search: str) -> None:
-    weights = [0.1, 0.3, 0.7, 0.2, 1.1, 0.4, 0.9][: len(targets)] if weighted else None
-    X = [[0]] * len(targets)
-    result = streed.solve(SquaredError(), X, targets, sample_weight=weights, max_depth=1, search=search)
-    assert (result.value, result.status) == (0, "optimal")
 
 
 def test_squared_errors_are_the_trees_own() -> None:
@@ -193,74 +165,6 @@ def test_decimals_of_any_length_are_exact() -> None:
     assert exact_array(np.array([0.1, 1e-12]))[1:] == (Fraction(1, 10**12), True)
 
 
-@pytest.mark.parametrize("size", [0, 1, 2, 511, 512, 513])
-@pytest.mark.parametrize("kind", ["real", "decimals", "powers", "mixed"])
-def test_floats_are_the_decimals_that_python_prints(kind: str, size: int) -> None:
-    """Of few values, each is read by itself; of many, equal ones once; and numbers with exponents in another way."""
-    draw = np.random.default_rng(size)
-    values = draw.normal(size=size)
-    if kind == "decimals":
-        values = np.round(values, 7)
-    elif kind == "powers":
-        values *= 10.0 ** draw.integers(-12, 20, size)
-    elif kind == "mixed":
-        values = np.round(values, draw.integers(0, 3)) + draw.integers(0, 2, size) * 0.1
-        values[: size // 2] = values[size - size // 2 :]
-        values[-1:] = 1e-7 / 3
-    whole, unit = exact_integers(values)
-    assert [each * unit for each in whole.tolist()] == [Fraction(repr(each)) for each in values.tolist()]
-
-
-@pytest.mark.parametrize("values", [[0.5, 2.0**52], [2.0**53, 0.5], [0.1, 0.12, 1e9], [-0.0, 0.0], [1e15, 0.1]])
-def test_floats_of_few_decimals(values: list[float]) -> None:
-    whole, unit = exact_integers(np.array(values))
-    assert [each * unit for each in whole.tolist()] == [Fraction(repr(each)) for each in values]
-
-
-def test_rounded_costs_know_their_error() -> None:
-    rng = np.random.default_rng(3)
-    costs, weights = rng.random((30, 3)), rng.choice(WEIGHTS, 30)
-    found = integer_costs([(Fraction(1, 7), costs)], Fraction(1, 3), weights)
-    assert found.wide is not None
-    assert not found.exact
-    for _ in range(50):
-        labels, branches = rng.integers(0, 3, 30), int(rng.integers(0, 8))
-        rounded = sum(found.costs[np.arange(30), labels].tolist()) + found.split * branches
-        exact = Fraction(branches, 3) + sum(
-            Fraction(repr(float(costs[i, k]))) * Fraction(repr(float(weights[i]))) / 7 for i, k in enumerate(labels)
-        )
-        assert 0 <= exact - found.lower(rounded) <= found.wide.rounding(branches)
-
-
-def test_bounds_are_rounded_outwards() -> None:
-    third, more = Fraction(1, 3), Fraction(1, 3) + Fraction(1, 10**30)
-    assert readable_bound(third, third, upper=False) == 1 / 3
-    assert Fraction(readable_bound(third, more, upper=False)) <= third
-    assert readable_bound(third, more, upper=False) < readable(more)
-    assert readable_bound(more, third, upper=True) > readable(third)
-
-
-@pytest.mark.parametrize("least", [0, 0.5])
-def test_a_limited_objective_of_rounded_costs_is_the_trees_own_value(least: float) -> None:
-    weights = [1e8, 1e-4, 1e-9, 0.3, 1e8, 0.1]
-    X, y = [[0, 1], [0, 0], [1, 0], [1, 1], [0, 0], [1, 0]], [0, 1, 1, 0, 1, 1]
-    result = streed.solve(
-        BalancedAccuracy().subject_to(Specificity() >= least), X, y, sample_weight=weights, max_depth=1
-    )
-    assert not result.stats["exact"]
-    assert result.tree is not None
-    exact, right = [Fraction(str(w)) for w in weights], {0: Fraction(0), 1: Fraction(0)}
-    for weight, label, shown in zip(exact, y, result.tree.predict(X).tolist(), strict=True):
-        right[label] += weight * (label == shown)
-    totals = {k: sum(w for w, label in zip(exact, y, strict=True) if label == k) for k in (0, 1)}
-    own = (right[0] / totals[0] + right[1] / totals[1]) / 2
-    assert result.value == float(own)
-    assert result.lower_bound <= own <= Fraction(result.upper_bound)
-    # what rounding leaves open is said
-    assert (result.status, result.stats["stopped"]) in {("optimal", None), ("feasible", "rounding")}
-    assert result.upper_bound - result.value <= 1e-12
-
-
 def test_costs_of_both_signs_whose_ranges_leave_machine_numbers() -> None:
     # in units of 1e-16 their sums fit 2**60, and what they lie apart does not
     low, high = -0.7123456789012345, 0.7123456789012345
@@ -282,48 +186,3 @@ def test_whole_costs_of_any_size() -> None:
     assert result.lower_bound <= best
     both = streed.solve(InstanceCosts(), [[0], [1]] * 2, costs=[[2**57, -(2**57)], [-(2**57), 2**57]] * 2, max_depth=1)
     assert both.value == -4 * 2**57
-
-
-def test_quantiles_of_long_decimals() -> None:
-    # the table of all rows and labels leaves machine numbers, what the rows cost at most does not
-    y = [5 * k + 0.123456789012345 + k / 10**13 for k in range(12)]
-    result = streed.solve(QuantileError(0.5), [[0, 1], [1, 1]] * 6, y, max_depth=2)
-    left, right = (sorted(Fraction(repr(v)) for v in y[side::2]) for side in (0, 1))
-    own = sum(sum(abs(v - part[2]) for v in part) for part in (left, right)) / 2
-    assert result.value == float(own)
-    assert result.status == "optimal"
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_floats_of_any_size_are_the_decimals_that_python_prints(seed: int) -> None:
-    """Written out, up to 40 zeros, and as figures and powers beyond; 1e22 and -0.0 among them."""
-    rng = np.random.default_rng(seed)
-    for most in (5, 39, 60, 300):
-        values = rng.normal(size=200) * 10.0 ** rng.integers(-most, most, 200)
-        values[:5] = [0.0, -0.0, 1e16, 1e22, 1.5e-7]
-        whole, unit = exact_integers(values)
-        assert [int(x) * unit for x in whole.tolist()] == [Fraction(repr(x)) for x in values.tolist()]
-
-
-@pytest.mark.parametrize("scale", [1, 1e-30, 3e25])
-def test_costs_of_which_many_are_equal_are_what_they_are_one_by_one(
-    scale: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for seed in range(8):
-        draw = np.random.default_rng(seed)
-        few = draw.normal(0, 1, 30) * scale
-        few[::3] = np.round(few[::3], 2)
-        costs = draw.choice(few, (300, 3))
-        split = Fraction(repr(scale)) * Fraction(int(draw.integers(0, 3)), 1000)
-        listed = integer_costs([(Fraction(1, 3), costs)], split, None)
-        with monkeypatch.context() as patch:
-            patch.setattr("streed.exact._FEW", costs.size)
-            one_by_one = integer_costs([(Fraction(1, 3), costs)], split, None)
-        assert np.array_equal(listed.costs, one_by_one.costs)
-        assert (listed.split, listed.unit, listed.exact) == (one_by_one.split, one_by_one.unit, one_by_one.exact)
-        assert listed.wide is not None
-        assert one_by_one.wide is not None
-        for name in ("split", "unit", "shift", "least", "most", "split_rest"):
-            assert getattr(listed.wide, name) == getattr(one_by_one.wide, name), name
-        assert (listed.wide.costs == one_by_one.wide.costs).all()
-        assert (listed.wide.rests == one_by_one.wide.rests).all()

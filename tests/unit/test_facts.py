@@ -13,77 +13,13 @@ from streed.cli.app import app
 from streed.data import Dataset
 from streed.task import State, Task
 from streed.task.analysis.facts import Facts, explain, facts, is_larger_better
-from streed.tasks import Accuracy, BalancedAccuracy, MinSupport, Misclassifications, SparseAccuracy, Splits
-from tests.searches import NATIVE, TOTAL_ONLY
-from tests.unit.algebra_tasks import Gain, Largest, Spread, WorstLeaf, most, some_data
+from streed.tasks import Accuracy, BalancedAccuracy, MinSupport, Misclassifications, Splits
+from tests.unit.algebra_tasks import Gain, WorstLeaf, most, some_data
 
 
 def of(task: Task, data: Dataset | None = None) -> Facts:
     data = some_data() if data is None else data
     return facts(task.bind(data), data)
-
-
-def names(known: Facts) -> list[str]:
-    return [bound.partition(":")[0] for bound in known.bounds]
-
-
-def test_costs_per_row_have_every_bound_and_need_no_compilation() -> None:
-    known = of(SparseAccuracy(0.1).subject_to(MinSupport(2)))
-    assert (known.order, known.additive, known.worsening, known.superadditive) == ("total", True, True, True)
-    assert known.row_costs is not None
-    assert known.context == "constant"
-    assert known.supports
-    assert not known.constrained
-    assert names(known) == ["equivalent points", "similarity", "subtraction", "superadditivity", "purification"]
-    assert known.kernel == "signed"
-    assert known.drivers == (*NATIVE, "general")
-
-
-def test_three_labels_have_the_kernel_of_labels() -> None:
-    data = Dataset.make([[0], [1], [0]], ["a", "b", "c"])
-    assert of(Accuracy(), data).kernel == "labels"
-
-
-def test_costs_of_sums_are_compiled() -> None:
-    known = of(Spread() + 0.5 * Splits())
-    assert known.row_costs is None
-    assert known.additive
-    assert known.worsening
-    assert known.superadditive
-    assert known.kernel == "generated"
-    assert names(known) == ["subtraction", "superadditivity", "the task's own lower bound", "purification"]
-    alone = of(Spread())
-    assert alone.superadditive
-    assert names(alone) == ["similarity", "subtraction", "superadditivity", "the task's own lower bound"]
-
-
-def test_another_combine_has_no_subtraction_unless_declared() -> None:
-    known = of(WorstLeaf())
-    assert not known.additive
-    assert known.worsening
-    assert names(known) == []
-    assert known.kernel == "generated"
-    assert not of(Largest()).worsening
-    assert not of(Gain()).worsening
-
-
-def test_negative_costs_are_not_worsening() -> None:
-    assert of(Misclassifications()).worsening
-    assert not of(streed.maximize(Misclassifications())).worsening
-    assert of(streed.maximize(Misclassifications())).kernel == "signed"
-
-
-def test_fronts_and_limits_on_values_run_natively_where_they_add_up() -> None:
-    front = of(Accuracy() & Splits())
-    assert (front.order, front.additive, front.kernel, front.constrained) == ("componentwise", True, "fronts", False)
-    limited = of(Accuracy().subject_to(most(Splits(), 2), MinSupport(2)))
-    assert (limited.order, limited.additive, limited.kernel) == ("componentwise", True, "fronts")
-    assert limited.constrained
-    assert limited.supports
-    partial = (*(each for each in NATIVE if each not in TOTAL_ONLY), "fronts", "general")
-    assert limited.drivers == front.drivers == partial
-    worst = of(Accuracy().subject_to(most(WorstLeaf(), 2)))
-    assert (worst.additive, worst.kernel) == (False, "general")
 
 
 @attrs.frozen
@@ -113,12 +49,6 @@ class NeedsCosts(Task):
 def test_explain_says_so(task: Task, said: str) -> None:
     assert said in explain(task)
     assert streed.explain is explain
-
-
-def test_explain_reads_the_data() -> None:
-    data = Dataset.make([[0], [1], [0]], ["a", "b", "c"], costs=[1.0, 2.0, 3.0])
-    assert "kernel     labels" in explain(Accuracy(), data)
-    assert "kernel     labels" in explain(NeedsCosts(), data)
 
 
 def test_the_shell_explains() -> None:

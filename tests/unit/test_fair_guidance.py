@@ -10,8 +10,6 @@ import pytest
 pytest.importorskip("sklearn")
 
 from streed.estimators import FairTreeClassifier, cross_validate_fair, fairness_margin
-from streed.estimators.fair_guidance import difference, wilson
-from streed.report import make_report
 from tests.unit.refusal import refused
 
 RNG = np.random.default_rng(5)
@@ -49,16 +47,6 @@ def test_a_constant_tree_is_said_to_be_one() -> None:
     assert fit(limit=gap - 1e-9).is_constant_
 
 
-def test_the_verdict_names_what_was_asked_for_and_what_holds() -> None:
-    model = fit(limit=None, ratio=0.8, limits=["min-support(7)"], min_leaf=3)
-    said = model.verdict()
-    assert " under DemographicParity().ratio >= 0.8, min-support(7), min_leaf 3" in said
-    assert "favourable label: 'yes'" in said
-    assert f"of {(SEX == 'f').sum()})" in said
-    assert "no promise on others" in said
-    assert model.ratio_between_groups_ >= 0.8
-
-
 def test_a_margin_for_the_sample_tightens_the_limit() -> None:
     sizes = [SEX.tolist().count(group) for group in ("f", "m")]
     # The one-sided quantile of 0.9 is 1.2816.
@@ -70,13 +58,6 @@ def test_a_margin_for_the_sample_tightens_the_limit() -> None:
     refused("confidence", call=lambda: fit(confidence=90))
 
 
-def test_intervals_of_shares() -> None:
-    # Newcombe (1998), Statistics in Medicine 17, Table II, (a): 56/70 and 48/80, method 10: 0.0524 to 0.3339.
-    assert difference((56, 70), (48, 80), 0.95) == pytest.approx((0.0524, 0.3339), abs=5e-5)
-    # Newcombe (1998), page 857 ff., Table I: 81/263, method 3: 0.2553 to 0.3662.
-    assert wilson(81, 263, 0.95) == pytest.approx((0.2553, 0.3662), abs=5e-5)
-
-
 def test_held_out_rows() -> None:
     found = cross_validate_fair(FairTreeClassifier(limit=0.9, max_depth=1), X, Y, sensitive_features=SEX, cv=4)
     assert len(found.gaps) == len(found.accuracy) == 4
@@ -86,14 +67,3 @@ def test_held_out_rows() -> None:
     assert -1 <= least < gap < most <= 1
     assert found.kept == 4
     assert found.accuracy.mean() > 0.7
-
-
-def test_the_report_names_limits_groups_and_counts() -> None:
-    model = fit(limit=0.01, min_leaf=2)
-    page = make_report(model, X, Y, sensitive_features=SEX)
-    assert "DemographicParity() &lt;= 0.01" in page
-    assert "at least 2 rows a leaf" in page
-    assert "favourable label" in page
-    assert f"of {(SEX == 'f').sum()}" in page
-    assert "all rows get" in page
-    assert "no promise on others" in page

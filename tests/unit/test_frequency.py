@@ -47,13 +47,6 @@ def test_what_is_no_number_of_rows_is_refused(kind: str) -> None:
     assert str(caught.value).startswith("frequency: ")
 
 
-def test_weights_times_frequencies_stay_below_their_limit() -> None:
-    with pytest.raises(streed.InputError, match="times frequency"):
-        streed.solve(Accuracy(), X, [0, 1, 0], sample_weight=[2**40, 1, 1], frequency=[2**30, 1, 1])
-    with pytest.raises(streed.InputError, match="together with further arguments"):
-        streed.solve(Accuracy(), streed.Dataset.make(X, [0, 1, 0]), frequency=[1, 1, 1])
-
-
 @pytest.mark.parametrize(
     ("table", "labels"),
     [
@@ -76,12 +69,6 @@ def test_a_row_of_frequency_0_is_as_absent(table: Any, labels: Any) -> None:
     assert copies.weights is not None
     assert copies.weights.tolist() == [0.1, 0.1, 0.3, 0.3, 0.3]
     assert copies.frequency is None
-
-
-def test_frequencies_of_1_are_none() -> None:
-    data = streed.Dataset.make(X, [0, 1, 0], frequency=[1.0, 1, 1])
-    assert data.frequency is None
-    assert data.weights is None
 
 
 def test_a_tree_claims_and_shows_all_rows() -> None:

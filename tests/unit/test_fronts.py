@@ -23,7 +23,7 @@ from streed.task.analysis.vector_form import vector_costs
 from streed.tasks import F1, Accuracy, ClassErrors, Misclassifications, MonotoneMetric, Splits
 from tests.unit.outcomes import tree_of
 from tests.unit.refusal import refused
-from tests.unit.unusual_tasks import ByOwnDominance, ErrorsByClass, WorstOfEach
+from tests.unusual_tasks import ByOwnDominance, ErrorsByClass, WorstOfEach
 
 RNG = np.random.default_rng(11)
 X = RNG.integers(0, 2, (30, 4))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 import attrs
@@ -12,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streed.data import Dataset
-from streed.errors import InputError, TaskError
-from streed.reference import Evaluation, optimum
+from streed.errors import InputError
+from streed.reference import Evaluation
 from streed.reference.definition import OptimizationTask
-from streed.task import State, Task, Totals
-from streed.tasks import AbsoluteError, Accuracy, MinSupport
+from streed.task import Task, Totals
+from streed.tasks import AbsoluteError, MinSupport
 from streed.tree import Branch, Leaf, Tree
 from streed.tree.evaluation import inspect, leaf_displays
-from tests.unit.unusual_tasks import general
+from tests.unusual_tasks import general
 
 X = [[0], [0], [0], [1], [1]]
 Y = [1, 2, 6, 10, 12]
@@ -51,13 +50,6 @@ def test_states_know_their_rows_where_the_task_reads_them() -> None:
     assert totals.data is data
 
 
-def test_no_other_task_is_told_the_rows() -> None:
-    data = Dataset.make(X, Y)
-    for state in (Totals(Accuracy(), data), Evaluation(Accuracy(), data).state([0])):
-        with pytest.raises(TaskError, match="members"):
-            _ = state.members
-
-
 def test_the_certificate_and_the_displays_of_a_tree() -> None:
     data = Dataset.make({"c": ["a", "a", "b", "b", "d"]}, Y)
     tree = Tree.grown(Branch(0, (Leaf(0, 2, 0), Leaf(0, 2, 0), Leaf(0, 1, 0)), 5), data, ("median",))
@@ -66,23 +58,7 @@ def test_the_certificate_and_the_displays_of_a_tree() -> None:
     assert leaf_displays(tree, AbsoluteError().bind(data), data) == (1, 6, 12)
 
 
-def test_statistics_and_leaf_costs_of_a_general_task_are_settled() -> None:
-    data = Dataset.make(X, Y)
-    assert AbsoluteError().statistics(data) == {}
-    assert AbsoluteError().leaf_cost(State(2, members=np.array([0, 2]), data=data), 0) == 5
-
-
 # -- targets -----------------------------------------------------------------------------------------------------------
-
-
-def test_targets() -> None:
-    found = Dataset.make(X, Y).targets
-    assert found.tolist() == Y
-    assert found.dtype == np.int64
-    found = with_targets(Dataset.make(X, Y), [0.5, 0.25, 0.5, 3, 1]).targets
-    assert found.tolist() == [0.5, 0.25, 0.5, 3, 1]
-    assert found.dtype == np.float64
-    assert Dataset.make(X, [True, False] * 2 + [True]).targets.tolist() == [1, 0, 1, 0, 1]
 
 
 @pytest.mark.parametrize(("y", "found"), [(list("abcde"), "it has the label 'a'"), (None, "there is none")])
@@ -113,16 +89,6 @@ def test_a_row_of_weight_w_counts_w_times() -> None:
     assert weighted.tree.shows() == (6, 12)
 
 
-def test_decimals_are_exact() -> None:
-    data = with_targets(Dataset.make(X, Y, sample_weight=[0.1, 0.7, 0.2, 0.3, 0.3]), [0.1, 0.3, 0.2, 1.7, 1.8])
-    found = optimum(AbsoluteError(), data, max_depth=1)
-    assert found is not None
-    assert found[0] == Fraction(2, 100) + Fraction(2, 100) + Fraction(3, 100)
-    result = general(AbsoluteError(), data, max_depth=1)
-    assert result.value == 0.07
-    assert result.stats["exact"]
-
-
 @given(
     targets=st.lists(st.integers(-9, 9), min_size=5, max_size=5),
     weights=st.none() | st.lists(st.sampled_from((0, 1, 2, 0.5, 0.3)), min_size=5, max_size=5).filter(any),
@@ -142,17 +108,6 @@ def test_no_prediction_is_better_than_the_median(targets: list[int], weights: li
     assert float(cost) == pytest.approx(min(map(deviations, data.targets.tolist())), abs=1e-12)
     assert deviations(task.leaf_label(state, 0)) == pytest.approx(float(cost), abs=1e-12)
     assert task.leaf_cost(state, 0) == cost
-
-
-def test_real_targets() -> None:
-    rng = np.random.default_rng(3)
-    codes = rng.integers(0, 2, (40, 4))
-    data = with_targets(Dataset.make(codes, np.arange(40)), rng.normal(size=40).tolist())
-    found = optimum(AbsoluteError(), data, max_depth=2)
-    assert found is not None
-    result = general(AbsoluteError(), data, max_depth=2)
-    assert result.value == pytest.approx(found[0], rel=1e-12)
-    assert (result.stats["exact"], result.gap) == (True, 0)
 
 
 def test_the_task_can_be_described_compared_and_constrained() -> None:

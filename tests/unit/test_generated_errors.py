@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import Any
 
@@ -79,12 +78,6 @@ def test_what_does_not_compile_is_told_in_two_lines(name: str) -> None:
     if line is not None:
         number = leaf_cost.__code__.co_firstlineno + 1
         assert lines[1].endswith(f"test_generated_errors.py:{number}: {line}")
-
-
-def test_a_cost_for_some_splits_only() -> None:
-    task = make(lambda self, s, k: s.a * s.of[k], branching_cost=lambda self, rows, path, split: 1 if split else None)
-    with pytest.raises(TaskError, match="returned None for some splits and numbers for others\nreturn 0"):
-        streed.solve(task, data_of(), max_depth=2)
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -170,28 +163,6 @@ def test_whole_sums_stay_whole_when_rows_are_many(leaf_cost: Any, rows: int) -> 
     assert native.value == python.value
 
 
-def test_whole_sums_beyond_what_float64_holds_are_added_up_in_python() -> None:
-    draw = np.random.default_rng(2)
-    X, a = draw.integers(0, 2, (60, 3)), 2**50 + draw.integers(0, 1000, 60)
-    data = Dataset.make(X, draw.integers(0, 2, 60), a=a)
-    task = make(lambda self, s, k: s.a % 1009 + s.rows - s.of[k])
-    best = optimum(task, data, max_depth=2)
-    assert best is not None
-    result = streed.solve(task, data, max_depth=2)
-    assert (result.value, result.stats["route"]) == (best[0], "general")
-
-
-@pytest.mark.compiles
-def test_prices_that_are_real_on_some_paths() -> None:
-    def price(self: Any, rows: int, path: Any, split: int) -> Any:
-        return 1 if len(path) != 1 else 0.25
-
-    task, data = make(lambda self, s, k: s.rows - s.of[k], branching_cost=price), data_of()
-    best = optimum(task, data, max_depth=3)
-    assert best is not None
-    assert streed.solve(task, data, max_depth=3).value == float(best[0])
-
-
 def test_bounds_of_whole_products_are_rounded_up() -> None:
     """7 / 2: what 3 times 2 is better than 7, though 3 is not below the whole part of 3.5."""
     task = make(
@@ -225,12 +196,3 @@ def test_small_remainders_of_large_sums() -> None:
     result = streed.solve(Deviations(), data_of(), max_depth=3)
     assert result.status == "optimal"
     assert 0 <= abs(result.value) < 40
-
-
-def test_decorated_methods_are_asked_in_python() -> None:
-    task, data = make(functools.lru_cache(divides)), data_of(12)
-    best = optimum(task, data, max_depth=2)
-    assert best is not None
-    result = streed.solve(task, data, max_depth=2)
-    assert result.stats["route"] == "general"
-    assert result.value == pytest.approx(float(best[0]), rel=1e-9)

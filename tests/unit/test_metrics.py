@@ -5,15 +5,12 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import streed
-from streed.errors import NotSeparableError
-from streed.estimators import OptimalTreeClassifier
 from streed.report import make_report
 from streed.task import Task
 from streed.tasks import (
@@ -27,14 +24,12 @@ from streed.tasks import (
     GMean,
     Jaccard,
     MatthewsCorrelation,
-    MinSupport,
     MonotoneMetric,
     Recall,
     TreatmentEquality,
 )
 from tests.unit.outcomes import BOTH, CUBE, tree_of
 from tests.unit.refusal import refused
-from tests.unit.shell import run as shell
 
 
 def penalty(fn: Any, fp: Any, positives: Any, negatives: Any) -> Any:
@@ -71,17 +66,6 @@ def test_scores_by_hand(task: Task, leaf: float, split: float) -> None:
     assert tree_of(whole).predict(CUBE).tolist() == BOTH
 
 
-def test_leaves_cost_their_errors_of_either_kind() -> None:
-    tree = tree_of(streed.solve(F1(), CUBE, BOTH, max_depth=1))
-    assert sorted((leaf.label, leaf.rows, leaf.cost) for leaf in tree.leaves()) == [(0, 4, (0, 0)), (1, 4, (0, 2))]
-
-
-def test_labels_may_be_texts() -> None:
-    y = ["no" if label == 0 else "yes" for label in BOTH]
-    assert streed.solve(F1(), CUBE, y, max_depth=1).value == pytest.approx(4 / 6)
-    assert streed.solve(F1(positive="no"), CUBE, y, max_depth=1).value == pytest.approx(12 / 14)
-
-
 @pytest.mark.parametrize("task", [F1(), GMean(), CohenKappa()], ids=repr)
 @pytest.mark.parametrize("unit", [1, 0.25])
 def test_a_row_of_weight_two_is_two_rows(task: Task, unit: float) -> None:
@@ -94,29 +78,12 @@ def test_a_row_of_weight_two_is_two_rows(task: Task, unit: float) -> None:
     assert once.status == many.status == "optimal"
 
 
-def test_limits_on_the_tree() -> None:
-    assert streed.solve(F1(), CUBE, BOTH, max_nodes=1).value == pytest.approx(4 / 6)
-    assert streed.solve(F1(), CUBE, BOTH, min_leaf=4).value == pytest.approx(4 / 6)
-    assert streed.solve(GMean().subject_to(MinSupport(5)), CUBE, BOTH).value == 0
-    assert streed.solve(F1().subject_to(MinSupport(9)), CUBE, BOTH).status == "infeasible"
-
-
 def test_a_node_too_many_is_no_reason_to_drop_a_tree() -> None:
     # the tree of one split errs three times either way; a leaf errs less in one of them, and has no split
     category = [[0], [1], [2], [1], [2], [2], [1], [1], [0], [1], [1], [1], [1], [1]]
     y = [1, 0, 1, 1, 0, 1, 0, 1, 0, 1, 1, 0, 1, 1]
     result = streed.solve(GMean(), category, y, categorical=[0], max_depth=2, max_nodes=1)
     assert result.value == pytest.approx(math.sqrt(6 / 9 * 2 / 5))
-
-
-def test_progress_is_in_the_units_of_the_score() -> None:
-    rng = np.random.default_rng(0)
-    X, y = rng.integers(0, 2, (2000, 40)), rng.integers(0, 2, 2000)
-    told: list[Any] = []
-    result = streed.solve(F1(), X, y, max_depth=4, time_limit=2, progress=told.append)
-    assert told
-    assert all(each.incumbent is None or 0 <= each.incumbent <= result.value for each in told)
-    assert told[-1].incumbent == result.value
 
 
 @pytest.mark.parametrize("task", [F1(), GMean()], ids=repr)
@@ -137,11 +104,6 @@ def test_refused_input() -> None:
     refused("sample_weight", "class 1", call=lambda: streed.solve(F1(), CUBE, BOTH, sample_weight=zero))
     real = [math.pi * (i + 1) for i in range(8)]
     refused("sample_weight", "fewer digits", call=lambda: streed.solve(F1(), CUBE, BOTH, sample_weight=real))
-
-
-def test_a_function_that_rises_with_errors_is_no_metric() -> None:
-    with pytest.raises(NotSeparableError, match="better with more errors"):
-        streed.solve(MonotoneMetric(lambda fn, fp, positives, negatives: fp - fn), CUBE, BOTH)
 
 
 X, Y = [[0, 0], [0, 1], [1, 0], [1, 1]] * 3, ["no", "yes", "yes", "yes"] * 3
@@ -178,18 +140,3 @@ def test_the_positive_class_is_named(task: Task, positive: str | None, warns: bo
         assert (named in told) == (positive is not None)
     page = re.sub(r"(\s|<[^>]+>)+", " ", make_report(result)).split("searched over")[0]
     assert (f"positive class {positive}" in page) == (positive is not None)
-
-
-def test_the_shell_and_estimators_name_the_positive_class(tmp_path: Path) -> None:
-    table = tmp_path / "table.csv"
-    table.write_text("\n".join(["a,b,y", *(f"{a},{b},{y}" for (a, b), y in zip(X, Y, strict=True))]))
-    shown = shell("solve", str(table), "--target", "y", "--task", "f1", "--max-depth", "1")
-    assert "positive class: yes" in shown.stdout
-    assert "warning: F1 takes 'yes' as the positive class" in shown.stderr
-    asked = (str(table), "--target", "y", "--task", "f1", "--max-depth", "1")
-    assert "positive class: yes" in shell("front", *asked).stdout
-    assert "positive class: yes" in shell("report", *asked, "--out", str(tmp_path / "page.html")).stdout
-    with pytest.warns(UserWarning, match="'yes' as the positive class"):
-        model = OptimalTreeClassifier("f1", max_depth=1).fit(X, Y)
-    assert model.result_.positive_class == "yes"
-    assert "positive class: yes" in model.to_text()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import random
-import time
 from fractions import Fraction
 from typing import Any
 
@@ -13,14 +12,12 @@ import pandas as pd
 import pytest
 
 import streed
-from streed.estimators import OptimalTreeClassifier, OptimalTreeRegressor
+from streed.estimators import OptimalTreeClassifier
 from streed.reference import Evaluation, best_trees, every_tree
 from streed.tasks import Misclassifications, MonotoneErrors
 from streed.tree import Branch, Leaf, Node
 from streed.tree.verification import check as checks_of
 from tests.unit.refusal import refused
-
-X3 = [list(row) for row in itertools.product((0, 1), repeat=3)]
 
 
 def labels_of(node: Node) -> list[int]:
@@ -70,35 +67,6 @@ def test_it_finds_the_best_tree_in_order(seed: int) -> None:
     assert min(value[0] for value, _ in best_trees(MonotoneErrors(sorted(chosen)), data, max_depth=2)) == expected
 
 
-def test_costs_alone_cannot_tell() -> None:
-    """Equal costs at an equal state, and only one of the two trees is monotone."""
-    data = streed.Dataset.make([[0], [0], [1], [1]], [0, 1, 0, 0])
-    left = [Leaf(0, 2, 0), Leaf(1, 2, 0)]
-    evaluation = Evaluation(Misclassifications(), data)
-    assert [evaluation.task.leaf_cost(evaluation.state([0, 1]), leaf.label) for leaf in left] == [1, 1]
-    trees = [Branch(0, (leaf, Leaf(0, 2, 0)), 4) for leaf in left]
-    assert [evaluation.cost(tree) for tree in trees] == [1, 1]
-    assert [is_monotone(tree, {0}, 1) for tree in trees] == [True, False]
-
-
-def test_a_majority_is_monotone_and_no_tree_in_order() -> None:
-    y = [int(sum(row) >= 2) for row in X3]
-    data = streed.Dataset.make(X3, y)
-    free = streed.solve(Misclassifications(), data, max_depth=3)
-    assert free.value == 0
-    assert free.tree is not None
-    assert is_monotone(free.tree.root, {0, 1, 2}, 3)
-    assert streed.solve(MonotoneErrors([0, 1, 2]), data, max_depth=3).value == 1
-    assert streed.solve(MonotoneErrors([0]), data, max_depth=3).value == 0
-
-
-def test_what_is_refused() -> None:
-    refused("increasing", "'age'", call=lambda: streed.solve(MonotoneErrors("age"), X3, [0, 1] * 4))
-    refused("increasing", "7", call=lambda: streed.solve(MonotoneErrors([7]), X3, [0, 1] * 4))
-    table: Any = {"c": ["a", "b", "c"] * 2}
-    refused("increasing", "multiway", call=lambda: streed.solve(MonotoneErrors(["c"]), table, [0, 1] * 3))
-
-
 @pytest.mark.parametrize("seed", range(40))
 def test_native_code_finds_what_the_plain_recursion_does(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -143,29 +111,6 @@ def test_native_code_finds_what_the_plain_recursion_does(seed: int) -> None:
 
 def given_rows(given: dict[str, Any]) -> dict[str, Any]:
     return {name: given[name] for name in ("frequency", "sample_weight", "max_cuts") if name in given}
-
-
-def test_it_is_stopped_within_its_time() -> None:
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(400, 6)), rng.integers(0, 2, 400)
-    streed.solve(MonotoneErrors(["x0"], ["x1"]), X, y, max_depth=1)
-    begin = time.monotonic()
-    found = streed.solve(MonotoneErrors(["x0"], ["x1"]), X, y, max_depth=5, max_cuts="all", time_limit=0.5)
-    assert time.monotonic() - begin < 3
-    assert found.status == "feasible"
-    assert found.tree is not None
-    assert found.lower_bound <= found.value <= (y == 0).sum()
-    assert in_order(found.tree.root, {0: 1, 1: -1})
-
-
-def test_columns_that_cannot_be_in_order() -> None:
-    X, y = {"a": [0.5, None, 2.0], "b": ["u", "v", "w"], "c": [1, 2, 3]}, [0, 1, 1]
-    refused("increasing", "gaps", call=lambda: streed.solve(MonotoneErrors("a"), X, y, max_depth=1))
-    refused("decreasing", "multiway", call=lambda: streed.solve(MonotoneErrors(decreasing="b"), X, y, max_depth=1))
-    refused("decreasing", "fall as well", call=lambda: streed.solve(MonotoneErrors("c", "c"), X, y, max_depth=1))
-    refused("increasing", "no column 'd'", call=lambda: streed.solve(MonotoneErrors(["d"]), X, y, max_depth=1))
-    refused("decreasing", "names no columns", call=lambda: MonotoneErrors(decreasing={"a": 1}))
-    refused("cost_complexity", ">= 0", call=lambda: MonotoneErrors(cost_complexity=-1))
 
 
 SIGNS: list[tuple[Any, dict[int, int]]] = [
@@ -217,10 +162,3 @@ def test_what_is_no_monotonic_cst(cst: Any, found: str, more: dict[str, Any]) ->
     table = pd.DataFrame({"age": [1.5, 2.0, 3.0, 1.0], "sex": ["f", "m", "m", "f"]})
     y, task = more.get("y", [0, 1, 1, 0]), more.get("task")
     refused("monotonic_cst", found, call=lambda: OptimalTreeClassifier(task, monotonic_cst=cst).fit(table, y))
-
-
-def test_regression_trees_in_order_are_not_searched() -> None:
-    X, y = [[1.0], [2.0], [3.0]], [1.0, 2.0, 4.0]
-    free, zeros = (OptimalTreeRegressor(max_depth=1, monotonic_cst=cst).fit(X, y) for cst in (None, [0]))
-    assert free.value_ == zeros.value_
-    refused("monotonic_cst", "not searched", call=lambda: OptimalTreeRegressor(monotonic_cst=[1]).fit(X, y))

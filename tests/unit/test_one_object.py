@@ -8,30 +8,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from streed import InputError, Tree, solve
-from streed.binarize import Settings, make_recipe
+from streed import InputError
 from streed.export import (
     codes,
     feature_names,
-    from_json,
     onnx_inputs,
     to_dot,
     to_json,
     to_onnx,
     to_python,
-    to_sklearn,
     to_sql,
 )
-from streed.plot import survey, tree_svg
-from streed.report import make_report
-from streed.tasks import Accuracy
-from streed.tree import Leaf
-from tests.differential.export_forms import FORMS, Case, available
+from streed.plot import tree_svg
 
 pytest.importorskip("sklearn")
 pd: Any = pytest.importorskip("pandas")
 
-from streed.estimators import FairTreeClassifier, OptimalTreeClassifier  # noqa: E402
+from streed.estimators import OptimalTreeClassifier  # noqa: E402
 
 
 def ages() -> tuple[Any, Any]:
@@ -69,17 +62,6 @@ def test_all_of_them_have_one_tree(fitted: Any) -> None:
             to_sql(other)
 
 
-def test_the_tree_reads_raw_rows(fitted: Any) -> None:
-    X, _ = ages()
-    expected = fitted.predict(X).tolist()
-    assert fitted.tree_.predict(X).tolist() == expected
-    again = from_json(fitted.tree_.to_json())
-    assert again.recipe == fitted.tree_.recipe
-    assert again.predict(X).tolist() == expected
-    assert again.predict(X[["plan", "age"]]).tolist() == expected  # what it does not ask about need not be there
-    assert to_sklearn(fitted).predict(X).tolist() == expected
-
-
 def test_only_columns_that_the_table_has_are_named(fitted: Any) -> None:
     X, _ = ages()
     base = sqlite3.connect(":memory:")
@@ -88,29 +70,6 @@ def test_only_columns_that_the_table_has_are_named(fitted: Any) -> None:
     base.close()
     assert found == fitted.predict(X).tolist()
     assert "age<=" not in to_sql(fitted)
-
-
-@pytest.mark.parametrize("form", ["scikit-learn, pickled", "ONNX", "Python", "SQL", "JSON"])
-def test_a_table_without_a_question(form: str) -> None:
-    """Every column is constant: a leaf, in forms that want a column all the same."""
-    if form not in available():
-        pytest.skip(f"{form}: not installed")
-    table = {"a": [5.0, 5.0, 5.0], "b": ["x", "x", "x"]}
-    recipe = make_recipe(table)
-    data = recipe.dataset(recipe.encode(table), ["no", "yes", "yes"])
-    tree = Tree.grown(Leaf(1, 3, 1), data)
-    assert tree.n_columns == 0
-    case = Case(tree, {"a": [5.0, 6.0], "b": ["x", "y"]}, ["yes", "yes"], {"a": "DOUBLE", "b": "VARCHAR"})
-    assert FORMS[form].answers(case) == case.expected
-
-
-def test_a_report_of_a_fitted_estimator_has_the_proof_and_the_rows(fitted: Any) -> None:
-    X, y = ages()
-    page = make_report(fitted, X, y)
-    assert "proven optimal" in page
-    assert "of the rows are predicted as they are labelled" in page
-    assert "What the search counted" in page
-    assert sum(seen.rows for seen in survey(fitted, X) if seen.is_leaf) == len(X)
 
 
 def test_onnx_takes_the_raw_table(fitted: Any) -> None:
@@ -130,44 +89,3 @@ def test_onnx_takes_the_raw_table(fitted: Any) -> None:
     session = runtime.InferenceSession(to_onnx(model).SerializeToString(), providers=["CPUExecutionProvider"])
     for rows in (array, array.tolist()):
         assert session.run(None, onnx_inputs(model, rows))[0].tolist() == model.predict(array).tolist()
-
-
-def test_an_array_is_asked_by_position() -> None:
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(60, 3))
-    y = (X[:, 1] > 0.2).astype(int)
-    model = OptimalTreeClassifier(max_depth=1).fit(X, y)
-    namespace: dict[str, Any] = {}
-    exec(to_python(model, by_position=True), namespace)
-    assert [namespace["predict"](row) for row in X.tolist()] == model.predict(X).tolist()
-    assert from_json(to_json(model)).predict(X).tolist() == model.predict(X).tolist()
-    with pytest.raises(InputError, match="it has 2 columns, not 3"):
-        from_json(to_json(model)).predict(X[:, :2])
-
-
-def test_a_fair_tree_does_not_need_the_groups() -> None:
-    X, y = ages()
-    model = FairTreeClassifier(limit=0.2, sensitive="sex", max_depth=1).fit(X, y)
-    assert model.tree_.predict(X).tolist() == model.predict(X).tolist()
-    assert '"sex"' not in to_sql(model)
-
-
-def test_values_that_were_not_seen_take_a_stated_branch(fitted: Any) -> None:
-    new = {"age": [30.0, None], "sex": ["f", "m"], "plan": ["z", "b"]}
-    with pytest.warns(UserWarning, match="column 'plan' has the value 'z'"):
-        answers = fitted.tree_.predict(new).tolist()
-    with pytest.warns(UserWarning, match="column 'plan' has the value 'z'"):
-        assert answers == fitted.predict(pd.DataFrame(new)).tolist()
-
-
-def test_a_saved_recipe_must_make_the_columns_that_are_asked_about() -> None:
-    X, y = ages()
-    recipe = make_recipe(X, Settings(categories="multiway"))
-    tree = solve(Accuracy(), recipe.dataset(recipe.encode(X), y), max_depth=2).tree
-    assert tree is not None
-    text = tree.to_json()
-    assert Tree.from_json(text).recipe is not None
-    with pytest.raises(InputError, match="do not make the columns"):
-        Tree.from_json(text.replace('"name": "plan", "kind"', '"name": "plam", "kind"'))
-    with pytest.raises(InputError, match="recipe"):
-        Tree.from_json(text.replace('"unseen": "error"', '"unseen": "guess"'))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
-import random
 import sqlite3
 from typing import Any
 
@@ -13,69 +12,12 @@ import pandas as pd
 import pytest
 
 from streed.data import Column, Cut, Dataset, Kind
-from streed.errors import InputError
 from streed.export import to_onnx, to_python, to_sklearn, to_sql
 from streed.export.onnx import onnx_inputs
 from streed.plot import tree_svg
 from streed.plot.survey import rule, survey
-from streed.reference.splits import Split, children, every_split
-from streed.tree import Branch, Leaf, Node, Tree
-from tests.differential.ordered import EXPORTS, leaf_of, make_instance, may_refuse
+from streed.tree import Branch, Leaf, Tree
 from tests.unit.refusal import refused
-
-
-def random_tree(data: Dataset, seed: int) -> Tree:
-    """A tree of depth three at most on the data, with a leaf label of its own wherever there are enough labels."""
-    draw = random.Random(seed)
-    splits = every_split(data)
-
-    def grown(rows: list[int], depth: int) -> Node:
-        if depth == 0 or not splits:
-            return Leaf(draw.randrange(6), len(rows), 0)
-        split: Split = draw.choice(splits)
-        child_of = children(data, split)
-        n_children = len(data.column(split.column).categories) if split.column in data.categorical else 2
-        parts = [[row for row in rows if child_of[row] == child] for child in range(n_children)]
-        return Branch(split.column, tuple(grown(part, depth - 1) for part in parts), len(rows), split.cut)
-
-    root = grown(list(range(data.n_rows)), draw.randint(1, 3))
-    return Tree.grown(root, data, tuple("abcdef"))
-
-
-@pytest.mark.parametrize("seed", range(150))
-def test_every_form_predicts_what_the_tree_does(seed: int) -> None:
-    instance = make_instance(11, seed)
-    table = instance.table
-    tree = random_tree(Dataset.make(table), seed)
-    rows = [dict(zip(table, values, strict=True)) for values in zip(*table.values(), strict=True)]
-    expected = [tree.shows()[leaf_of(tree, row)] for row in rows]
-    assert tree.predict(table).tolist() == expected
-    assert Tree.from_json(tree.to_json()) == tree
-    assert [seen.rows for seen in survey(tree, table)] == [seen.rows for seen in survey(tree)]
-    assert "<svg" in tree_svg(tree)
-    for name in EXPORTS:
-        assert exported(name, tree, table, rows) in (None, expected)
-
-
-def exported(name: str, tree: Tree, table: dict[str, Any], rows: list[dict[str, Any]]) -> list[Any] | None:
-    """What a form of the tree predicts; None where its numbers are too coarse for the tree."""
-    try:
-        return EXPORTS[name](tree, table, rows)
-    except InputError as error:
-        if may_refuse(error):
-            return None
-        raise
-
-
-@pytest.mark.parametrize("name", EXPORTS)
-def test_few_trees_are_too_fine_for_a_form(name: str) -> None:
-    refusals = 0
-    for seed in range(60):
-        table = make_instance(11, seed).table
-        rows = [dict(zip(table, values, strict=True)) for values in zip(*table.values(), strict=True)]
-        refusals += exported(name, random_tree(Dataset.make(table), seed), table, rows) is None
-    assert refusals <= (25 if name == "onnx" else 0)
-
 
 AGE = Column("age", (), False, Kind.NUMBER, True)
 DAY = Column("day", (), False, Kind.DATE)
@@ -190,17 +132,6 @@ def test_files_that_contradict_themselves_are_refused(column: Column, change: An
     refused("tree", found, call=lambda: Tree.from_json(json.dumps(document)))
 
 
-def test_a_threshold_of_a_column_that_is_not_ordered_is_refused() -> None:
-    tree = Tree(Branch(0, (Leaf(0, 1, 0), Leaf(1, 1, 0)), 2), {0: Column("a", (0, 1), False)}, 1, ("x", "y"))
-    document = json.loads(tree.to_json())
-    document["nodes"][0] |= {"threshold": 1, "gaps": 0}
-    refused("tree", "not ordered", call=lambda: Tree.from_json(json.dumps(document)))
-
-
-def test_onnx_refuses_whole_numbers_beyond_doubles() -> None:
-    refused("tree", "2**53", call=lambda: to_onnx(stump(AGE, Cut(2**60, 0))))
-
-
 # -- data sets and trees of other tables -------------------------------------------------------------------------------
 
 
@@ -214,7 +145,3 @@ def test_a_tree_reads_data_sets_that_were_made_of_other_rows() -> None:
     refused("X", "'age'", "numbers", call=lambda: tree.predict({"age": [dt.date(2020, 1, 1)]}))
     with pytest.warns(UserWarning, match="'size' has the value 'xl'"):
         assert stump(SIZE, Cut(0, 0), 2).predict({"size": ["s", "xl"]}).tolist() == ["low", "high"]
-
-
-def test_codes_are_refused_where_columns_are_ordered() -> None:
-    refused("tree", "'age'", call=lambda: stump(AGE, Cut(30.5, 0)).codes([[1.0, 0, 0]]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import math
 from typing import Any
 
@@ -14,20 +13,15 @@ import streed
 from streed import reference
 from streed.data import Cut, Dataset
 from streed.drivers import drivers
-from streed.encoding.ordered import ranks_of
-from streed.task import RowCostTask
 from streed.tasks import (
     F1,
     Accuracy,
-    CostSensitive,
     Misclassifications,
     MonotoneErrors,
-    QuinlanMDL,
     Splits,
     SquaredError,
 )
-from streed.tree import Branch, Leaf, Tree, walk
-from tests.differential.ordered import OwnGini
+from streed.tree import Branch, Leaf, Tree
 from tests.unit.refusal import refused
 
 NAN = math.nan
@@ -46,16 +40,6 @@ def test_every_driver_finds_the_optimum_of_the_reference(search: str) -> None:
     assert result.value == optimum[0]
     assert (result.tree.predict(X) != Y).sum() == result.value  # type: ignore[union-attr]
     assert result.stats["route"] == ("general" if search == "general" else "row costs by questions")
-
-
-@pytest.mark.parametrize("search", ["depth-first", "general"])
-def test_squared_error_and_f1(search: str) -> None:
-    data = Dataset.make(X[:, :2], Y)
-    for task in (SquaredError(), F1()):
-        result = streed.solve(task, data, max_depth=2, search=search)
-        best = reference.optimal_front(task, data, max_depth=2)
-        scores = [task.score(value, streed.task.Totals(task, data)) for value, _ in best]
-        assert result.value == pytest.approx(float((max if task.larger_is_better else min)(scores)), rel=1e-12)
 
 
 def test_thresholds_lie_between_neighbours_and_go_left() -> None:
@@ -131,39 +115,11 @@ def test_tables_of_all_kinds_of_columns() -> None:
     assert Tree.from_json(result.tree.to_json()) == result.tree
 
 
-@pytest.mark.parametrize(
-    ("column", "labels", "text"),
-    [
-        ([dt.date(2020, 1, 1), dt.date(2020, 3, 1)], [0, 1], "d <= 2020-01-31?"),
-        ([10, 30, 20], [0, 1, 0], "d <= 25?"),
-        ([0.1, 0.30000000000000004, 0.3], [0, 1, 0], "d <= 0.3?"),
-    ],
-)
-def test_text(column: Any, labels: Any, text: str) -> None:
-    tree = streed.solve(Accuracy(), {"d": [*column, column[0]]}, [*labels, 0], max_depth=1).tree
-    assert tree is not None
-    assert tree.to_text().splitlines()[0] == text
-    assert text in tree.to_dot()
-
-
 def test_max_cuts_limits_the_search() -> None:
     column = np.arange(20.0)[:, None]
     y = (np.arange(20) > 2).astype(int)
     assert streed.solve(Misclassifications(), column, y, max_depth=1).value == 0
     assert streed.solve(Misclassifications(), column, y, max_depth=1, max_cuts=1).value == 3
-
-
-def test_costs_that_depend_on_the_column_are_searched_by_the_general_route() -> None:
-    from streed.tasks.cost_tables import CostTable, TestCost
-
-    table = {"cheap": X[:, 0], "dear": X[:, 1], "flag": (X[:, 2] > 0).astype(int)}
-    costs = CostTable(((0, 1), (1, 0)), (TestCost("cheap", 0.01, 0.01), TestCost("dear", 0.02, 0.02)))
-    data = Dataset.make(table, Y)
-    result = streed.solve(CostSensitive(costs), data, max_depth=2)
-    optimum = reference.optimum(CostSensitive(costs), data, max_depth=2)
-    assert optimum is not None
-    assert result.value == float(optimum[0])
-    assert result.status == "optimal"
 
 
 def test_leaves_that_rise_with_an_ordered_column() -> None:
@@ -177,59 +133,6 @@ def test_leaves_that_rise_with_an_ordered_column() -> None:
     refused("increasing", "gaps", call=lambda: streed.solve(MonotoneErrors(["a"]), gaps, [0, 0, 1, 1], max_depth=1))
 
 
-def test_a_description_names_one_of_all_questions() -> None:
-    column = np.array([[1.0], [2.0], [3.0], [4.0], [5.0]])
-    bound = QuinlanMDL().bind(Dataset.make(column, [0, 0, 1, 1, 1]))
-    assert bound.branching_cost(5, (), 0) == 1 + math.log2(4)
-
-
-class OwnColumns(RowCostTask):
-    """Errors, twice as dear in rows of the upper half of a column that the task reads itself."""
-
-    def row_costs(self, data: Dataset) -> Any:
-        wrong = (data.class_numbers[:, None] != np.arange(len(data.class_labels))).astype(int)
-        return wrong * (1 + (data.X[:, 0] > 1))[:, None]
-
-
-def test_a_task_of_ones_own_that_reads_columns_reads_ranks() -> None:
-    column = np.array([[1.5, 0], [2.5, 1], [3.5, 0], [4.5, 1]])
-    result = streed.solve(OwnColumns(), column, [0, 1, 1, 0], max_depth=1)
-    assert result.value == reference.optimum(OwnColumns(), Dataset.make(column, [0, 1, 1, 0]), max_depth=1)[0]  # type: ignore[index]
-
-
-def test_too_many_thresholds_for_memory_are_an_input_error() -> None:
-    column = np.arange(40_000.0)[:, None]
-    refused(
-        "memory_limit",
-        "39,999 questions",
-        call=lambda: streed.solve(
-            OwnGini(), column, np.arange(40_000) % 2, max_depth=2, memory_limit=2 * 10**9, time_limit=5
-        ),
-    )
-
-
-def test_ranks_for_a_search_that_reads_thresholds() -> None:
-    data = Dataset.make({"a": [3.5, 1.5, None, 2.5], "b": [0, 1, 0, 1], "c": [10, 30, 20, 30]}, max_cuts=None)
-    found = ranks_of(data)
-    assert found.ranks.dtype == np.int32
-    assert found.ranks.tolist() == [[2, 0, 3, 1], [3, 1, 0, 2], [0, 2, 1, 2]]
-    assert found.sizes.tolist() == [4, 4, 3]
-    for feature in range(3):
-        for threshold in range(found.sizes[feature] - 1):
-            j, limit, gaps = found.question(feature, threshold)
-            sides = data.ordered[j].sides(data.X[:, j], data.ordered[j].cut(limit, gaps))
-            below = found.ranks[feature] <= threshold
-            if limit == -2 and not found.gaps_last[feature]:
-                below = ~below
-            assert (sides == 0).tolist() == below.tolist()
-
-
-def test_every_branch_on_an_ordered_column_has_a_cut() -> None:
-    tree = streed.solve(Misclassifications(), X, Y, max_depth=3).tree
-    assert tree is not None
-    assert all(node.cut is not None for node in walk(tree.root) if isinstance(node, Branch))
-
-
 @pytest.mark.parametrize("depth", [1, 2])
 def test_wide_tables_take_no_memory_for_pairs_of_columns(depth: int) -> None:
     rng = np.random.default_rng(0)
@@ -241,17 +144,6 @@ def test_wide_tables_take_no_memory_for_pairs_of_columns(depth: int) -> None:
     stump = min(int(min((X[:, j] != y).sum(), (X[:, j] == y).sum())) for j in range(5_000))
     assert found.value == stump if depth == 1 else found.value <= stump
     assert (found.tree.predict(X) != y).sum() == found.value  # type: ignore[union-attr]
-
-
-def test_wide_numbers_of_scores_and_of_tasks_without_kernels_fit_into_memory() -> None:
-    rng = np.random.default_rng(1)
-    X, y = rng.normal(size=(16, 8_000)), rng.random(16) < 0.4
-    best = 0.0
-    for below in (X[:, :, None] <= np.sort(X, 0).T[None, :, :-1], X[:, :, None] > np.sort(X, 0).T[None, :, :-1]):
-        hits = (below & y[:, None, None]).sum(0)
-        best = max(best, float((2 * hits / (below.sum(0) + y.sum())).max()))
-    found = streed.solve(F1(), X, y, max_depth=1, max_cuts="all")
-    assert (found.status, found.value) == ("optimal", pytest.approx(best))
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,10 @@ import streed
 from streed import InputError, Result, Tree, plot
 from streed.data import Dataset
 from streed.plot.measures import Rows, measure
-from streed.plot.survey import rule, survey
+from streed.plot.survey import survey
 from streed.tasks import Accuracy, DemographicParity, Entropy, Misclassifications, Splits
 from streed.tree import Branch, Leaf
-from tests.unit.grown import make_chain, make_data, make_table, make_tree
+from tests.unit.grown import make_data, make_table, make_tree
 
 X = {"sex": ["f", "f", "m", "m", "m", "f"], "dept": ["A", "B", "C", "A", "B", "C"]}
 Y = ["no", "no", "yes", "yes", "no", "yes"]
@@ -53,20 +53,6 @@ def legend(ax: Any) -> list[str]:
     return [text.get_text().strip() for text in ax.get_legend().get_texts()]
 
 
-def test_what_reaches_every_node(small: Tree, data: Dataset) -> None:
-    nodes = survey(small, X, Y)
-    assert [seen.rows for seen in nodes] == [6, 3, 3, 1, 1, 1]
-    assert [seen.counts for seen in nodes] == [(3, 3), (2, 1), (1, 2), (0, 1), (1, 0), (0, 1)]
-    assert [seen.answer for seen in nodes] == ["", "no", "yes", "A", "B", "C"]
-    assert nodes[0].asks == "sex = m?"
-    assert [rule(nodes, place) for place in (0, 1, 4)] == [(), ("sex = f",), ("sex = m", "dept = B")]
-    assert [seen.counts for seen in survey(small, data)] == [seen.counts for seen in nodes]
-    assert [seen.counts for seen in survey(small, X, Y, [1, 1, 1, 1, 1, 3])][:2] == [(3, 5), (2, 3)]
-    for bare in (survey(small), survey(small, X)):
-        assert [seen.rows for seen in bare] == [6, 3, 3, 1, 1, 1]
-        assert {seen.counts for seen in bare} == {None}
-
-
 @pytest.mark.parametrize("gather", [False, True])
 @pytest.mark.parametrize("seed", range(4))
 def test_rows_add_up(seed: int, gather: bool) -> None:
@@ -82,31 +68,6 @@ def test_rows_add_up(seed: int, gather: bool) -> None:
             assert seen.counts == tuple(map(sum, zip(*(child.counts or () for child in below), strict=True)))
         shown = [child.shows for child in below if child.is_leaf]
         assert not gather or len(below) < 3 or len(set(shown)) == len(shown)
-
-
-def test_gathered_leaves_name_all_their_answers(small: Tree) -> None:
-    found = survey(small, X, Y, gather=True)
-    leaves = [(seen.answer, seen.shows, seen.rows) for seen in found if seen.depth == 2]
-    assert leaves == [("A, C", "yes", 2), ("B", "no", 1)]
-    assert rule(found, 3) == ("sex = m", "dept = A or C")
-    assert "A, C" in texts(plot.tree_svg(small, gather=True))
-
-
-def test_means_of_numbers() -> None:
-    tree = make_tree(make_data(seed=2), seed=2, shown=(1.5, 2.5))
-    table, y = make_table(80, 3), np.arange(80) / 7
-    nodes, at = survey(tree, table, y), tree.apply(table)
-    assert nodes[0].mean == pytest.approx(y.mean())
-    for number, seen in enumerate(seen for seen in nodes if seen.is_leaf):
-        assert seen.mean == (pytest.approx(y[at == number].mean()) if seen.rows else None)
-    assert {"1.5", "2.5"} <= set(texts(plot.tree_svg(tree, table, y)))  # the ends of the colours
-
-
-def test_what_cannot_be_surveyed(small: Tree, data: Dataset) -> None:
-    for given, argument in (((None, Y), "X"), ((X, Y[:5]), "y"), ((data, Y), "X"), ((X, None, [1] * 6), "y")):
-        with pytest.raises(InputError) as refused:
-            survey(small, *given)
-        assert refused.value.argument == argument
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -133,48 +94,6 @@ def test_the_tree_in_svg(small: Tree) -> None:
     assert "cost 1" not in texts(plot.tree_svg(small, show_cost=False))
     with pytest.raises(InputError, match="has no tree"):
         plot.tree_svg(Result(None, None, "infeasible", None, None, {}, Accuracy()))
-
-
-def test_a_leaf_and_a_deep_tree_in_svg(data: Dataset) -> None:
-    assert "yes" in texts(plot.tree_svg(Tree.grown(Leaf(1, 6, 3), data)))
-    wide = Dataset.make(np.eye(12, dtype=int), [0, 1] * 6)
-    assert len(texts(plot.tree_svg(make_chain(wide, 400)))) > 1600
-
-
-def test_many_classes_end_in_an_ellipsis_but_where_one_points_at_them() -> None:
-    labels = ["granted", "refused", "to be looked at again", *"abcdefgh"]
-    data = Dataset.make({"x": [0, 1] * 11}, [*labels, *labels])
-    root = ET.fromstring(plot.tree_svg(Tree.grown(Leaf(0, 22, 0), data), data))
-    assert any((text.text or "").endswith("…") for text in root.iter(f"{SVG}text"))
-    (said,) = (group.findtext(f"{SVG}title") for group in root.iter(f"{SVG}g") if group.get("class") == "leaf")
-    assert (said or "").replace("\N{NO-BREAK SPACE}", " ").endswith("refused: 2, to be looked at again: 2, cost 0")
-
-
-def test_pictures_follow_a_dark_system(small: Tree) -> None:
-    """Whatever lies on the page has a class that the style sheet changes; nodes keep colour and ink, which fit."""
-    root = ET.fromstring(plot.tree_svg(small, X, Y, title="A title"))
-    style = root.findtext(f"{SVG}style") or ""
-    assert "prefers-color-scheme: dark" in style
-    used = {node.get("class") or "" for node in root.iter() if (node.get("class") or "").startswith("streed-")}
-    assert used == {"streed-page", "streed-ink", "streed-edge"}
-    assert all(f".{each} " in style for each in used)
-    for group in root.iter(f"{SVG}g"):
-        assert group.get("class") is None or not [each for each in group if each.get("class")]
-
-
-def test_shades(small: Tree) -> None:
-    def fills(shade: str) -> list[str]:
-        root = ET.fromstring(plot.tree_svg(small, X, Y, shade=shade))
-        nodes = [group for group in root.iter(f"{SVG}g") if group.get("class") in ("leaf", "branch")]
-        return [box.get("fill") or "" for group in nodes for box in group.iter(f"{SVG}rect")]
-
-    by_class = fills("class")
-    assert by_class[3] == by_class[5] != by_class[4]
-    assert len(set(fills("rows"))) == 3
-    assert set(fills("none")) == {"#ffffff"}
-    for shade, match in (("value", "predict no numbers"), ("colour", "use one of")):
-        with pytest.raises(InputError, match=match):
-            plot.tree_svg(small, shade=shade)
 
 
 def test_measures(small: Tree, data: Dataset) -> None:
@@ -246,12 +165,6 @@ def test_the_rates_of_groups(small: Tree, data: Dataset, ax: Any) -> None:
     assert list(few) == ["all", "negative"]
     with pytest.raises(InputError, match="sensitive_features"):
         plot.rates_of(small, X, Y)
-
-
-def test_dollars_and_underscores_in_names_are_drawn_as_they_are(small: Tree, ax: Any) -> None:
-    plot.rates(small, X, Y, sensitive_features=["$a_b$"] * 3 + ["_"] * 3, ax=ax)
-    assert legend(ax) == ["$a_b$", "_"]
-    ax.figure.canvas.draw()
 
 
 def test_charts_of_near_optimal_trees(ax: Any) -> None:

@@ -42,20 +42,6 @@ def test_trials_follow_their_equation(n_features: int) -> None:
     assert trial.worth(trial.outcomes.argmax(axis=1)) == pytest.approx(trial.outcomes.max(axis=1).mean())
 
 
-def test_trials_that_are_refused() -> None:
-    refused("n_features", "3", call=lambda: make_trial(10, 3))
-    refused("best", "1", call=lambda: make_trial(10, 2, 1))
-
-
-def test_bins_have_similar_frequencies() -> None:
-    trial = make_trial(1000, 2)
-    columns, edges = bins(trial.features)
-    assert columns.shape == (1000, 18)
-    assert columns[:, :9].mean(axis=0) == pytest.approx(np.arange(1, 10) / 10, abs=0.01)
-    again, _ = bins(trial.features[:10], edges)
-    assert again.tolist() == columns[:10].tolist()
-
-
 def test_teachers_predict_rows_that_they_have_not_seen() -> None:
     linear_model = pytest.importorskip("sklearn.linear_model")
     trial = make_trial(300, 2, 0.7, seed=1)
@@ -78,17 +64,6 @@ def test_teachers_predict_rows_that_they_have_not_seen() -> None:
     prescribed = result.tree.predict(bins(fresh.features, edges)[0])
     assert fresh.worth(prescribed) > fresh.worth(np.zeros(3000, int)) + 0.1
     assert fresh.worth(prescribed) > fresh.worth(np.ones(3000, int)) + 0.1
-
-
-def test_named_treatments_keep_their_names() -> None:
-    pytest.importorskip("sklearn")
-    rng = np.random.default_rng(0)
-    features, given = rng.normal(size=(40, 2)), np.array(["a", "b"] * 20)
-    lesson = teach(features, given, features[:, 0], folds=2)
-    row_data = lesson.row_data(given, features[:, 0])
-    result = streed.solve(PolicyValue("dr"), features > 0, max_depth=1, **row_data)
-    assert result.tree is not None
-    assert set(result.tree.predict(features > 0).tolist()) <= {"a", "b"}
 
 
 def test_lessons_that_are_refused() -> None:

@@ -11,8 +11,8 @@ import pytest
 import streed
 from streed.data import Dataset
 from streed.estimators import PolicyTree
-from streed.tasks import MinSupportOf, PolicyValue, TreatmentCosts
-from streed.tasks.outcome_scores import scores, treatments
+from streed.tasks import PolicyValue, TreatmentCosts
+from streed.tasks.outcome_scores import scores
 from tests.unit.refusal import refused
 
 X = [[0], [0], [1], [1]]
@@ -44,18 +44,6 @@ def test_values_are_means_of_the_best_scores_of_leaves() -> None:
     assert value("dm", sample_weight=[3, 1, 1, 1]) == (6 + 2) / 6
 
 
-def test_treatments_are_columns_by_name_or_those_given() -> None:
-    assert treatments(Dataset.make(X, predicted=[[1, 2]] * 4)) == (0, 1)
-    assert treatments(Dataset.make(X, treatment=["b", "a", "b", "a"], predicted=[[1, 2]] * 4)) == ("a", "b")
-    assert treatments(Dataset.make(X, treatment=[1, 1, 0, 1], predicted=[[1, 2, 3]] * 4)) == (0, 1, 2)
-    assert treatments(Dataset.make(X, treatment=[7, 8, 7, 8])) == (7, 8)
-
-
-def test_propensities_of_all_treatments() -> None:
-    of_all = [[0.5, 0.5], [0.75, 0.25], [1, 0], [0.5, 0.5]]
-    assert value("ipw", propensity=of_all) == value("ipw")
-
-
 def test_a_capacity_limits_how_many_are_treated() -> None:
     """Both leaves would take b; there is room for one."""
     scored = {"a": [0, 0, 0, 0], "b": [2, 2, 3, 3]}
@@ -81,24 +69,6 @@ def test_a_capacity_that_no_tree_meets() -> None:
     assert (loosened.status, loosened.tightest) == ("optimal", ())
 
 
-def test_limits_that_only_rule_trees_out_together() -> None:
-    """Either treatment alone fits its limit; some row must get one of them."""
-    first: Any = TreatmentCosts({"a": 1})
-    second: Any = TreatmentCosts({"b": 1})
-    task = PolicyValue("dm").subject_to(first <= 0, second <= 0)
-    result = streed.solve(task, X, max_depth=1, predicted=PAST["predicted"])
-    assert result.status == "infeasible"
-    assert [(limit.least, limit.is_met) for limit in result.tightest] == [(0, True), (0, True)]
-
-
-def test_enough_treated_rows_in_every_leaf() -> None:
-    past = {**PAST, "treatment": ["a", "b", "b", "b"]}
-    limited = PolicyValue("dr").subject_to(MinSupportOf("treatment", 1))
-    result = streed.solve(limited, X, max_depth=1, **past)
-    assert result.tree is not None
-    assert result.tree.n_leaves == 1
-
-
 @pytest.mark.parametrize(
     ("argument", "changes", "fragments"),
     [
@@ -114,13 +84,6 @@ def test_enough_treated_rows_in_every_leaf() -> None:
 )
 def test_what_is_refused(argument: str, changes: dict[str, Any], fragments: list[str]) -> None:
     refused(argument, *fragments, call=lambda: value("dr", **changes))
-
-
-def test_what_else_is_refused() -> None:
-    refused("method", "'best'", call=lambda: PolicyValue("best"))
-    refused("treatment", "neither", call=lambda: streed.solve(PolicyValue("dm"), X))
-    refused("costs", "-1", call=lambda: TreatmentCosts({"a": -1}))
-    refused("costs", "'c'", call=lambda: streed.solve(TreatmentCosts({"c": 1}), X, **PAST))
 
 
 def best_of_all_trees(X: Any, rewards: Any) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 from typing import Any
 
@@ -63,50 +62,6 @@ def test_held_out_values_and_their_intervals() -> None:
     gain, (least, _) = found.gains[0]
     assert gain == pytest.approx(found.value)  # the control is worth nothing
     assert least > 0
-
-
-def test_what_is_refused() -> None:
-    refused("capacity", call=lambda: PolicyTree(capacity=-1).fit(X, SCORES))
-    refused("budget", call=lambda: PolicyTree(treatment_costs={1: 1}).fit(X, SCORES))
-    refused("treatment_costs", call=lambda: PolicyTree(budget=3).fit(X, SCORES))
-    refused("control", call=lambda: PolicyTree(capacity=3, control="none").fit(X, SCORES))
-    refused("capacity", "1.5", call=lambda: PolicyTree(capacity=1.5).fit(X, SCORES))
-    some: Any
-    for some in ([0, 1], {7: 1}):
-        policy = PolicyTree(treatment_costs=some, budget=3)
-        refused("treatment_costs", call=functools.partial(policy.fit, X, SCORES))
-    refused("budget", call=lambda: PolicyTree(treatment_costs={1: 1}, budget="all").fit(X, SCORES))
-    refused("parity", "1.5", call=lambda: PolicyTree(parity=1.5).fit(X, SCORES, sensitive_features=X[:, 0]))
-
-
-@pytest.mark.compiles
-def test_groups_are_treated_alike_and_the_capacity_is_kept() -> None:
-    groups = np.where(RNG.random(80) < 0.2 + 0.6 * X[:, 0], "f", "m")
-    is_f = groups == "f"
-    values: dict[Any, float] = {}
-    for j, pair in itertools.product(range(3), itertools.product((0, 1), repeat=2)):
-        given = np.where(X[:, j] == 1, pair[1], pair[0])
-        if abs(given[is_f].mean() - given[~is_f].mean()) <= 0.1 and given.sum() <= 60:
-            values[j, pair] = float(SCORES[np.arange(80), given].mean())
-    model = PolicyTree(max_depth=1, capacity=60, parity=0.1).fit(X, SCORES, sensitive_features=groups)
-    given = model.predict(X)
-    assert model.value_ == pytest.approx(max(values.values()))
-    assert abs(given[is_f].mean() - given[~is_f].mean()) <= 0.1
-    assert 0 < given.sum() <= 60
-    assert max(values.values()) < best(60)  # the limit costs something
-    limits = {each["limit_on"]: each for each in model.result_.stats["limits"]}
-    limit = limits["TreatmentParity"]
-    assert limit["holds"]
-    assert limit["rates"]["all"]["f"] == pytest.approx(given[is_f].mean())
-    found = cross_validate_policy(model, X, SCORES, sensitive_features=groups, cv=3)
-    rate, (low, high) = found.group_rates["f"]
-    assert low <= rate <= high
-
-
-def test_parity_and_groups_are_given_together() -> None:
-    refused("sensitive_features", "parity is given", call=lambda: PolicyTree(parity=0.1).fit(X, SCORES))
-    alone = PolicyTree()
-    refused("parity", "give both", call=lambda: alone.fit(X, SCORES, sensitive_features=X[:, 0]))
 
 
 def test_what_a_limit_on_treatment_parity_takes() -> None:

@@ -18,13 +18,10 @@ from streed.task.algebra import at_most
 from streed.tasks import (
     F1,
     Accuracy,
-    GMean,
-    Misclassifications,
     Precision,
     Recall,
     SparseAccuracy,
     Specificity,
-    Splits,
 )
 from tests.unit.outcomes import tree_of
 from tests.unit.refusal import refused
@@ -62,14 +59,6 @@ def test_the_best_tree_that_keeps_the_rate(rate: Any, least: float) -> None:
     assert result.stats["limits"][0]["value"] == pytest.approx(share)
 
 
-def test_rates_go_with_scores_and_with_limits_on_errors() -> None:
-    result = streed.solve(F1().subject_to(Recall() >= 0.9, at_most(Misclassifications(), 30)), X, Y, max_depth=2)
-    predicted = tree_of(result).predict(X)
-    assert shares(predicted)[Recall] >= 0.9
-    assert (predicted != Y).sum() <= 30
-    assert streed.solve(F1().subject_to(at_most(Misclassifications(), 0)), X, Y, max_depth=1).status == "infeasible"
-
-
 def test_refused_input() -> None:
     refused("y", "3 classes", call=lambda: streed.solve(Accuracy().subject_to(Recall() >= 0.5), X, np.arange(60) % 3))
     for limit in (-0.1, 1.1, True, "0.5"):
@@ -79,16 +68,6 @@ def test_refused_input() -> None:
         _ = Recall() <= 0.5
     with pytest.raises(TaskError, match=r">= 0\.5"):
         _ = Recall() > 0.5
-
-
-@pytest.mark.parametrize("task", [F1(), GMean(), Accuracy().subject_to(Recall() >= 0.8), F1() - 0.001 * Splits()])
-def test_a_limit_on_splits_beside_sums_is_max_nodes(task: Any) -> None:
-    for most in (0, 1, 2):
-        result = streed.solve(task.subject_to(at_most(Splits(), most)), X, Y, max_depth=3)
-        assert tree_of(result).n_branches <= most
-        assert result.value == streed.solve(task, X, Y, max_depth=3, max_nodes=most).value
-        assert result.stats["limits"][-1]["value"] == tree_of(result).n_branches
-    assert streed.solve(task.subject_to(at_most(Splits(), -1)), X, Y, max_depth=3).status == "infeasible"
 
 
 def test_a_limit_on_errors_and_splits_together_is_kept_exactly() -> None:

@@ -7,21 +7,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from streed import datasets
-from streed.data import Dataset
 from streed.datasets.reading import read_table
 from tests.unit.refusal import refused
-
-SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data"
-
-needs_shared = pytest.mark.skipif(
-    not SHARED.is_dir(), reason="the real data stand in a folder 'shared' beside the repository, which is not here"
-)
 
 
 @pytest.fixture
@@ -44,23 +34,9 @@ def test_delimiters(write: Any, delimiter: str, end: str) -> None:
     assert read_table(str(path)) == ({"a": [1, 2], "b": ["u", "v"], "y": [0, 1]}, None)
 
 
-def test_delimiter_may_be_given(write: Any) -> None:
-    assert read_table(write("a;b|c\n1;2|3\n"), delimiter="|")[0] == {"a;b": ["1;2"], "c": [3]}
-    assert read_table(write("a|b\n1|2\n"))[0] == {"a|b": ["1|2"]}
-
-
-def test_decimal_commas_do_not_separate(write: Any) -> None:
-    assert read_table(write("1,5;2\n2,5;3\n"))[0] == {"1,5": ["2,5"], "2": [3]}
-    assert read_table(write("1,5;2\n2,5;3\n"), header=False)[0] == {"x0": ["1,5", "2,5"], "x1": [2, 3]}
-
-
 def test_quotes_blank_lines_and_byte_order_mark(write: Any) -> None:
     table, _ = read_table(write('\ufeff"a, or b",c\n\n"x ""y""",1\n   \n"two\nlines",2\n\n'))
     assert table == {"a, or b": ['x "y"', "two\nlines"], "c": [1, 2]}
-
-
-def test_spaces_at_either_end(write: Any) -> None:
-    assert read_table(write("  1  0 1 \n 0 1   1\n\n"))[0] == {"x0": [1, 0], "x1": [0, 1], "x2": [1, 1]}
 
 
 @pytest.mark.parametrize(
@@ -108,19 +84,10 @@ def test_target(write: Any, target: str | int | None, expected: str | None) -> N
     assert read_table(write("a,b,c\n1,2,3\n"), target)[1] == expected
 
 
-def test_a_name_comes_before_a_position(write: Any) -> None:
-    assert read_table(write("a,0\n1,2\n"), "0")[1] == "0"
-
-
 @pytest.mark.parametrize("target", ["d", "3", "-4", 3, "1.0", "", "٣"])
 def test_refuses_unknown_targets(write: Any, target: str | int) -> None:
     path = write("a,b,c\n1,2,3\n")
     refused("target", repr(str(target)), "a, b, c", call=lambda: read_table(path, target))
-
-
-def test_missing_cells_are_a_category(write: Any) -> None:
-    table, _ = read_table(write("a,b\n1,x\n0,\n"))
-    assert Dataset.make(table).column(1).categories == ("x", "missing")
 
 
 @pytest.mark.parametrize(
@@ -140,11 +107,6 @@ def test_missing_cells_are_a_category(write: Any) -> None:
 def test_refuses_files(write: Any, content: str | bytes, found: str) -> None:
     path = write(content)
     refused("data", found, call=lambda: read_table(path))
-
-
-def test_refuses_fields_without_end(write: Any) -> None:
-    path = write("a,b\n" + "x" * 200_000 + ",1\n")
-    refused("data", "field larger than field limit", call=lambda: read_table(path))
 
 
 def test_refuses_missing_files_and_folders(tmp_path: Path) -> None:
@@ -170,30 +132,3 @@ def test_reading_needs_no_table_library(write: Any) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=600)
     assert done.stdout.split(maxsplit=1) == ["3", "[]\n"]
-
-
-@needs_shared
-@pytest.mark.parametrize(("target", "name"), [("0", "x0"), ("-1", "x119")])
-def test_a_real_file_without_header(target: str, name: str) -> None:
-    file = SHARED / "classification" / "mushroom.csv"
-    table, found = read_table(file, target)
-    assert found == name
-    expected = np.loadtxt(file, dtype=np.int64)
-    labels = table.pop(name)
-    data = Dataset.make(table, labels)
-    at = int(name[1:])
-    assert (np.delete(expected, at, axis=1) == data.X).all()
-    assert labels == expected[:, at].tolist()
-
-
-@given(
-    st.lists(
-        st.tuples(st.integers(), st.text("abc xyz'-é", min_size=1).filter(str.strip).map(str.strip)),
-        min_size=1,
-        max_size=20,
-    )
-)
-def test_round_trip(tmp_path_factory: Any, rows: list[tuple[int, str]]) -> None:
-    path = tmp_path_factory.mktemp("reading") / "data.csv"
-    path.write_text("number,text\n" + "".join(f'{n},"{t}"\n' for n, t in rows), encoding="utf-8")
-    assert read_table(path, "text") == ({"number": [n for n, _ in rows], "text": [t for _, t in rows]}, "text")

@@ -28,8 +28,7 @@ from streed.tasks import (
     Splits,
     WeightedAccuracy,
 )
-from tests.differential.reduced import WEIGHTS, judge, make_weighted
-from tests.searches import CHOSEN, NATIVE, SCALAR
+from tests.searches import CHOSEN, SCALAR
 from tests.unit.refusal import refused
 
 TASKS: dict[str, Callable[[], Task]] = {
@@ -70,16 +69,6 @@ def test_one_optimum_whatever_searches_for_it(name: str) -> None:
             assert told[-1].incumbent == result.front[0][0]
             values.add(result.value)
         assert len(values) == 1
-
-
-@pytest.mark.parametrize(("weights", "seed"), [(name, seed) for name in WEIGHTS for seed in range(8)])
-def test_weights_of_many_kinds_against_the_reference(weights: str, seed: int) -> None:
-    kind = ("score", "limit", "both")[seed % 3]
-    ways = [*((each, 1) for each in NATIVE), ("depth-first", 2)]
-    search, threads = ways[seed % len(ways)]
-    outcome, wrong = judge(make_weighted(seed, kind, weights), search, threads)
-    assert not wrong
-    assert weights in ("apart", "beyond") or outcome != "refused: sample_weight"
 
 
 @pytest.mark.parametrize("search", SCALAR)

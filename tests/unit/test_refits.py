@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from sklearn.exceptions import NotFittedError
 
 from streed.errors import InputError
 from streed.estimators import (
-    Binarizer,
     CostSensitiveTreeClassifier,
     FairTreeClassifier,
     OptimalTreeClassifier,
@@ -22,8 +20,6 @@ from streed.estimators import (
     SurvivalTree,
 )
 from streed.tasks import MinSupport
-from streed.tasks.cost_tables import CostTable, TestCost
-from tests.unit.refusal import refused
 
 N = 40
 
@@ -116,45 +112,6 @@ def test_every_estimator_fitted_again_is_as_a_fresh_one(name: str) -> None:
         assert _fitted(used, *data) == _fitted(clone(model), *data), table
 
 
-def test_the_binarizer_fitted_again_is_as_a_fresh_one() -> None:
-    used = Binarizer(n_thresholds=3)
-    for table in TABLES.values():
-        again, fresh = used.fit(table), Binarizer(n_thresholds=3).fit(table)
-        assert again.recipe_ == fresh.recipe_
-        assert again.get_feature_names_out().tolist() == fresh.get_feature_names_out().tolist()
-        assert again.transform(table).tolist() == fresh.transform(table).tolist()
-
-
-@pytest.mark.parametrize("sensitive", [[0], 0, [-1], [1, 0]])
-@pytest.mark.parametrize("as_list", [False, True])
-def test_groups_in_columns_are_never_features(sensitive: Any, as_list: bool) -> None:
-    """After a fit on 6 columns, a fit on 4 took the group as a feature."""
-    used = FairTreeClassifier(limit=0.4, sensitive=sensitive, max_depth=2)
-    named = [sensitive] if isinstance(sensitive, int) else sensitive
-    for width, seed in ((6, 1), (4, 2), (5, 3), (4, 4), (6, 5)):
-        X = np.random.default_rng(seed).integers(0, 2, (N, width))
-        y = X[:, 0] ^ (np.random.default_rng(seed).random(N) < 0.1)
-        given = X.tolist() if as_list else X
-        found = _fitted(used, given, y, {})
-        assert found == _fitted(clone(used), given, y, {})
-        assert used.n_features_in_ == width - len(named)
-        groups = {f"x{j % width}": X[:, j] for j in named}
-        rest = np.delete(X, named, axis=1)
-        apart = FairTreeClassifier(limit=0.4, max_depth=2).fit(rest, y, sensitive_features=groups)
-        assert used.tree_ == apart.tree_
-        # Afterwards the groups need not be there; rates of groups cannot be told without them.
-        assert used.predict(rest).tolist() == found["predicted"]
-        assert used.group_rates(given) == used.group_rates_
-        refused("sensitive_features", "only the", call=partial(used.group_rates, rest))
-
-
-@pytest.mark.parametrize(("sensitive", "said"), [([9], "no column 9"), (["sex"], "no names"), ([-5], "no column -5")])
-def test_groups_that_are_not_there_are_named(sensitive: Any, said: str) -> None:
-    X = np.arange(N * 4).reshape(N, 4) % 3
-    model = FairTreeClassifier(sensitive=sensitive)
-    refused("sensitive", said, call=lambda: model.fit(X, X[:, 0] > 0))
-
-
 @pytest.mark.parametrize("name", MODELS)
 def test_a_refit_that_fails_leaves_no_tree(name: str) -> None:
     """A tree of the old data with the classes of the new would answer, and wrongly."""
@@ -168,13 +125,3 @@ def test_a_refit_that_fails_leaves_no_tree(name: str) -> None:
     assert not hasattr(used, "tree_")
     with pytest.raises(NotFittedError):
         used.predict(X)
-
-
-def test_prices_of_tests_follow_the_columns_of_the_last_fit() -> None:
-    costs = CostTable.of([[0, 9], [9, 0]], [TestCost("c0", 1), TestCost("c1", 2)])
-    used = CostSensitiveTreeClassifier(costs, max_depth=2)
-    for width, seed in ((5, 3), (3, 4), (4, 6)):
-        X = _named(width, seed)
-        y = (X["c0"] + X["c1"] > 2).to_numpy().astype(int)
-        assert _fitted(used, X, y, {}) == _fitted(clone(used), X, y, {})
-        assert used.score(X, y) == clone(used).fit(X, y).score(X, y)

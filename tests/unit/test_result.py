@@ -2,10 +2,8 @@ from __future__ import annotations
 
 import json
 import pickle
-import sys
 import time
 from fractions import Fraction
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -15,7 +13,7 @@ from streed.progress import INTERVAL, LiveLine, Progress, Reporter, line, report
 from streed.result import Result
 from streed.solve import solve
 from streed.tasks import Accuracy, BalancedAccuracy, SparseAccuracy
-from streed.tree import Leaf, Tree
+from streed.tree import Tree
 from tests.unit.specimens import XOR, xor_tree
 
 
@@ -85,20 +83,8 @@ def test_pickle() -> None:
     assert (again.value, again.tree, again.status, again.stats) == (7, found.tree, "optimal", found.stats)
 
 
-def test_a_tree_of_a_single_leaf_in_a_result() -> None:
-    tree = Tree.grown(Leaf(0, 4, 2), xor_tree()[1])
-    found = Result(2, tree, "optimal", 2, 2, {}, Accuracy())
-    assert str(found).splitlines()[-1] == "no (4 rows, cost 2)"
-
-
 def at(elapsed: float, incumbent: Any = 7, lower: Any = 4) -> Progress:
     return Progress(incumbent, lower, 3, 1234567, elapsed, "searching")
-
-
-def test_the_line_of_progress() -> None:
-    assert line(at(61.9)) == "searching  incumbent 7  lower bound 4  gap 3  nodes 1,234,567  1:01"
-    empty = Progress(None, float("-inf"), None, 0, 0.0, "compiling")
-    assert line(empty) == "compiling  incumbent -  lower bound -  gap -  nodes 0  0:00"
 
 
 def test_a_callable_is_told_what_is_due_and_the_end() -> None:
@@ -112,14 +98,6 @@ def test_a_callable_is_told_what_is_due_and_the_end() -> None:
         report.finish(at(2))
         report.finish(at(2))
     assert [p.elapsed for p in told] == [1, 2]
-
-
-def test_nobody_is_told_nothing() -> None:
-    for silent in (None, False):
-        report = reporter(silent)
-        assert report.silent
-        assert not report.due()
-        report.tell(at(1))
 
 
 def test_what_a_listener_raises_reaches_the_caller() -> None:
@@ -153,44 +131,6 @@ def test_the_live_line_waits_and_goes(monkeypatch: pytest.MonkeyPatch, capsys: p
     assert capsys.readouterr().err.endswith(up_and_erase)
 
 
-def test_a_notebook_has_the_line_below_the_cell(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """As Jupyter has it: one output, renewed; no widget, which a kernel may lack, and nothing on standard error."""
-    shown: list[dict[str, str]] = []
-
-    class Handle:
-        def update(self, found: dict[str, str], *, raw: bool) -> None:
-            assert raw
-            shown.append(found)
-
-    def display(found: dict[str, str], *, raw: bool, display_id: bool) -> Handle:
-        assert raw
-        assert display_id
-        shown.append(found)
-        return Handle()
-
-    monkeypatch.setitem(sys.modules, "ipykernel", ModuleType("ipykernel"))
-    monkeypatch.setitem(sys.modules, "IPython", ModuleType("IPython"))
-    of_display: Any = ModuleType("IPython.display")
-    of_display.display = display
-    monkeypatch.setitem(sys.modules, "IPython.display", of_display)
-    with reporter(True) as report:
-        report.tell(at(0.01))
-        assert shown == []
-        report.tell(at(62))
-        report.tell(at(63))
-    assert [found["text/plain"] for found in shown] == [line(at(62)), line(at(63)), ""]
-    assert shown[0]["text/html"] == f"<pre>{line(at(62))}</pre>"
-    assert capsys.readouterr() == ("", "")
-
-
-def test_the_live_line_is_silent_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    with reporter(True) as report:
-        report.tell(at(100))
-    assert capsys.readouterr() == ("", "")
-
-
 def test_a_solves_own_result() -> None:
     found = solve(SparseAccuracy(0.1), XOR * 3, ["no", "yes", "yes", "no"] * 3, max_depth=2)
     assert (found.value, found.status, found.gap) == (0.3, "optimal", 0)
@@ -202,9 +142,3 @@ def test_a_solves_own_result() -> None:
     assert (claims.status, claims.max_depth, claims.max_nodes, claims.min_leaf) == ("optimal", 2, None, 1)
     again = pickle.loads(pickle.dumps(found))
     assert (again.value, again.tree) == (found.value, found.tree)
-
-
-def test_a_solve_tells_its_progress() -> None:
-    told: list[Progress] = []
-    found = solve(Accuracy(), XOR, [0, 1, 1, 0], max_depth=2, progress=told.append)
-    assert (told[-1].incumbent, told[-1].lower_bound, told[-1].gap) == (found.value, found.lower_bound, 0)

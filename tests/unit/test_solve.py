@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import attrs
 import numpy as np
 import pytest
 
-import streed
-import streed.tasks
-from streed.bnb import session
 from streed.data import Dataset
 from streed.solve import solve
 from streed.task import Limit, RowCostTask, State, Task
-from streed.tasks import Accuracy, BalancedAccuracy, MinSupport, Misclassifications, SparseAccuracy, Splits
+from streed.tasks import Accuracy, MinSupport, Misclassifications, Splits
 from tests.unit.outcomes import BOTH, CUBE, check, errors, task_of, tree_of
 from tests.unit.specimens import XOR
 
@@ -69,11 +65,6 @@ def test_the_optimum_of_every_task(source: str, limits: dict[str, Any], optimum:
     assert result.value == optimum
     assert type(result.value) is type(result.lower_bound) is type(result.upper_bound) is type(optimum)
     check(result, Dataset.make(CUBE, BOTH), limits)
-
-
-def test_the_public_names() -> None:
-    assert streed.solve is solve
-    assert streed.solve(streed.tasks.Accuracy(), XOR, [0, 1, 1, 0]).value == 0
 
 
 @pytest.mark.parametrize(
@@ -156,15 +147,6 @@ def test_branching_nodes(nodes: int | None, optimum: int) -> None:
         assert tree_of(result).n_branches <= (3 if nodes is None else nodes)
 
 
-@pytest.mark.parametrize("limit", ["max_depth", "max_nodes"])
-def test_no_limit_is_a_large_limit(limit: str) -> None:
-    y = [0, 1, 1, 0, 1, 0, 0, 1]
-    none: tuple[Any, ...] = (None, 8, 2**31, 2**70, np.int64(9))
-    trees = {tree_of(solve(Accuracy(), CUBE, y, **{limit: most})) for most in none}
-    assert len(trees) == 1
-    assert trees.pop().n_branches == 7
-
-
 @pytest.mark.parametrize(("least", "optimum"), [(1, 0), (2, 0), (3, 2), (4, 2), (5, 2), (8, 2)])
 def test_rows_in_a_leaf(least: int, optimum: int) -> None:
     several: tuple[dict[str, Any], ...] = ({"max_depth": 2}, {"max_depth": 5}, {"max_nodes": 3}, {})
@@ -214,74 +196,3 @@ def test_a_rare_category_may_forbid_a_split_above_but_not_below(case: Any) -> No
     result = solve(Accuracy(), X, y, categorical=[5], min_leaf=2, **limits)
     assert (result.status, result.value) == ("optimal", 0)
     assert errors(result, X, y) == 0
-
-
-# -- the same again ----------------------------------------------------------------------------------------------------
-
-
-def random_problem(seed: int, rows: int = 150, columns: int = 14) -> tuple[Any, Any]:
-    rng = np.random.default_rng(seed)
-    X = (rng.random((rows, columns)) < 0.4).astype(np.uint8)
-    return X, X[:, 0] ^ X[:, 1] & X[:, 2] ^ (rng.random(rows) < 0.2)
-
-
-@pytest.mark.parametrize(
-    ("source", "limits"),
-    [
-        ("Accuracy()", {"max_depth": 4}),
-        ("Accuracy()", {"max_depth": 3, "min_leaf": 4}),
-        ("SparseAccuracy(0.01)", {}),
-        ("SparseAccuracy(0.02)", {"max_nodes": 4}),
-        ("BalancedAccuracy()", {"max_depth": 4}),
-    ],
-)
-def test_the_same_input_gives_the_same_tree(source: str, limits: dict[str, Any]) -> None:
-    X, y = random_problem(5)
-    first, again = (solve(task_of(source), X, y, **limits) for _ in range(2))
-    assert (first.value, tree_of(first).to_json()) == (again.value, tree_of(again).to_json())
-    check(first, Dataset.make(X, y), limits)
-
-
-THREADED: list[tuple[str, dict[str, Any]]] = [
-    ("Accuracy()", {"max_depth": 4}),
-    ("Accuracy()", {"max_depth": 4, "min_leaf": 5}),
-    ("SparseAccuracy(0.01)", {"max_depth": 4}),
-    ("Accuracy()", {"max_nodes": 4}),
-    ("BalancedAccuracy()", {"max_depth": 4}),
-]
-
-
-@pytest.fixture
-def _nothing_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Short searches, which these are, run in one thread whatever is asked for."""
-    monkeypatch.setattr(session, "_SHORT", 0.0)
-
-
-@pytest.mark.usefixtures("_nothing_is_short")
-@pytest.mark.parametrize(("source", "limits"), THREADED)
-def test_two_threads_prove_the_same_value(source: str, limits: dict[str, Any]) -> None:
-    for seed in range(4):
-        X, y = random_problem(seed, columns=80)
-        one, two = (solve(task_of(source), X, y, threads=n, **limits) for n in (1, 2))
-        assert two.value == one.value
-        assert (one.stats["threads"], two.stats["threads"]) == (1, 2)
-        check(two, Dataset.make(X, y), limits)
-
-
-def test_solves_in_several_threads_at_once() -> None:
-    def one(i: int, into: dict[int, Any]) -> None:
-        X, y = random_problem(i)
-        task = (Accuracy(), SparseAccuracy(0.01), BalancedAccuracy().subject_to(MinSupport(3)))[i % 3]
-        result = solve(task, X, y, max_depth=3 + i % 2)
-        into[i] = result.value, tree_of(result).to_json()
-
-    alone: dict[int, Any] = {}
-    for i in range(9):
-        one(i, alone)
-    together: dict[int, Any] = {}
-    threads = [threading.Thread(target=one, args=(i, together)) for i in range(9)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert together == alone

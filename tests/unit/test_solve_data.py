@@ -136,16 +136,6 @@ def test_a_table_with_a_categorical_column(frame: Any) -> None:
     assert tree.predict(frame({"colour": ["blue", "red"]})).tolist() == ["no", "yes"]
 
 
-def test_a_declared_order_of_categories() -> None:
-    colours = pd.Categorical(TABLE["colour"], categories=["red", "green", "blue"])
-    for frame in (
-        pd.DataFrame({**TABLE, "colour": colours}),
-        pl.DataFrame({**TABLE}, schema_overrides={"colour": pl.Enum(["red", "green", "blue"])}),
-    ):
-        tree = tree_of(solve(Accuracy(), frame, GOOD, max_depth=1))
-        assert tree.shows() == ("yes", "yes", "no")
-
-
 def test_columns_of_two_texts_and_booleans() -> None:
     X = pd.DataFrame({"sex": ["f", "m", "f", "m"], "old": [False, False, True, True]})
     tree = tree_of(solve(Accuracy(), X, ["p", "q", "q", "p"], max_depth=2))
@@ -153,28 +143,10 @@ def test_columns_of_two_texts_and_booleans() -> None:
     assert tree.predict(X).tolist() == ["p", "q", "q", "p"]
 
 
-def test_numbers_as_categories() -> None:
-    X, y = np.array([[3, 0], [5, 0], [9, 1], [3, 1], [5, 1], [9, 0]]), [0, 1, 0, 0, 1, 0]
-    for categorical in ([0], ["x0"], True):
-        result = solve(Accuracy(), X, y, max_depth=1, categorical=categorical)
-        assert (result.value, tree_of(result).n_leaves, errors(result, X, y)) == (0, 3, 0)
-
-
 def test_a_data_set_made_before() -> None:
     data = Dataset.make(TABLE, GOOD)
     result = solve(Accuracy(), data, max_depth=1)
     assert (result.value, tree_of(result).predict(data).tolist()) == (0, GOOD)
-
-
-def test_columns_that_say_nothing_or_the_same() -> None:
-    ones, zeros = np.ones((8, 1)), np.zeros((8, 1))
-    for X in (np.hstack([ones, zeros]), np.zeros((8, 0)), ones):
-        assert (solve(Accuracy(), X, BOTH).value, solve(Accuracy(), X, BOTH, max_depth=3).status) == (2, "optimal")
-    cube = np.array(CUBE)
-    X = np.hstack([ones, 1 - cube, cube, zeros, cube])
-    result = solve(Accuracy(), X, BOTH, max_depth=2)
-    assert (result.value, errors(result, X, BOTH), result.stats["columns"]) == (0, 0, 3)
-    assert set(tree_of(result).columns) == {1, 2}
 
 
 # -- the caller's own --------------------------------------------------------------------------------------------------

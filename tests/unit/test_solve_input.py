@@ -218,16 +218,6 @@ def test_categorical(categorical: Any, found: str) -> None:
     refused("categorical", found, call=lambda: attempt(categorical=categorical))
 
 
-def test_a_table_has_the_columns_that_it_has() -> None:
-    refused("categorical", "'b'", "'a'", call=lambda: attempt({"a": [0, 1, 2, 3]}, categorical=["b"]))
-
-
-def test_a_data_set_is_complete() -> None:
-    data = Dataset.make(XOR, Y)
-    for extra in ({"y": Y}, {"sample_weight": [1, 2, 3, 4]}, {"categorical": [0]}, {"costs": Y}):
-        refused("X", "Dataset", call=partial(attempt, data, **{"y": None, **extra}))
-
-
 # -- weights and further data ------------------------------------------------------------------------------------------
 
 
@@ -294,11 +284,6 @@ def test_threads(threads: Any) -> None:
     refused("threads", "1 to 64", call=lambda: attempt(threads=threads))
 
 
-@pytest.mark.parametrize("search", ["best-first", "Depth-First", "", 3, None, ["depth-first"], {}, object()])
-def test_searches(search: Any) -> None:
-    refused("search", "depth-first", call=lambda: attempt(search=search))
-
-
 def test_a_search_by_name_by_class_or_by_hand() -> None:
     assert all(attempt(search=s).value == 0 for s in ("depth-first", streed.DepthFirst, streed.DepthFirst()))
 
@@ -308,24 +293,7 @@ def test_progress(progress: Any) -> None:
     refused("progress", call=lambda: attempt(progress=progress))
 
 
-@pytest.mark.parametrize("large", [2**31, 2**40, 2**70, 1e18, pytest.param(10**400, id="10**400")])
-def test_limits_on_the_search_may_be_huge(large: Any) -> None:
-    for limits in ({"time_limit": large}, {"memory_limit": max(large, 2**33)}):
-        assert attempt(max_depth=None, task=SparseAccuracy(0.01), **limits).value == 0.03
-
-
 # -- tasks -------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("task", [Accuracy, "accuracy", 3, MinSupport(3), [Accuracy()]])
-def test_what_is_no_task(task: Any) -> None:
-    with pytest.raises(TaskError, match=r"^task: .* (is no Task|is a class)"):
-        attempt(task=task)
-
-
-@pytest.mark.parametrize("lam", [-0.01, NAN, INF, "0.01", None])
-def test_a_penalty_is_a_number(lam: Any) -> None:
-    refused("lam", call=lambda: SparseAccuracy(lam))
 
 
 def test_class_weights() -> None:
@@ -380,25 +348,9 @@ def test_one_row_one_class_and_constant_columns() -> None:
         assert attempt(X, y).value == value
 
 
-def test_ten_thousand_columns() -> None:
-    rng = np.random.default_rng(0)
-    X = rng.integers(0, 2, (24, 10_000)).astype(np.uint8)
-    y = X[:, 7_000] ^ X[:, 9_000]
-    for depth in (1, 2):
-        result = attempt(X, y, max_depth=depth)
-        assert result.tree is not None
-        assert result.status == "optimal"
-        assert result.value == (result.tree.predict(X) != y).sum()
-    assert result.value == 0
-
-
 def test_ten_thousand_columns_in_too_little_memory() -> None:
     X = np.random.default_rng(0).integers(0, 2, (2_600, 10_000)).astype(np.uint8)
     y = X[:, 7_000]
     limit = resident() + 50_000_000
     refused("memory_limit", f"{limit:,} bytes", "fewer columns", call=lambda: attempt(X, y, memory_limit=limit))
     assert attempt(X[:, 6_990:7_010], y, memory_limit=limit).value == 0
-
-
-def test_memory_that_is_used_already() -> None:
-    refused("memory_limit", "1,000 bytes", call=lambda: attempt(memory_limit=1_000))

@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -69,12 +68,6 @@ with multiprocessing.get_context("{method}").Pool(2) as pool:
     print(json.dumps(pool.map(solved, JOBS)))
 """
 
-JOBLIB = """
-import json, joblib
-from tests.unit.test_solves_at_once import JOBS, solved
-print(json.dumps(joblib.Parallel(n_jobs=2, backend="loky")(joblib.delayed(solved)(job) for job in JOBS)))
-"""
-
 
 def run(code: str, **variables: str) -> list[tuple[Any, str, str]]:
     environment = {**os.environ, "PYTHONPATH": str(ROOT), **variables}
@@ -94,18 +87,3 @@ def test_in_forked_processes(alone: list[tuple[Any, str, str]], before: bool) ->
 
 def test_in_spawned_processes(alone: list[tuple[Any, str, str]]) -> None:
     assert run(FORK.format(method="spawn", before=True)) == alone
-
-
-def test_in_joblibs_processes(alone: list[tuple[Any, str, str]]) -> None:
-    pytest.importorskip("joblib")
-    assert run(JOBLIB) == alone
-
-
-@pytest.mark.slow
-def test_two_processes_that_compile_into_one_empty_cache(alone: list[tuple[Any, str, str]], tmp_path: Path) -> None:
-    code = "import json\nfrom tests.unit.test_solves_at_once import JOBS, solved\n"
-    code += "print(json.dumps([solved(job) for job in JOBS]))"
-    with ThreadPoolExecutor(2) as pool:
-        both = [pool.submit(run, code, STREED_CACHE_DIR=str(tmp_path)) for _ in range(2)]
-        assert [each.result() for each in both] == [alone, alone]
-    assert run(code, STREED_CACHE_DIR=str(tmp_path)) == alone

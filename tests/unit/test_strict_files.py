@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +11,12 @@ import pytest
 
 import streed
 from streed.data import Dataset
-from streed.data.strict_json import MOST_DIGITS, parse
-from streed.data.text_file import read_text
+from streed.data.strict_json import parse
 from streed.errors import InputError
-from streed.exact import exact_number, read_decimal, real_number
 from streed.registry import limits, notions, rates, tasks
-from streed.tasks import Accuracy, CostSensitive, MisclassificationCosts, WeightedAccuracy
-from streed.tasks.cost_tables import CostTable, TestCost
+from streed.tasks import Accuracy, WeightedAccuracy
 from streed.tree import Tree
-from streed.tree.description import FILE, describe, rebuild
+from streed.tree.description import rebuild
 from streed.tree.verification import check
 from tests.unit.refusal import refused
 
@@ -57,13 +53,6 @@ def _document(task: Any = None) -> Any:
 def test_json_within_limits(text: str, said: str) -> None:
     with pytest.raises(InputError, match=said):
         parse(text, "tree", "write another")
-
-
-def test_json_that_is_read() -> None:
-    digits = "9" * MOST_DIGITS
-    assert parse(f'{{"a": [1, 1.5, true, null, "\\ud83d\\ude00", {digits}]}}', "tree", "") == {
-        "a": [1, 1.5, True, None, "\U0001f600", int(digits)]
-    }
 
 
 def _nodes(change: dict[str, Any]) -> Any:
@@ -106,49 +95,6 @@ def test_a_changed_tree_is_refused(change: Any, said: str) -> None:
         Tree.from_json(json.dumps(document))
 
 
-RECIPE = {
-    "name": "x0",
-    "kind": "number",
-    "thresholds": [1],
-    "categories": [],
-    "multiway": False,
-    "missing": False,
-    "other": False,
-    "usual": {"none": True},
-    "note": "",
-}
-
-RECIPES: dict[str, tuple[dict[str, Any], str]] = {
-    "thresholds of texts": ({"kind": "category"}, "no place among"),
-    "categories of numbers": ({"categories": [{"int": 1}]}, "does not have"),
-    "children of numbers": ({"multiway": True}, "does not have"),
-    "children of nothing": ({"kind": "category", "thresholds": [], "multiway": True}, "no category"),
-    "thresholds that fall": ({"thresholds": [2, 1]}, "ascend"),
-    "thresholds beyond floats": ({"thresholds": [10**400]}, "too large"),
-    "a date after all": ({"kind": "date", "thresholds": [10**30]}, "no date"),
-    "half a microsecond": ({"kind": "date", "thresholds": [0.5]}, "no date"),
-    "a boolean of texts": ({"kind": "boolean", "thresholds": [], "categories": [{"str": "a"}]}, "0 and 1"),
-    "one question twice": (
-        {"kind": "category", "thresholds": [], "categories": [{"int": 1}, {"str": "1"}, {"int": 2}]},
-        "same",
-    ),
-}
-
-
-@pytest.mark.parametrize(("change", "said"), RECIPES.values(), ids=RECIPES)
-def test_recipes_that_no_reading_makes(change: dict[str, Any], said: str) -> None:
-    document = _document()
-    document.update(columns=[], nodes=[{"label": 0, "rows": 4, "cost": 1}], n_columns=1)
-    document["recipe"] = {"named": True, "unseen": "warn", "columns": [RECIPE]}
-    assert Tree.from_json(json.dumps(document)).recipe is not None
-    document["recipe"]["columns"] = [RECIPE | change]
-    with pytest.raises(InputError, match=said):
-        Tree.from_json(json.dumps(document))
-    document.update(n_columns=2, recipe=document["recipe"] | {"columns": [RECIPE, RECIPE]})
-    with pytest.raises(InputError, match="same column"):
-        Tree.from_json(json.dumps(document))
-
-
 def test_no_deeper_tree_is_written_or_read() -> None:
     node: Any = streed.tree.Leaf(0, 1, 0)
     for _ in range(2_001):
@@ -164,17 +110,6 @@ def test_no_deeper_tree_is_written_or_read() -> None:
     document["nodes"] += [{"label": 0, "rows": 1, "cost": 0}] * 2
     with pytest.raises(InputError, match="2,000 levels deep"):
         Tree.from_json(json.dumps(document))
-
-
-LABELS = {"digits": 10**5_000, "letters": "x" * 200_000, "half": "\ud800", "fraction": Fraction(1, 10**5_000)}
-
-
-@pytest.mark.parametrize("label", LABELS.values(), ids=LABELS)
-def test_labels_that_no_file_holds_are_not_written(label: Any) -> None:
-    tree = streed.solve(Accuracy(), X, Y, max_depth=2).tree
-    assert tree is not None
-    refused("labels", call=attrs.evolve(tree, labels=("no", label)).to_json)
-    assert len(attrs.evolve(tree, labels=("no", label)).to_text().splitlines()) == 5
 
 
 # -- what a description may name ---------------------------------------------------------------------------------------
@@ -205,28 +140,6 @@ def test_no_parameter_of_any_task_opens_a_file(made_by: type, tmp_path: Path, mo
         except InputError as error:
             said = str(error)
         assert "a file was opened" not in said
-
-
-def test_costs_of_a_file_stay_a_parameter_of_people(tmp_path: Path) -> None:
-    path = tmp_path / "costs.txt"
-    path.write_text("0 1\n5 0\nname cost discounted group first last\nx0 1 0.5 x 0 0\n", encoding="utf-8")
-    task = CostSensitive(str(path))
-    assert task.costs.tests == (TestCost("x0", 1, Fraction(1, 2), None, (0,)),)
-    assert {f.alias for f in attrs.fields(CostSensitive) if f.metadata.get(FILE)} == {"costs"}
-    described = describe(task)
-    described["parameters"]["costs"] = str(path)
-    with pytest.raises(InputError, match="no file to be opened"):
-        rebuild(described)
-
-
-def test_trees_of_cost_tables_are_verified() -> None:
-    """Their parameters are a table of costs, which was refused as no class of streed's."""
-    table = CostTable.of([[0, 2.5], [5, 0]], [TestCost("x0", 1, 0.5, "g")], classes=[0, 1])
-    data = Dataset.make(X, [0, 1, 1, 1])
-    for task in (CostSensitive(table), MisclassificationCosts(table)):
-        tree = streed.solve(task, data, max_depth=2).tree
-        assert tree is not None
-        assert all(each.holds for each in check(Tree.from_json(tree.to_json()), data))
 
 
 DESCRIPTIONS: dict[str, tuple[Any, str]] = {
@@ -271,55 +184,3 @@ def test_a_task_that_fails_on_what_a_file_claims_is_the_files_fault() -> None:
     tree = Tree.from_json(json.dumps(document))
     with pytest.raises(InputError, match="cannot be evaluated as the tree describes it"):
         check(tree, Dataset.make(X, Y))
-
-
-def test_bounds_that_are_missing_do_not_hold() -> None:
-    document = _document()
-    document["claims"].update(status="feasible", upper_bound=None)
-    found = {each.what: each.holds for each in check(Tree.from_json(json.dumps(document)), Dataset.make(X, Y))}
-    assert found["lower bound"] is False
-
-
-# -- files of costs and of text ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("0 1e-30000000\n1 0\n", "4,000 digits"),
-        (f"0 {LONG}\n1 0\n", "it is inf|4,000"),
-        ("0 1\n1 0\nhead\na 1e-30000000 0 x 0 0\n", "line 4"),
-        ("0 1\n1 0\nhead\na 1 0 x 0 1000000000000000000\n", "columns 0 to"),
-        ("0 1\n1 0\nhead\na 1 0 x 0 " + LONG + "\n", "write name"),
-        ("0 1\n1 0\nhead\na 1 0 x -5 0\n", "columns -5"),
-    ],
-)
-def test_costs_within_limits(tmp_path: Path, text: str, said: str) -> None:
-    path = tmp_path / "costs.txt"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match=said):
-        CostTable.read(path)
-
-
-def test_files_that_are_no_text(tmp_path: Path) -> None:
-    latin, marked = tmp_path / "latin", tmp_path / "marked"
-    latin.write_bytes("café".encode("latin-1"))
-    marked.write_bytes(b"\xef\xbb\xbfab")
-    refused("costs", "not UTF-8", call=lambda: CostTable.read(latin))
-    refused("costs", "directory", call=lambda: CostTable.read(tmp_path))
-    refused("costs", "no file", call=lambda: CostTable.read(tmp_path / "none"))
-    refused("data", "device", call=lambda: read_text("/dev/zero", "data", 10))
-    refused("data", "no path", call=lambda: read_text("a\0b", "data", 10))
-    refused("data", "cannot be read", call=lambda: read_text("x" * 5_000, "data", 10))
-    refused("data", "more than 1 bytes", call=lambda: read_text(marked, "data", 1))
-    assert read_text(marked, "data", 5) == "ab"
-
-
-def test_decimals_that_cannot_be_written_out() -> None:
-    from decimal import Decimal
-
-    assert read_decimal("-1.5e-3") == Fraction(-3, 2000)
-    for text in ("1e30000000", "1e-30000000", LONG, "1/3", "", "nan", "0x1", "1_0"):
-        refused("lam", "digits", call=lambda text=text: read_decimal(text, "lam"))  # type: ignore[misc]
-    refused("lam", "digits", call=lambda: exact_number(Decimal("1e-30000000"), "lam"))
-    refused("lam", "too large", call=lambda: real_number(10**400, "lam"))

@@ -8,7 +8,7 @@ import pytest
 
 import streed
 from streed.task import Task
-from streed.tasks import AbsoluteError, Accuracy, Gini, MinSupport, MinSupportOf, Misclassifications, Splits, WorstLeaf
+from streed.tasks import AbsoluteError, Accuracy, Gini, MinSupport, MinSupportOf, Splits, WorstLeaf
 from tests.unit.refusal import refused
 
 X = [[0, 0], [0, 0], [0, 1], [1, 1], [1, 1]]
@@ -41,31 +41,12 @@ def test_any_task_takes_limits_with_statistics_of_their_own(task: Task) -> None:
     assert leaves(task.subject_to(MinSupportOf("sex", 1), MinSupportOf("class", 1)), sex=SEX) == 1
 
 
-def test_several_limits_keep_their_statistics_apart() -> None:
-    both = Misclassifications().subject_to(MinSupportOf("sex", 1), MinSupportOf("age", 1))
-    assert leaves(both, sex=SEX, age=[1, 1, 1, 1, 2]) == 1
-    assert leaves(both, sex=SEX, age=[1, 2, 1, 1, 2]) == 2
-
-
-def test_only_these_kinds() -> None:
-    limited = Accuracy().subject_to(MinSupportOf("sex", 1, values=["m"]))
-    result = streed.solve(limited, X, Y, max_depth=2, sex=SEX)
-    assert (result.value, result.stats["route"]) == (0, "generated")
-    assert streed.solve(Accuracy().subject_to(MinSupportOf("sex", 2, values=["m"])), X, Y, sex=SEX).value == 2
-
-
 def test_row_weights_do_not_count() -> None:
     limited = Accuracy().subject_to(MinSupportOf("class", 2))
     heavy: dict[str, Any] = {"sample_weight": [9, 9, 9, 9, 9]}
     assert streed.solve(limited, X, Y, max_depth=1).value == 2
     assert streed.solve(limited, X, Y, max_depth=1, **heavy).value == 18
     assert streed.solve(limited, X, Y, max_depth=1, search="general", **heavy).value == 18
-
-
-def test_kinds_of_a_table_are_combinations() -> None:
-    table = {"sex": SEX, "age": [1, 1, 2, 2, 2]}
-    limited = Accuracy().subject_to(MinSupportOf("groups", 1, values=[("f", 2)]))
-    assert streed.solve(limited, X, Y, max_depth=1, groups=table).value == 1
 
 
 def test_no_tree_meets_the_limit() -> None:

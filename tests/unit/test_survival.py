@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import Any
 
@@ -13,8 +12,8 @@ import pytest
 
 import streed
 from streed.estimators import SurvivalTree
-from streed.tasks import Accuracy, PoissonDeviance, RelativeRisk, SquaredError
-from streed.tasks.survival import nelson_aalen, survival_functions
+from streed.tasks import Accuracy, RelativeRisk, SquaredError
+from streed.tasks.survival import nelson_aalen
 from tests.unit.refusal import refused
 
 X = [[0], [0], [1], [1]]
@@ -34,14 +33,6 @@ def test_cumulative_hazard() -> None:
     assert hazard.at([0.5, 1, 1.5, 100]) == pytest.approx([0, 1 / 4, 1 / 4, 13 / 12])
 
 
-def test_ties_and_weights() -> None:
-    """Rows that leave at a time are at risk there; a weight counts as so many rows."""
-    tied = nelson_aalen([1, 1, 1, 2], [1, 1, 0, 1])
-    assert tied.values == pytest.approx([2 / 4, 2 / 4 + 1])
-    weighed, repeated = nelson_aalen([1, 2], [1, 1], [3, 1]), nelson_aalen([1, 1, 1, 2], [1, 1, 1, 1])
-    assert weighed.values == pytest.approx(repeated.values)
-
-
 def test_risks_and_losses_by_hand() -> None:
     """Left one event over twice the last hazard, right two events over the first two."""
     hazards = [13 / 12, 13 / 12, 7 / 12, 1 / 4]
@@ -56,20 +47,6 @@ def test_risks_and_losses_by_hand() -> None:
     assert result.value == pytest.approx(sum(losses) / 4)
 
 
-@pytest.mark.compiles
-def test_a_leaf_without_events_costs_nothing_and_survives() -> None:
-    result = solved(events=[0, 0, 1, 1])
-    assert result.tree is not None
-    risks = result.tree.predict([[0], [1]])
-    assert risks[0] == 0
-    hazard = nelson_aalen(TIMES, [0, 0, 1, 1])
-    survival = survival_functions(risks, hazard, [0, 1, 2])
-    assert survival[0].tolist() == [1, 1, 1]
-    assert survival[1] == pytest.approx(np.exp(-risks[1] * np.array([0, 1 / 4, 7 / 12])))
-    one_leaf = streed.solve(RelativeRisk(), X[2:], TIMES[2:], event=[1, 1], max_depth=0).value
-    assert result.value < one_leaf
-
-
 def test_row_weights_are_so_many_rows() -> None:
     weighed = solved(sample_weight=[2, 1, 1, 3])
     rows = [0, 0, 1, 2, 3, 3, 3]
@@ -81,12 +58,6 @@ def test_row_weights_are_so_many_rows() -> None:
         max_depth=1,
     )
     assert weighed.value == pytest.approx(repeated.value)
-
-
-def test_it_is_half_a_poisson_deviance_with_hazards_for_exposures() -> None:
-    hazards = nelson_aalen(TIMES, EVENTS).at(TIMES)
-    deviance = streed.solve(PoissonDeviance(), X, EVENTS, exposure=hazards, max_depth=1).value
-    assert solved().value == pytest.approx(deviance / 2 / 4)
 
 
 def test_what_is_refused() -> None:
@@ -131,24 +102,6 @@ def test_events_and_times_in_one_are_told_apart(y: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("y", "said"),
-    [
-        (fields("a", "b"), "nothing tells"),
-        (np.column_stack([EVENTS, TIMES]), "nothing tells"),
-        ((EVENTS, TIMES), "nothing tells"),
-        (fields("time", "event").astype([("time", bool), ("event", float)]), "nothing tells"),
-        (fields("censored", "time", bool), "censored may mean"),
-        (pd.DataFrame({"event": EVENTS, "time": TIMES, "age": TIMES}), "'age'"),
-        ({"event": EVENTS, "time": TIMES[:3]}, "different lengths"),
-        ((np.array(EVENTS, bool), TIMES[:3]), "4 and 3"),
-    ],
-)
-def test_what_nothing_tells_apart_is_refused(y: Any, said: str) -> None:
-    refused("y", said, call=lambda: SurvivalTree().fit(X, y))
-    refused("event", "y holds", call=lambda: SurvivalTree().fit(X, BOTH["dict"], event=EVENTS))
-
-
-@pytest.mark.parametrize(
     ("events", "said"),
     [
         ([0.9, 1, 1, 0], "row 0 has 0.9"),
@@ -165,19 +118,3 @@ def test_events_are_0_or_1(events: Any, said: str) -> None:
     refused("event", said, call=lambda: solved(events=events))
     refused("event", said, call=lambda: SurvivalTree().fit(X, TIMES, event=events))
     refused("event", said, call=lambda: nelson_aalen(TIMES, events))
-
-
-@pytest.mark.compiles
-def test_times_asked_for_are_numbers() -> None:
-    model = SurvivalTree(max_depth=1).fit(X, TIMES, event=EVENTS)
-    for ask in (model.predict_survival_function, model.predict_cumulative_hazard_function):
-        assert ask(X, 2.5).tolist() == ask(X, [2.5]).tolist() == ask(X, np.array(2.5)).tolist()
-        assert ask(X, pd.Series([0, 1])).shape == (4, 2)
-        for wrong in (math.nan, [1, math.nan], [-1, 2], math.inf, "3", ["a"], None, [[1, 2]], [True]):
-            refused("times", call=functools.partial(ask, X, wrong))
-
-
-def test_a_death_and_a_censoring_at_one_time_are_compared() -> None:
-    """The censored one lived longer, so that there are eight pairs instead of six."""
-    x, times, events = np.array([[0, 1, 0, 1, 1, 0]]).T, [1, 1, 2, 2, 3, 3], [1, 0, 1, 0, 1, 1]
-    assert SurvivalTree(max_depth=1).fit(x, times, event=events).score(x, times, event=events) == 0.8125

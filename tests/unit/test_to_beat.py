@@ -84,35 +84,6 @@ def test_a_search_that_begins_with_a_tree_ends_with_it_or_with_a_better_one(name
     assert again.tree.root.rows == 240
 
 
-@pytest.mark.parametrize("search", ["depth-first", "branches", "general"])
-def test_every_search_begins_with_the_value_of_the_tree(search: str) -> None:
-    first = streed.solve(Accuracy(), X, Y, max_depth=2, search=search)
-    assert first.tree is not None
-    again = streed.solve(Accuracy(), X, Y, max_depth=2, search=search, warm_start=first.tree)
-    assert (again.status, again.value, again.tree == first.tree) == ("optimal", first.value, True)
-    assert streed.solve(Accuracy(), X, Y, max_depth=2, search=search, upper_bound=first.value).status == "no better"
-
-
-def test_a_bound_to_beat_saves_nodes_of_a_deep_search() -> None:
-    rng = np.random.default_rng(3)
-    wide = rng.integers(0, 2, (200, 14))
-    y = rng.integers(0, 2, 200)
-    best = streed.solve(SparseAccuracy(0.01), wide, y)
-    assert best.tree is not None
-    again = streed.solve(SparseAccuracy(0.01), wide, y, warm_start=best.tree)
-    assert again.value == best.value
-    assert again.stats["nodes"] < best.stats["nodes"]
-
-
-def test_threads_share_the_value_to_beat() -> None:
-    rng = np.random.default_rng(4)
-    wide = rng.integers(0, 2, (400, 30))
-    y = rng.integers(0, 2, 400)
-    best = streed.solve(Accuracy(), wide, y, max_depth=4)
-    for upper, status in ((best.value, "no better"), (best.value + 1, "optimal")):
-        assert streed.solve(Accuracy(), wide, y, max_depth=4, upper_bound=upper, threads=2).status == status
-
-
 def test_thresholds_are_searched_below_the_bound_too() -> None:
     best = streed.solve(Accuracy(), RAW, Y, max_depth=2)
     assert streed.solve(Accuracy(), RAW, Y, max_depth=2, upper_bound=best.value).status == "no better"
@@ -126,27 +97,6 @@ def test_thresholds_are_searched_below_the_bound_too() -> None:
     assert streed.solve(Accuracy(), fine, y, max_depth=2, upper_bound=best.value).status == "no better"
     found = streed.solve(Accuracy(), fine, y, max_depth=2, upper_bound=best.value + 1)
     assert (found.status, found.value) == ("optimal", best.value)
-
-
-def test_a_tree_of_a_fold_is_measured_on_the_data_of_the_solve() -> None:
-    fold = streed.solve(Accuracy(), X[:150], Y[:150], max_depth=2)
-    assert fold.tree is not None
-    wrong = int((fold.tree.predict(X) != Y).sum())
-    kept = streed.solve(Accuracy(), X, Y, max_depth=2, warm_start=fold.tree, time_limit=60)
-    assert kept.value <= wrong
-    bound = streed.solve(Accuracy(), X, Y, max_depth=2).value
-    assert kept.value == bound
-
-
-def test_the_tree_is_found_by_the_names_of_its_columns() -> None:
-    table = {f"c{j}": X[:, j] for j in range(9)}
-    turned = {name: table[name] for name in reversed(table)}
-    best = streed.solve(Accuracy(), table, Y, max_depth=2)
-    again = streed.solve(Accuracy(), turned, Y, max_depth=2, warm_start=best.tree)
-    assert again.value == best.value
-    assert again.tree is not None
-    assert best.tree is not None
-    assert (again.tree.predict(turned) == best.tree.predict(table)).all()
 
 
 def test_what_cannot_be_beaten_or_adopted_is_refused() -> None:
@@ -206,15 +156,3 @@ def test_a_greedy_tree_is_made_better_and_never_worse(name: str, depth: int) -> 
     if depth == 2:
         best = streed.solve(task, rows, target, max_depth=2, max_cuts="all", **limits)
         assert (found.status, found.value) == ("optimal", best.value)
-
-
-def test_trees_are_improved_from_results_and_estimators_and_others_refused() -> None:
-    first = streed.solve(Misclassifications(), X, Y, max_depth=1)
-    assert streed.improve(first, Misclassifications(), X, Y).value == first.value
-    deeper = streed.improve(first, Misclassifications(), X, Y, max_depth=2)
-    assert deeper.value == streed.solve(Misclassifications(), X, Y, max_depth=2).value < first.value
-    scored = streed.improve(DecisionTreeClassifier(max_depth=2).fit(X, Y), F1(), X, Y)
-    assert scored.value == streed.solve(F1(), X, Y, max_depth=2).value
-    model = DecisionTreeClassifier(max_depth=2).fit(X[:, :4], Y)
-    refused("warm_start", "4 columns", call=lambda: streed.improve(model, Misclassifications(), X, Y))
-    refused("warm_start", "is no tree", call=lambda: streed.improve("a tree", Misclassifications(), X, Y))

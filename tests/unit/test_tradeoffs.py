@@ -11,7 +11,6 @@ import streed
 from streed.data import Dataset
 from streed.errors import TaskError
 from streed.tasks import (
-    F1,
     Accuracy,
     ClassErrors,
     DemographicParity,
@@ -60,31 +59,6 @@ def test_every_point_is_the_optimum_under_its_own_gap() -> None:
         task = Accuracy().subject_to(EqualOpportunity() <= limit)
         best = streed.solve(task, X, Y, max_depth=2, sensitive_features=SEX).value
         assert best == min(errors for errors, disparity in points if disparity <= limit + 1e-12)
-
-
-def test_three_groups_are_compared_two_by_two() -> None:
-    groups = RNG.integers(0, 3, 80)
-    for (_, disparity), tree in front(Accuracy() & DemographicParity(), groups):
-        assert disparity == pytest.approx(gap(tree.predict(X), groups), abs=1e-12)
-
-
-def test_scores_and_limits_join() -> None:
-    points = front((F1() & DemographicParity()).subject_to(EqualOpportunity() <= 0.2, MinSupport(4)))
-    for (score, disparity), tree in points:
-        predicted = tree.predict(X)
-        assert gap(predicted, SEX, Y == 1) <= 0.2 + 1e-12
-        assert disparity == pytest.approx(gap(predicted, SEX), abs=1e-12)
-        assert min(leaf.rows for leaf in tree.leaves()) >= 4
-        hits = int((predicted & Y).sum())
-        assert score == pytest.approx(2 * hits / (predicted.sum() + Y.sum()))
-
-
-def test_a_row_counts_alike_among_other_rows() -> None:
-    data, rows = Dataset.make(X, Y, sensitive_features=SEX), np.arange(0, 80, 3)
-    for task in (Accuracy() & EqualOpportunity(), Accuracy().subject_to(DemographicParity() <= 0.1)):
-        bound = task.bind(data)
-        whole, part = bound.statistics(data), bound.statistics(data.subset(rows))
-        assert all((whole[name][rows] == part[name]).all() for name in whole)
 
 
 def test_saved_trees_hold_their_claims() -> None:

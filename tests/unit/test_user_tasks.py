@@ -44,18 +44,6 @@ def same(found: list[Any], expected: list[Any]) -> bool:
     return len(rows[0]) == len(rows[1]) and np.allclose(rows[0], rows[1], rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("name", OBJECTIVES)
-def test_the_recursion_finds_what_enumeration_finds(name: str, seed: int) -> None:
-    task, data = OBJECTIVES[name], some_data(seed)
-    depth = 2
-    found = [value for value, _ in optimal_front(task, data, max_depth=depth)]
-    every = [value for value, _ in best_trees(task, data, max_depth=depth)]
-    if task.order == "total" and every:
-        every = [min(every)]  # real numbers that differ by rounding only
-    assert same(found, every)
-
-
 @pytest.mark.compiles
 @pytest.mark.parametrize("name", OBJECTIVES)
 def test_solve_finds_what_enumeration_finds(name: str) -> None:
@@ -87,25 +75,6 @@ def test_the_best_tree_is_worth_what_is_said(name: str) -> None:
     scores = EXAMPLE["best"](task, data)
     totals = Totals(task, data)
     assert same([scores[0]], [(max if task.larger_is_better else min)(task.score(value, totals) for value, _ in front)])
-
-
-@pytest.mark.compiles
-def test_values_by_hand() -> None:
-    """One leaf only, on the twelve patients."""
-    data = EXAMPLE["patients"]()
-
-    def alone(name: str) -> Any:
-        return EXAMPLE["best"](OBJECTIVES[name], data, max_depth=0)
-
-    assert alone("most errors in a leaf") == [5]
-    assert alone("errors and paid tests") == [20]
-    assert float(alone("mean outcome")[0]) == pytest.approx(25 / 12)
-    assert float(alone("Poisson deviance")[0]) == pytest.approx(-2 * 16 * np.log(16 / 18))
-    assert float(alone("square root of Gini")[0]) == pytest.approx(12 * np.sqrt(2 * 5 * 7 / 144))
-    assert float(alone("odds of an error")[0]) == pytest.approx(12 * 5 / 7)
-    assert float(alone("errors or care")[0]) == pytest.approx(3.6)
-    assert float(alone("outcome within capacity")[0]) == pytest.approx(18.5 / 12)
-    assert alone("errors by group") == [(2, 3)]  # label 0 has (4, 3)
 
 
 def test_each_is_written_in_a_few_lines() -> None:

@@ -66,27 +66,7 @@ class Unweighed(GeneralTask):
         return int((data.y[rows] != k).sum())
 
 
-@attrs.frozen
-class Errors(streed.Task):
-    """Misclassified weight, linear in the sums."""
-
-    def statistics(self, data: Any) -> Any:
-        return {"counts": data.class_numbers[:, None] == np.arange(data.n_classes)}
-
-    def leaf_cost(self, s: Any, k: int) -> Any:
-        return s.weight - s.counts[k]
-
-
 X, y = [[0], [0], [1]], ["no", "yes", "yes"]
-
-
-@pytest.mark.parametrize("driver", ["depth-first", "general"])
-def test_a_state_knows_what_its_rows_weigh(driver: str) -> None:
-    found = streed.solve(ByWeight(), X, y, sample_weight=[3, 1, 2], max_depth=1, search=driver)
-    assert found.value == 0.25
-    assert streed.solve(Errors(), X, y, sample_weight=[3, 1, 0.5], max_depth=1, search=driver).value == 1
-    both = Errors() + 0.5 * Splits()
-    assert streed.solve(both, X, y, sample_weight=[3, 0, 0.5], max_depth=1, search=driver).value == 0.5
 
 
 @pytest.mark.parametrize("task", [ByRows(), PricedRows(), Unweighed(), ByRows().subject_to(streed.tasks.MinSupport(1))])
@@ -118,24 +98,3 @@ def test_the_law_tells_who_counts_rows_in_place_of_weights() -> None:
     assert untold.holds
     assert untold["weights are copies"].verdict == "not applicable"
     assert untold["frequencies are copies"].examples > 0
-
-
-@attrs.frozen
-class Mean(streed.Task):
-    """Errors as a share of the rows that are there, each once: it forgets that they may stand for several."""
-
-    n: int = streed.task.bound(1)
-
-    def bind(self, data: Any) -> Any:
-        return attrs.evolve(self, n=data.n_rows)
-
-    def statistics(self, data: Any) -> Any:
-        return {"counts": data.class_numbers[:, None] == np.arange(data.n_classes)}
-
-    def leaf_cost(self, s: Any, k: int) -> Any:
-        return (s.weight - s.counts[k]) / self.n
-
-
-def test_the_law_tells_who_forgets_frequencies() -> None:
-    found = find_violations(Mean(), weights.LAWS, max_examples=60)
-    assert "frequencies are copies" in found.violated

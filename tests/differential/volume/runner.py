@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 import random
 import traceback
 import zlib
@@ -13,7 +12,6 @@ from typing import NamedTuple
 import attrs
 import numpy as np
 
-import streed
 from streed.errors import InputError, StreedError
 from tests.differential.volume.draws import draw_scaling
 from tests.differential.volume.problem import Problem
@@ -31,14 +29,13 @@ FAMILIES = {
 """By name, the module of each: NAMES for task sources, draw_problem(draw, rng), judge(problem), and refused(problem,
 error), which tells whether an error is the right answer."""
 
+OTHERS = ("thresholds", "fronts", "near_optimal", "stops", "proofs", "exports", "hostile")
+"""Modules with `wrong(seed, number)`: what is wrong, in words, with what they draw by these numbers."""
+
 
 def family_of(name: str) -> ModuleType:
     """The module of a family."""
-    return importlib.import_module(f"tests.differential.volume.families.{FAMILIES[name]}")
-
-
-FREQUENCY = "frequency" in inspect.signature(streed.solve).parameters
-"""Whether rows may stand for several."""
+    return importlib.import_module(f"tests.differential.volume.families.{FAMILIES.get(name, name)}")
 
 
 class Drawn(NamedTuple):
@@ -49,23 +46,12 @@ class Drawn(NamedTuple):
     number: int
 
     def problem(self) -> Problem:
-        """The problem that these belong to, always the same one."""
+        """The problem that these belong to, always the same one; of FAMILIES only."""
         name = f"{self.family}/{self.seed}/{self.number}"
         rng = np.random.default_rng([self.seed, self.number, zlib.crc32(self.family.encode())])
         problem = family_of(self.family).draw_problem(random.Random(name), rng)
         assert isinstance(problem, Problem)
-        problem = problem if FREQUENCY else attrs.evolve(problem, frequency=None)
         return attrs.evolve(problem, scaling=draw_scaling(random.Random(f"{name}/scaling"), problem))
-
-
-class Outcome(NamedTuple):
-    """What came of one problem."""
-
-    drawn: Drawn
-    verdict: Verdict
-
-    def problem(self) -> Problem:
-        return self.drawn.problem()
 
 
 def judged(problem: Problem) -> Verdict:
@@ -85,6 +71,12 @@ def judged(problem: Problem) -> Verdict:
         return Verdict("not judged", (traceback.format_exc(),))
 
 
-def outcome_of(drawn: Drawn) -> Outcome:
+def verdict_on(drawn: Drawn) -> Verdict:
     """Draws, solves and judges."""
-    return Outcome(drawn, judged(drawn.problem()))
+    if drawn.family in FAMILIES:
+        return judged(drawn.problem())
+    try:
+        wrong = family_of(drawn.family).wrong(drawn.seed, drawn.number)
+    except Exception:  # noqa: BLE001 - reported, with its traceback
+        wrong = [traceback.format_exc()]
+    return Verdict("wrong" if wrong else "right", tuple(wrong))

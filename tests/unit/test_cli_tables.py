@@ -1,0 +1,127 @@
+"""The shell on files of numbers, texts, gaps and dates, from the file to predictions for new rows."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from streed.cli.app import app
+from streed.tree import Tree
+from tests.unit.shell import run
+
+TABLE = """age,day,city,flag,y
+20.5,2020-01-01,a,0,no
+31,2020-02-01,b,1,yes
+,2020-03-01,a,0,no
+45,,c,1,yes
+52.25,2021-01-01,a,1,yes
+33,2021-05-01,b,0,no
+"""
+LABELS = ["no", "yes", "no", "yes", "yes", "no"]
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> str:
+    path = tmp_path / "table.csv"
+    path.write_text(TABLE, encoding="utf-8")
+    return str(path)
+
+
+def test_every_threshold_of_numbers_and_dates(table: str, tmp_path: Path) -> None:
+    out = str(tmp_path / "tree.json")
+    said = run("solve", table, "--target", "y", "--cuts", "all", "--max-depth", "2", "--out", out)
+    assert said.stderr.splitlines()[0] == "all thresholds of age (5 values), day (5 values)"
+    saved = json.loads(Path(out).read_text(encoding="utf-8"))
+    assert saved["claims"]["roles"]["target"] == "y"
+    assert run("predict", out, table).stdout.split() == LABELS
+    assert "not ok" not in run("verify", out, table).stdout
+
+
+@pytest.mark.parametrize("column", ["age", "day"])
+def test_trees_on_one_column(column: str, table: str, tmp_path: Path) -> None:
+    rows = [
+        dict(zip(TABLE.splitlines()[0].split(","), line.split(","), strict=True)) for line in TABLE.splitlines()[1:]
+    ]
+    path = tmp_path / "narrow.csv"
+    path.write_text("\n".join([f"{column},y", *(f"{row[column]},{row['y']}" for row in rows)]) + "\n", encoding="utf-8")
+    out = str(tmp_path / "tree.json")
+    run("solve", str(path), "--target", "y", "--cuts", "all", "--max-depth", "3", "--out", out)
+    assert run("predict", out, str(path)).stdout.split() == LABELS
+    run("verify", out, str(path))
+    made: dict[str, Any] = {}
+    exec(run("export", out, "--to", "python").stdout, made)
+    values = [None if not row[column] else float(row[column]) if column == "age" else row[column] for row in rows]
+    assert [made["predict"]({column: value}) for value in values] == LABELS
+    tree = Tree.from_json(Path(out).read_text(encoding="utf-8"))
+    assert all(each.scale is not None for each in tree.columns.values())
+    assert column in run("export", out, "--to", "sql").stdout
+
+
+def write(path: Path, n: int = 120) -> Path:
+    """Passengers of a ship, of whom women, and children, were saved."""
+    rng = np.random.default_rng(1)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file)
+        rows.writerow(["name", "survived", "class", "sex", "age", "fare", "cabin", "port", "boarded"])
+        for i in range(n):
+            sex, age = str(rng.choice(["female", "male"])), round(float(rng.uniform(1, 70)), 1)
+            cabin = f"C{rng.integers(500)}" if rng.random() < 0.3 else ""
+            known = "" if rng.random() < 0.2 else age
+            fare, port = round(float(rng.lognormal(3, 1)), 2), rng.choice(["S", "C", "Q", ""], p=[0.6, 0.2, 0.15, 0.05])
+            saved = int(sex == "female" or age <= 12)
+            rows.writerow(
+                [f"n{i}", saved, rng.integers(1, 4), sex, known, fare, cabin, port, f"1912-04-{1 + i % 9:02}"]
+            )
+    return path
+
+
+def both(*arguments: str) -> tuple[str, str]:
+    result = CliRunner().invoke(app, list(arguments), prog_name="streed")
+    assert result.exit_code == 0, (result.output, result.exception)
+    return result.stdout, result.stderr
+
+
+@pytest.mark.parametrize("options", [(), ("--cuts", "4")], ids=["default", "cuts"])
+def test_solve_verify_predict(tmp_path: Path, options: tuple[str, ...]) -> None:
+    data, saved = str(write(tmp_path / "ship.csv")), str(tmp_path / "tree.json")
+    arguments = ("solve", data, "--target", "survived", "--max-depth", "3", "--out", saved, "--json", *options)
+    stdout, told = both(*arguments)
+    answer = json.loads(stdout)
+    assert answer["status"] == "optimal"
+    assert answer["value"] <= 4
+    assert "age (" in told
+    assert "boarded (" in told
+    assert "sex" not in told  # texts are no numbers to cut
+    assert "MISMATCH" not in both("verify", saved, data)[0]
+    predicted = list(map(int, both("predict", saved, data)[0].split()))
+    with Path(data).open(encoding="utf-8") as file:
+        truth = [int(row["survived"]) for row in csv.DictReader(file)]
+    assert sum(p != t for p, t in zip(predicted, truth, strict=True)) == answer["value"]
+    text = Path(saved).read_text(encoding="utf-8")
+    assert Tree.from_json(text).to_json(indent=1) + "\n" == text
+
+
+def test_predictions_refuse_what_the_tree_does_not_know(tmp_path: Path) -> None:
+    data, saved, new = tmp_path / "a.csv", str(tmp_path / "tree.json"), tmp_path / "new.csv"
+    data.write_text("age,y\n1.5,0\n2.5,0\n7.5,1\n9.5,1\n", encoding="utf-8")
+    both("solve", str(data), "--target", "y", "--max-depth", "1", "--out", saved)
+    new.write_text("age\n3\n8\n", encoding="utf-8")
+    assert both("predict", saved, str(new))[0].split() == ["0", "1"]
+    new.write_text("age\n3\n\nNA\n", encoding="utf-8")
+    shown, told = both("predict", saved, str(new))
+    assert shown.split() == ["0", "0"]
+    assert told == (
+        "warning: column 'age' has a missing value in row 1 (counted from 0), which its data did not have; "
+        "1 such values take the branch of more rows\n"
+    )
+    for text in ("size\n3\n", "age\nold\n"):
+        new.write_text(text, encoding="utf-8")
+        result = CliRunner().invoke(app, ["predict", saved, str(new)], prog_name="streed")
+        assert result.exit_code == 2
+        assert "'age'" in result.stderr

@@ -1,0 +1,126 @@
+"""Every native driver: one value among all, one tree with any threads, gaps that close; and what `auto` takes."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import streed
+from streed.data import Dataset
+from streed.errors import TaskError
+from streed.task import Task
+from streed.tasks import F1, AbsoluteError, Accuracy, DemographicParity, SparseAccuracy, Splits
+from tests import unusual_tasks as unusual
+from tests.searches import NATIVE
+
+
+def noisy(seed: int, rows: int, widths: list[int], classes: int = 2) -> Dataset:
+    """Data whose labels follow two columns, with noise; wide columns are categorical."""
+    draw = np.random.default_rng(seed)
+    X = np.stack([draw.integers(0, width, rows) for width in widths], axis=1).astype(np.uint8)
+    y = np.where(draw.random(rows) < 0.25, draw.integers(0, classes, rows), (X[:, 0] + X[:, -1]) % classes)
+    groups = draw.integers(0, 2, rows)
+    wide = [j for j, width in enumerate(widths) if width > 2]
+    return Dataset.make(X, y, categorical=wide, sensitive_features=groups)
+
+
+LIMITS: list[dict[str, Any]] = [
+    {},
+    {"max_depth": 5},
+    {"max_nodes": 4},
+    {"max_depth": 4, "max_nodes": 6},
+    {"max_depth": 4, "min_leaf": 9},
+]
+
+
+@pytest.mark.parametrize("limits", LIMITS, ids=str)
+def test_all_find_one_value_and_one_tree_with_any_number_of_threads(limits: dict[str, Any]) -> None:
+    for seed in range(3):
+        data = noisy(seed, 150, [[2] * 9, [3, 2, 2, 4, 2], [5, 4, 3]][seed], 2 + seed % 2)
+        for penalty in (0.004, 0.02):
+            found = [
+                streed.solve(SparseAccuracy(penalty), data, search=search, threads=threads, **limits)
+                for search in NATIVE
+                for threads in (1, 2)
+            ]
+            assert {each.status for each in found} == {"optimal"}
+            assert len({each.value for each in found}) == 1
+            assert len({str(each.tree) for each in found}) == 1
+
+
+@pytest.mark.parametrize("task", [F1(), Accuracy().subject_to(DemographicParity() <= 0.1)], ids=["score", "limit"])
+def test_reductions_find_one_tree_by_any_driver(task: Task) -> None:
+    data = noisy(4, 80, [2] * 6)
+    found = [streed.solve(task, data, max_depth=3, search=search, threads=n) for search in NATIVE for n in (1, 2)]
+    assert len({(each.value, str(each.tree)) for each in found}) == 1
+
+
+@pytest.mark.parametrize("search", NATIVE)
+def test_the_gap_never_grows_and_ends_at_zero(search: str) -> None:
+    result = streed.solve(SparseAccuracy(0.002), noisy(3, 300, [2] * 14), search=search)
+    trace = result.stats["trace"]
+    assert result.status == "optimal"
+    assert trace[-1][1:3] == (result.value, result.value)
+    gaps = [best - bound for _, best, bound, _ in trace if best is not None and bound is not None]
+    assert gaps == sorted(gaps, reverse=True)
+    assert [entry[0] for entry in trace] == sorted(entry[0] for entry in trace)
+
+
+@pytest.mark.parametrize("search", NATIVE)
+def test_a_stop_by_the_gap_keeps_its_promise(search: str) -> None:
+    result = streed.solve(SparseAccuracy(0.0005), noisy(5, 400, [2] * 24), search=search, gap=0.9, time_limit=60)
+    assert result.status in ("optimal", "feasible")
+    assert result.stats["stopped"] in (None, "gap")
+    assert result.gap <= 0.9 * result.value
+    assert streed.solve(Accuracy(), noisy(5, 400, [2] * 8), search=search, max_depth=2, gap=0).status == "optimal"
+
+
+@pytest.mark.parametrize("search", NATIVE)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_it_stops_in_time_with_a_tree_and_a_bound(search: str, threads: int) -> None:
+    data = noisy(7, 3000, [2] * 60)
+    streed.solve(SparseAccuracy(0.0005), noisy(7, 50, [2] * 5), search=search, threads=threads)
+    result = streed.solve(SparseAccuracy(0.0005), data, search=search, threads=threads, time_limit=0.5)
+    assert (result.status, result.stats["stopped"]) == ("feasible", "time")
+    assert result.tree is not None
+    assert 0 <= result.lower_bound < result.value
+
+
+def test_a_partial_order_is_refused_by_the_best_first_driver() -> None:
+    with pytest.raises(TaskError, match="best-first search needs a total one"):
+        streed.solve(unusual.ErrorsByClass(), [[0], [1]], [0, 1], search="branches")
+
+
+@pytest.mark.parametrize("width", [2, 3])
+@pytest.mark.parametrize("penalty", [0.02, 0.05])
+def test_no_more_branches_are_expanded_than_theorem_4_4_allows(penalty: float, width: int) -> None:
+    """Theorem 4.4 with the problem's own kappa (G.5)."""
+    for seed in range(4):
+        columns = 5 if width == 3 else 7
+        result = streed.solve(SparseAccuracy(penalty), noisy(seed, 80, [width] * columns), search="branches")
+        assert result.tree is not None
+        splits = result.tree.n_branches
+        deepest = math.floor(splits - 1 + (result.value - penalty * splits) / penalty + 1e-9)
+        most = sum(math.comb(columns, h) * width**h for h in range(min(deepest, columns) + 1))
+        assert 1 <= result.stats["expansions"] - result.stats["repeats"] <= most
+
+
+@pytest.mark.parametrize(
+    ("task", "options", "driver"),
+    [
+        (Accuracy(), {"max_depth": 2}, "depth-first"),
+        (SparseAccuracy(0.05), {"time_limit": 60}, "branches"),
+        (SparseAccuracy(0.05), {}, "depth-first"),
+        (unusual.ErrorsByClass(), {"max_depth": 1}, "depth-first"),
+        (AbsoluteError() + 0.01 * Splits(), {"max_depth": 1}, "general"),
+    ],
+)
+def test_auto_says_which_driver_it_took(task: Task, options: dict[str, Any], driver: str) -> None:
+    data = noisy(1, 60, [2] * 5)
+    result = streed.solve(task, data, search="auto", **options)
+    assert result.stats["chosen"]
+    assert result.stats["search"] == driver
+    assert result.value == streed.solve(task, data, **options).value

@@ -1,0 +1,268 @@
+"""Solves that stop early, by time, memory, Ctrl-C or who listens: trees of their values, bounds, and on time."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import threading
+import time
+from typing import Any
+
+import attrs
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import streed
+from streed.cli.app import app
+from streed.data import Dataset
+from streed.progress import Progress
+from streed.reference import Evaluation
+from streed.result import Result
+from streed.task import State, Task, Totals
+from streed.tasks import (
+    F1,
+    AbsoluteError,
+    Accuracy,
+    BalancedAccuracy,
+    ClassErrors,
+    DemographicParity,
+    Gini,
+    MinSupport,
+    SparseAccuracy,
+    Splits,
+    SquaredError,
+)
+from tests import unusual_tasks as unusual
+from tests.processes import started
+
+_RNG = np.random.default_rng(0)
+X, Y = _RNG.integers(0, 2, (3_000, 60)).astype(np.uint8), _RNG.integers(0, 2, 3_000)
+"""Labels that have nothing to do with the columns: no search of depth seven ends within minutes."""
+LARGE = Dataset.make(X, Y, z=_RNG.normal(size=3_000))
+
+_WAIT = 60
+"""Seconds within which what was stopped must end; it would take hours."""
+
+
+@attrs.frozen
+class Deviations(Task):
+    """Real statistics, for which kernels are generated."""
+
+    def statistics(self, data: Dataset) -> dict[str, Any]:
+        z = data.row_data["z"]
+        return {"z": z, "square": z * z}
+
+    def labels(self, data: Dataset) -> tuple[str, ...]:
+        return ("mean",)
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return s.square - s.z * s.z / s.rows
+
+    def lower_bound(self, s: State) -> Any:
+        return 0.0
+
+
+NATIVE: list[Any] = [
+    Accuracy(),
+    Accuracy().subject_to(MinSupport(3)),
+    SparseAccuracy(0.0001),
+    BalancedAccuracy(),
+    pytest.param(Gini(), marks=pytest.mark.compiles),
+    pytest.param(Deviations(), marks=pytest.mark.compiles),
+]
+GENERAL: list[Any] = [
+    AbsoluteError(),
+    unusual.FewOfEach(),
+    unusual.ErrorsByClass(),
+    unusual.Gini(),
+    unusual.Discounted(),
+    unusual.ByOwnDominance(),
+    unusual.Spread(),
+]
+
+
+def check_stopped(result: Result, reason: str, data: Dataset = LARGE) -> None:
+    """Assert that a stopped result holds trees of their values, and a bound on the side of the optimum."""
+    assert (result.status, result.stats["stopped"]) == ("feasible", reason)
+    evaluation, totals = Evaluation(result.task, data), Totals(result.task, data)
+    for value, tree in result.front:
+        worth = result.task.score(evaluation.cost(tree.root), totals)
+        assert np.ravel(value).astype(float) == pytest.approx(np.ravel(worth).astype(float), rel=1e-9)
+    if result.task.order != "total":
+        assert result.front
+    elif result.task.larger_is_better:
+        assert result.lower_bound == result.value < result.upper_bound <= 1
+    elif result.lower_bound is not None:
+        assert result.lower_bound < result.value == result.upper_bound
+        assert result.gap == result.upper_bound - result.lower_bound
+
+
+@pytest.mark.parametrize("limit", [1e-9, 0.3])
+@pytest.mark.parametrize("task", [*NATIVE, *GENERAL], ids=lambda task: type(task).__name__)
+def test_a_time_limit(task: Task, limit: float) -> None:
+    streed.solve(task, LARGE, max_depth=6, time_limit=1e-9)  # what must be compiled is compiled
+    before, begin = threading.active_count(), time.perf_counter()
+    result = streed.solve(task, LARGE, max_depth=7, time_limit=limit)
+    assert time.perf_counter() - begin < limit + _WAIT
+    assert threading.active_count() == before
+    check_stopped(result, "time")
+
+
+def test_a_time_limit_on_two_threads() -> None:
+    check_stopped(streed.solve(Accuracy(), LARGE, max_depth=7, time_limit=0.3, threads=2), "time")
+
+
+@pytest.mark.parametrize("task", [Accuracy(), F1(), SquaredError(), AbsoluteError(), Accuracy() & Splits()], ids=str)
+@pytest.mark.parametrize("cuts", ["all", 5])
+def test_no_time_is_too_short_for_a_leaf(task: Task, cuts: Any) -> None:
+    rng = np.random.default_rng(2)
+    values, labels = rng.normal(size=(1_000, 12)), rng.integers(0, 2, 1_000)
+    result = streed.solve(task, values, labels, max_depth=5, max_cuts=cuts, time_limit=1e-6)
+    assert result.status == "feasible"
+    assert result.tree is not None
+    assert len(result.tree.predict(values)) == 1_000
+
+
+def test_limits_that_do_not_matter() -> None:
+    small = streed.solve(Accuracy(), X[:200], Y[:200], max_depth=2)
+    limited = streed.solve(Accuracy(), X[:200], Y[:200], max_depth=2, time_limit=60, memory_limit=2**34)
+    assert (limited.value, limited.status, limited.stats["stopped"]) == (small.value, "optimal", None)
+    assert limited.tree == small.tree
+
+
+@pytest.mark.parametrize("task", GENERAL, ids=lambda task: type(task).__name__)
+def test_a_memory_limit_of_the_general_route(task: Task) -> None:
+    check_stopped(streed.solve(task, LARGE, max_depth=6, memory_limit=1), "memory")
+
+
+@pytest.mark.parametrize("search", ["depth-first", "branches"])
+def test_little_memory_leaves_the_optimum_or_says_so(search: str) -> None:
+    part = Dataset.make(X[:200, :12], X[:200, 0] ^ (X[:200, 1] & Y[:200]))
+    free = streed.solve(SparseAccuracy(0.01), part, search=search)
+    tight = streed.solve(SparseAccuracy(0.01), part, search=search, memory_limit=int(free.stats["peak_bytes"]) + 2**20)
+    assert tight.status == "optimal" or tight.stats["stopped"] == "memory"
+    assert tight.lower_bound <= free.value <= tight.value
+
+
+class Never(streed.Limit):
+    def allows(self, s: State) -> bool:
+        return False
+
+
+def test_nothing_known_is_not_infeasible() -> None:
+    data = Dataset.make(X[:64, :6], Y[:64])
+    result = streed.solve(unusual.FewOfEach(0).subject_to(Never()), data, max_depth=6, time_limit=1e-9)
+    assert (result.status, result.tree, result.front) == ("unknown", None, ())
+    assert streed.solve(unusual.Gini().subject_to(Never()), data, max_depth=2).status == "infeasible"
+
+
+# -- who listens -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("task", [Accuracy(), BalancedAccuracy(), unusual.Gini(), *NATIVE[-1:]], ids=str)
+def test_a_callable_hears_sane_numbers(task: Task) -> None:
+    told: list[Progress] = []
+    result = streed.solve(task, LARGE, max_depth=7, time_limit=1.2, progress=told.append)
+    assert len(told) >= 2
+    assert [p.elapsed for p in told] == sorted(p.elapsed for p in told)
+    assert [p.nodes for p in told] == sorted(p.nodes for p in told)
+    sign = -1 if task.larger_is_better else 1
+    costs = [sign * p.incumbent for p in told if p.incumbent is not None]
+    bounds = [sign * p.lower_bound for p in told if p.lower_bound is not None]
+    assert costs == sorted(costs, reverse=True)
+    assert bounds == sorted(bounds)
+    assert (told[-1].phase, told[-1].incumbent, told[-1].gap) == ("done", result.value, result.gap)
+
+
+def test_the_end_is_told_of_short_and_of_infeasible_solves() -> None:
+    told: list[Progress] = []
+    result = streed.solve(SparseAccuracy(0.01), X[:50], Y[:50], max_depth=2, progress=told.append)
+    assert (told[-1].phase, told[-1].incumbent, told[-1].gap) == ("done", result.value, 0)
+    streed.solve(Accuracy().subject_to(MinSupport(51)), X[:50], Y[:50], max_depth=2, progress=told.append)
+    assert (told[-1].phase, told[-1].incumbent, told[-1].gap) == ("done", None, None)
+
+
+@pytest.mark.parametrize("task", [Accuracy(), unusual.Gini()], ids=str)
+def test_what_a_callable_raises_ends_the_solve(task: Task) -> None:
+    def enough(progress: Progress) -> None:
+        raise KeyError("enough")
+
+    before, begin = threading.active_count(), time.perf_counter()
+    with pytest.raises(KeyError, match="enough"):
+        streed.solve(task, LARGE, max_depth=7, progress=enough)
+    assert time.perf_counter() - begin < _WAIT
+    assert threading.active_count() == before
+
+
+@pytest.mark.parametrize("task", [Accuracy(), unusual.Gini(), unusual.FewOfEach(), ClassErrors()], ids=str)
+def test_an_interrupt_from_a_callable_gives_what_is_known(task: Task) -> None:
+    def interrupt(progress: Progress) -> None:
+        if progress.phase == "searching":
+            raise KeyboardInterrupt
+
+    result = streed.solve(task, LARGE, max_depth=7, progress=interrupt)
+    check_stopped(result, "interrupt")
+    for missing in result.stats.get("missing", ()):
+        for value, _ in result.front:
+            assert sum(w * x for w, x in zip(missing["weights"], value, strict=True)) >= missing["bound"] - 1e-9
+
+
+def test_an_interrupted_trade_off_says_where_the_rest_is() -> None:
+    given = {"max_depth": 2, "sensitive_features": _RNG.integers(0, 2, 200)}
+    whole = streed.solve(Accuracy() & DemographicParity(), X[:200, :8], Y[:200], **given)
+    for limit in (1e-9, 1e-3, 1e-2):
+        result = streed.solve(Accuracy() & DemographicParity(), X[:200, :8], Y[:200], time_limit=limit, **given)
+        if result.status == "optimal":
+            assert result.front == whole.front
+            continue
+        missing, known = result.stats["missing"], {value for value, _ in result.front}
+        for errors, gap in {value for value, _ in whole.front} - known:
+            assert missing["gap_below"] is None or gap < missing["gap_below"]
+            assert missing["score_bound"] is None or errors >= missing["score_bound"]
+
+
+# -- Ctrl-C ------------------------------------------------------------------------------------------------------------
+
+INTERRUPTED = """
+import json, sys
+import streed
+from streed.tasks import Accuracy
+from tests.unit.test_stopping import LARGE, X, Y
+
+def tell(progress):
+    if progress.phase == "searching" and progress.nodes > 0:
+        print("searching", flush=True)
+
+result = streed.solve(Accuracy(), LARGE, max_depth=7, progress=tell, threads=int(sys.argv[1]))
+wrong = int((result.tree.predict(X) != Y).sum())
+print(json.dumps([result.status, result.stats["stopped"], result.value, wrong, result.lower_bound, result.gap]))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there, signals reach whole consoles")
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_interrupt_gives_the_best_tree_so_far(threads: int) -> None:
+    with started([sys.executable, "-c", INTERRUPTED, str(threads)], stderr=None) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "searching\n"
+        time.sleep(0.3)
+        child.send_signal(signal.SIGINT)
+        begin = time.perf_counter()
+        *_, last = child.stdout.read().splitlines()
+        took = time.perf_counter() - begin
+    assert child.returncode == 0
+    status, stopped, value, found, lower, gap = json.loads(last)
+    assert (status, stopped, value) == ("feasible", "interrupt", found)
+    assert 0 <= lower < value == lower + gap
+    assert took < _WAIT
+
+
+def test_the_command_prints_the_front_that_it_has() -> None:
+    words = ("front", "tic-tac-toe", "--max-depth", "7", "--time-limit", "0.5", "--json")
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 3, done.output
+    found = json.loads(done.stdout)
+    assert found["status"] == "feasible"
+    assert len(found["points"]) >= 2
