@@ -14,8 +14,9 @@ from streed.task import Totals
 from tests.differential.volume import __main__ as command
 from tests.differential.volume.problem import Problem, to_text
 from tests.differential.volume.runner import FAMILIES, OTHERS, Drawn, family_of, judged, verdict_on
+from tests.differential.volume.smaller import smaller
 
-QUICK = {"costs": 40, "scores": 12, "fairness": 10, "discounts": 12, "policies": 10, "regression": 16, "hostile": 24}
+QUICK = {"costs": 40, "scores": 12, "fairness": 8, "discounts": 12, "policies": 10, "regression": 12, "hostile": 24}
 """How many are tried of the families that compile little; of the others only where much is compiled."""
 LONG = {"fronts": 56, "stops": 44, "thresholds": 60, "near_optimal": 44}
 COUNTS = QUICK | {"proofs": 6, "exports": 12} | LONG
@@ -82,8 +83,13 @@ def test_it_tells_what_is_wrong_and_makes_it_small(
 ) -> None:
     solve = streed.solve
     assert command.main(["--family", "costs", "--count", "4", "--seed", "4"]) == 0
+    X = np.random.default_rng(0).integers(0, 2, (12, 3)).astype(np.uint8)
+    problem = Problem("costs", "Misclassifications()", X, X[:, 1].tolist(), limits={"max_depth": 1, "min_leaf": 1})
+    assert not judged(problem).wrong
     monkeypatch.setattr(streed, "solve", lambda *given, **named: solve(*given, **{**named, "max_depth": 0}))
+    little = smaller(problem)
+    assert (little.n_rows, little.X.shape[1]) == (2, 1)
+    monkeypatch.setattr(command, "smaller", lambda problem: little)
     assert command.main(["--family", "costs", "--count", "6", "--seed", "4", "--save", str(tmp_path)]) == 1
     assert '"family": "costs"' in capsys.readouterr().out
-    case = json.loads(next(tmp_path.iterdir()).read_text(encoding="utf-8"))
-    assert np.array(case["X"]).size <= 4
+    assert Problem.from_plain(json.loads(next(tmp_path.iterdir()).read_text(encoding="utf-8"))).n_rows == 2

@@ -210,7 +210,7 @@ def test_an_interrupt_from_a_callable_gives_what_is_known(task: Task) -> None:
 
 
 def test_an_interrupted_trade_off_says_where_the_rest_is() -> None:
-    given = {"max_depth": 2, "sensitive_features": _RNG.integers(0, 2, 200)}
+    given: dict[str, Any] = {"max_depth": 2, "sensitive_features": _RNG.integers(0, 2, 200)}
     whole = streed.solve(Accuracy() & DemographicParity(), X[:200, :8], Y[:200], **given)
     for limit in (1e-9, 1e-3, 1e-2):
         result = streed.solve(Accuracy() & DemographicParity(), X[:200, :8], Y[:200], time_limit=limit, **given)
