@@ -85,9 +85,7 @@ class EnoughTreated(streed.Limit):
 
 @attrs.frozen
 class WatchedOutcome(streed.Task):
-    """The outcome of treated rows, of leaves in which enough rows were treated to know."""
-
-    least: int = 2
+    """The outcome of treated rows."""
 
     def statistics(self, data):
         return {"was_treated": data.row_data["was_treated"], "gain": data.row_data["treated"]}
@@ -97,10 +95,6 @@ class WatchedOutcome(streed.Task):
 
     def leaf_cost(self, s, k):
         return -s.gain * k
-
-    @property
-    def limits(self):
-        return (EnoughTreated(self.least),)
 
 
 @attrs.frozen
@@ -203,7 +197,7 @@ OBJECTIVES: dict[str, streed.Task] = {
     "most errors in a leaf": MostErrors(),
     "errors and paid tests": PaidTests(),
     "mean outcome": Outcome(),
-    "outcome where watched": WatchedOutcome(),
+    "outcome where watched": WatchedOutcome().subject_to(EnoughTreated(2)),
     "Poisson deviance": PoissonDeviance() + 0.5 * Splits(),
     "square root of Gini": SquareRootGini(),
     "odds of an error": Odds() + 0.1 * Splits(),

@@ -203,40 +203,15 @@ def exact_integers(values: Array, name: str = "values") -> tuple[Array, Fraction
 
     What `values` may be, and the errors, are as in `exact_array`; floats are the decimals that Python prints.
     """
-    found, unit = listed_integers(values, name)
-    return (found.everywhere(found.numbers) if isinstance(found, Listed) else found), unit
-
-
-@attrs.frozen(eq=False)
-class Listed:
-    """Many whole numbers of which few are different: what is done with them is done once for each."""
-
-    numbers: Array
-    """(m,): the different ones, Python integers."""
-    place: Array
-    """(n, K): which of them each is."""
-
-    def everywhere(self, numbers: Array) -> Array:
-        """What stands for each different number, wherever that stands."""
-        found: Array = numbers[self.place]
-        return found
-
-
-def listed_integers(values: Array, name: str) -> tuple[Array | Listed, Fraction]:
-    """What `exact_integers` gives; large numbers of which many are equal are listed."""
     values = np.asarray(values)
     small = _small(values, name)
     if small is not None:
         return small
-    whole, place, unit = _any_size(values, name)
+    whole, unit = _any_size(values, name)
     common = math.gcd(*whole.flat)
     if common > 1:
         whole, unit = whole // common, unit * common
-    times = None if place is None else np.bincount(place.ravel(), minlength=len(whole))
-    if _rough_total(whole, times) < SURELY_MORE and _sum_of_absolutes(whole, times) < LARGEST_TOTAL:
-        whole = whole.astype(np.int64)
-        return (whole if place is None else whole[place]), unit
-    return (whole if place is None else Listed(whole, place)), unit
+    return (whole.astype(np.int64) if _fit(whole) else whole), unit
 
 
 def exact_array(values: Array, name: str = "values") -> tuple[Array, Fraction, bool]:
@@ -286,11 +261,8 @@ def _decimals_of(value: float) -> int:
     return _DECIMALS + 1
 
 
-def _any_size(values: Array, name: str) -> tuple[Array, Array | None, Fraction]:
-    """The values as Python integers (objects), and the worth of one.
-
-    Or the different values only, and which of them stands at each place.
-    """
+def _any_size(values: Array, name: str) -> tuple[Array, Fraction]:
+    """The values as Python integers (objects), and the worth of one."""
     place = None
     if values.dtype.kind == "O":
         fractions = [Fraction(exact_number(x, name)) for x in values.flat]
@@ -301,27 +273,20 @@ def _any_size(values: Array, name: str) -> tuple[Array, Array | None, Fraction]:
     else:
         different = values.ravel()
         if values.size > _FEW:
-            different, place = np.unique(different, return_inverse=True)
+            found, where = np.unique(different, return_inverse=True)
+            if 2 * len(found) < values.size:
+                different, place = found, where
         whole, common = decimals_of(different.astype(np.float64).tolist())
     found = np.empty(len(whole), object)
     found[:] = whole
-    unit = Fraction(1, common)
-    return (found.reshape(values.shape), None, unit) if place is None else (found, place.reshape(values.shape), unit)
+    return (found if place is None else found[place]).reshape(values.shape), Fraction(1, common)
 
 
-def _sum_of_absolutes(values: Array, times: Array | None) -> int:
-    """The sum of the absolute values of Python integers, each so many times or once."""
-    if times is None:
-        return sum(map(abs, values.flat))
-    return sum(abs(value) * often for value, often in zip(values, times.tolist(), strict=True))
-
-
-def _rough_total(values: Array, times: Array | None) -> float:
-    """As `_sum_of_absolutes`, nearly; 0 where floats cannot tell."""
+def _fit(values: Array) -> bool:
+    """Whether the absolute values of Python integers add up to less than what sums may be."""
     try:
         with np.errstate(over="ignore"):
-            absolutes = np.abs(values.astype(np.float64))
-            total = float((absolutes if times is None else absolutes * times).sum())
+            rough = float(np.abs(values.astype(np.float64)).sum())
     except OverflowError:
-        return 0.0
-    return total if total < math.inf else 0.0
+        return False
+    return not SURELY_MORE <= rough < math.inf and sum(map(abs, values.flat)) < LARGEST_TOTAL

@@ -29,7 +29,6 @@ from streed.task.analysis.cut_loss import OVER_ALL, bound_over_all
 from streed.task.analysis.extent import affordable
 from streed.task.contract import check_contract, is_shipped
 from streed.task.positive import positive_class
-from streed.task.weighing import check_weights, in_copies
 from streed.tree import Claims, Tree
 from streed.tree.claims import extent_text
 from streed.tree.declarations import check_declarations
@@ -58,8 +57,6 @@ class Solving:
         self.asked, self.begin = asked, begin
         self._listener = listener
         self.task = as_costs(task)
-        check_weights(self.task, data)
-        data = in_copies(self.task, data)
         limits = self._tree_limits(data)
         self._own = not is_shipped(self.task)
         if self._own:

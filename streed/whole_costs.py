@@ -16,7 +16,7 @@ import attrs
 import numpy as np
 
 from streed.errors import InputError
-from streed.exact import LARGEST_TOTAL, ONE, SURELY_MORE, Array, Listed, as_float, exact_integers, listed_integers
+from streed.exact import LARGEST_TOTAL, ONE, SURELY_MORE, Array, as_float, exact_integers
 
 _ROUNDED_BITS = 50
 
@@ -34,7 +34,8 @@ class WideCosts:
     A tree costs `unit * (sum of costs[row, label of its leaf] + split * branching nodes)`.
     """
 
-    total: Array | Listed
+    costs: Array
+    """(n, K) Python integers as objects."""
     split: int
     unit: Fraction
     shift: int
@@ -49,11 +50,6 @@ class WideCosts:
 
     That is less than 2**shift and, where costs are large beside how far they lie apart, what any label costs the row.
     """
-
-    @functools.cached_property
-    def costs(self) -> Array:
-        """(n, K) Python integers as objects."""
-        return _array(self.total)
 
     def lower(self, rounded: int) -> Fraction:
         """A tree that costs at least `rounded` by rounded costs costs at least this."""
@@ -116,10 +112,9 @@ def integer_costs(terms: list[tuple[Fraction, Array]], split: Fraction | int, we
     row_weights, row_unit = None, ONE
     if weights is not None:
         row_weights, row_unit = exact_integers(weights, "sample_weight")
-    parts: list[tuple[Fraction, Array | Listed]] = []
-    lists = len(terms) == 1 and weights is None
+    parts: list[tuple[Fraction, Array]] = []
     for weight, costs in terms:
-        integers, unit = listed_integers(costs, "costs") if lists else exact_integers(costs, "costs")
+        integers, unit = exact_integers(costs, "costs")
         worth = weight if unit is ONE else weight * unit
         parts.append((worth if row_unit is ONE else worth * row_unit, integers))
     unit = common_unit([worth for worth, _ in parts] + [Fraction(split)])
@@ -129,52 +124,35 @@ def integer_costs(terms: list[tuple[Fraction, Array]], split: Fraction | int, we
         largest += abs(_in_units(worth, unit)) * _largest_total(part, row_weights)
     if 2 * largest >= LARGEST_TOTAL:  # twice, as what a search adds is how far a row's costs lie apart
         return _rounded(parts, own, unit, row_weights)
-    total: Array = functools.reduce(operator.add, [_times(worth, _array(part), unit) for worth, part in parts])
+    total: Array = functools.reduce(operator.add, [_times(worth, part, unit) for worth, part in parts])
     if row_weights is not None:
         total = total * row_weights[:, None]
     return IntegerCosts(np.ascontiguousarray(total, np.int64), own, unit, True)
 
 
-def _rounded(
-    parts: list[tuple[Fraction, Array | Listed]], split: int, unit: Fraction, weights: Array | None
-) -> IntegerCosts:
+def _rounded(parts: list[tuple[Fraction, Array]], split: int, unit: Fraction, weights: Array | None) -> IntegerCosts:
     """The costs, exact where their sum fits after all, else rounded down to 2**50 or less of their total."""
-    (worth, part), *more = parts
-    if isinstance(part, Listed) and not more:
-        total: Array | Listed = attrs.evolve(part, numbers=_times(worth, part.numbers, unit))
-    else:
-        total = functools.reduce(
-            operator.add, [_times(worth, _array(part).astype(object), unit) for worth, part in parts]
-        )
-        if weights is not None:
-            total = total * weights.astype(object)[:, None]
+    total: Array = functools.reduce(operator.add, [_times(worth, part.astype(object), unit) for worth, part in parts])
+    if weights is not None:
+        total = total * weights.astype(object)[:, None]
     most, apart = _extent(total)
     # a split that costs more than any labels may gain never pays, however much more
     capped = min(split, 2 * apart + 1)
     if max(most, apart) + 2 * abs(capped) + 2 < LARGEST_TOTAL:
-        return IntegerCosts(np.ascontiguousarray(_array(total), np.int64), capped, unit, True)
+        return IntegerCosts(np.ascontiguousarray(total, np.int64), capped, unit, True)
     if not math.isfinite(as_float(unit * most)):
         raise InputError("costs", "their sum is beyond the range of floats", "divide all of them by a common factor")
-    numbers: Array = total.numbers if isinstance(total, Listed) else total
     base, largest = 0, max(most, apart)
     if apart < most >> 2:  # what a row costs whatever its label needs no bits
-        numbers, largest = _array(total), apart
-        base = numbers.min(axis=1, keepdims=True)
+        base, largest = total.min(axis=1, keepdims=True), apart
     shift = max(0, largest.bit_length() - _ROUNDED_BITS)
-    rounded = numbers - base >> shift
-    rests = numbers - (rounded << shift)
+    rounded = total - base >> shift
+    rests = total - (rounded << shift)
     rests = rests if max(map(abs, rests.flat), default=0) >= LARGEST_TOTAL else rests.astype(np.int64)
-    rounded = rounded.astype(np.int64)
-    if isinstance(total, Listed) and numbers is total.numbers:
-        rounded, rests = total.everywhere(rounded), total.everywhere(rests)
     lowest, highest = (_whole_sum(functools.reduce(extreme, rests.T)) for extreme in (np.minimum, np.maximum))
     price = min(split, 2 * (largest + (1 << shift))) >> shift
     wide = WideCosts(total, split, unit, shift, lowest, highest, split - (price << shift), rests)
-    return IntegerCosts(np.ascontiguousarray(rounded), price, unit * (1 << shift), False, wide)
-
-
-def _array(numbers: Array | Listed) -> Array:
-    return numbers.everywhere(numbers.numbers) if isinstance(numbers, Listed) else numbers
+    return IntegerCosts(np.ascontiguousarray(rounded, np.int64), price, unit * (1 << shift), False, wide)
 
 
 def _whole_sum(numbers: Array) -> int:
@@ -184,26 +162,22 @@ def _whole_sum(numbers: Array) -> int:
     return int(numbers.sum())
 
 
-def _extent(total: Array | Listed) -> tuple[int, int]:
+def _extent(total: Array) -> tuple[int, int]:
     """The sums over the rows of their largest cost in absolute value, and of how far their costs lie apart.
 
     Of costs that surely do not fit into 64 bits, a little more than that.
     """
-    numbers = total.numbers if isinstance(total, Listed) else total
     try:
-        near = numbers.astype(np.float64)
+        near = total.astype(np.float64)
     except OverflowError:
-        near = np.zeros(numbers.shape)
-    if isinstance(total, Listed):
-        near = total.everywhere(near)
+        near = np.zeros(total.shape)
     with np.errstate(over="ignore"):
         highest, lowest = functools.reduce(np.maximum, near.T), functools.reduce(np.minimum, near.T)
         rough = [float(np.maximum(highest, -lowest).sum()), float((highest - lowest).sum())]
     if all(SURELY_MORE <= each < math.inf for each in rough):
         most, apart = (int(each) + (int(each) >> _CLOSE) for each in rough)
         return most, apart
-    every = _array(total)
-    return int(np.abs(every).max(axis=1).sum()), int((every.max(axis=1) - every.min(axis=1)).sum())
+    return int(np.abs(total).max(axis=1).sum()), int((total.max(axis=1) - total.min(axis=1)).sum())
 
 
 def _times(worth: Fraction, numbers: Array, unit: Fraction) -> Array:
@@ -220,9 +194,9 @@ def _in_units(worth: Fraction | int, unit: Fraction) -> int:
     return worth.numerator * unit.denominator // (worth.denominator * unit.numerator)
 
 
-def _largest_total(costs: Array | Listed, weights: Array | None) -> int:
+def _largest_total(costs: Array, weights: Array | None) -> int:
     """The sum over the rows of their largest cost in absolute value, or more where that is no matter."""
-    if isinstance(costs, Listed) or costs.dtype == object:
+    if costs.dtype == object:
         return LARGEST_TOTAL  # which all of their absolute values together reach: `_rounded` looks more closely
     if weights is None:
         most = len(costs) * int(max(costs.max(initial=0), -costs.min(initial=0)))

@@ -1,27 +1,31 @@
 """The objectives that ship with streed, one family a file."""
 
-from streed.tasks.absolute_error import AbsoluteError
-from streed.tasks.accuracy import Accuracy, BalancedAccuracy, Misclassifications, WeightedAccuracy
-from streed.tasks.bayes import BayesianTree
-from streed.tasks.brier import BrierScore
-from streed.tasks.class_errors import ClassErrors
+from streed.tasks.accuracy import (
+    Accuracy,
+    BalancedAccuracy,
+    Lexicographic,
+    Misclassifications,
+    SparseAccuracy,
+    Splits,
+    WeightedAccuracy,
+    WorstLeaf,
+)
 from streed.tasks.cost_sensitive import CostSensitive, MisclassificationCosts
-from streed.tasks.entropy import Entropy
 from streed.tasks.fairness import (
     DemographicParity,
     EqualizedOdds,
     EqualOpportunity,
     ErrorRateParity,
     PredictiveEquality,
+    TreatmentParity,
 )
-from streed.tasks.gini import Gini
-from streed.tasks.group_limits import TreatmentEquality
+from streed.tasks.impurity import BrierScore, Entropy, Gini
 from streed.tasks.instance_costs import InstanceCosts
-from streed.tasks.lexicographic import Lexicographic
 from streed.tasks.linear import LinearLeaves, predict_linear
-from streed.tasks.mdl import MehtaMDL, QuinlanMDL
+from streed.tasks.mdl import BayesianTree, MehtaMDL, QuinlanMDL
 from streed.tasks.metrics import (
     F1,
+    ClassErrors,
     CohenKappa,
     FBeta,
     GMean,
@@ -29,19 +33,15 @@ from streed.tasks.metrics import (
     MatthewsCorrelation,
     MonotoneMetric,
 )
-from streed.tasks.minimum_error import MinimumError
 from streed.tasks.monotone import MonotoneErrors
-from streed.tasks.pessimistic import PessimisticError
-from streed.tasks.poisson import PoissonDeviance
 from streed.tasks.policy import PolicyValue, TreatmentCosts
-from streed.tasks.quantile import QuantileError
+from streed.tasks.pruning import MinimumError, PessimisticError
+from streed.tasks.quantile import AbsoluteError, QuantileError
 from streed.tasks.rates import Precision, Recall, Specificity
 from streed.tasks.regression import SquaredError
-from streed.tasks.sparsity import SparseAccuracy, Splits
 from streed.tasks.support import MinSupport, MinSupportOf
-from streed.tasks.survival import RelativeRisk
-from streed.tasks.treatment_parity import TreatmentParity
-from streed.tasks.worst_leaf import WorstLeaf
+from streed.tasks.survival import PoissonDeviance, RelativeRisk
+from streed.tasks.treatment_equality import TreatmentEquality
 
 __all__ = [
     "F1",

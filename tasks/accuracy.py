@@ -1,4 +1,6 @@
-"""Accuracy: as few misclassified rows as possible, plain, by class weights, or balanced over the classes.
+"""Misclassified rows: plain, weighted, by leaf, and beside the size of the tree.
+
+Accuracy: as few misclassified rows as possible, plain, by class weights, or balanced over the classes.
 
     minimise sum over rows (x, y) of w(y) * [tree(x) != y]
 
@@ -9,6 +11,45 @@ Separable: a sum over rows, so additive over leaves (STreeD, Section 4.1 and Eq.
 >>> result = streed.solve(Accuracy(), [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0], max_depth=2)
 >>> result.value, result.status
 (0, 'optimal')
+
+Sparsity: a cost per branching node, alone or beside the error rate.
+
+    minimise (1 / n) * sum over rows (x, y) of [tree(x) != y] + lambda * (branching nodes)
+
+Separable: both sums are additive over subtrees (STreeD, Eq. 4, with the branching cost g(s, f) = lambda); it is the
+objective of Branches (Eq. 5: its accuracy minus lambda times splits is 1 minus this value).
+
+>>> import streed
+>>> from streed.tasks import SparseAccuracy
+>>> streed.solve(SparseAccuracy(0.1), [[0], [0], [1], [1]], [0, 0, 1, 1]).value
+0.1
+
+Lexicographic: as few misclassified rows as possible, and of all such trees one with the fewest branching nodes.
+
+    minimise (sum over rows (x, y) of [tree(x) != y], branching nodes), the first entry before the second
+
+Separable: with M above any number of branching nodes, pairs are ordered as the numbers M * errors + nodes, which is a
+sum over rows and nodes (STreeD, Eq. 4).
+
+>>> import streed
+>>> from streed.tasks import Lexicographic
+>>> X = [[0, 0], [0, 1], [1, 0], [1, 1]]
+>>> streed.solve(Lexicographic(), X, [0, 1, 0, 1]).value
+(0, 1)
+
+Worst leaf: the error rate of the leaf that errs most, as low as can be.
+
+    minimise max over leaves of (misclassified rows of the leaf) / (rows of the leaf)
+
+Separable: (+) is max, which preserves order (STreeD, Def. 4.4; not additive, so DL8 and GOSDT cannot) and is worsening
+(Def. A.2).
+
+>>> import streed
+>>> from streed.reference import optimum
+>>> from streed.tasks import WorstLeaf
+>>> data = streed.Dataset.make([[0], [0], [0], [1], [1]], [0, 0, 1, 1, 1])
+>>> optimum(WorstLeaf(), data, max_depth=1)[0]
+0.3333333333333333
 """
 
 from __future__ import annotations
@@ -23,7 +64,8 @@ import numpy as np
 from streed.errors import InputError
 from streed.exact import Array, Range
 from streed.task import Composition, RowCostTask, State, Task
-from streed.task.algebra import weighted_sum
+from streed.task.algebra import add, scale, weighted_sum
+from streed.tasks.impurity import class_counts, total
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -109,3 +151,73 @@ class BalancedAccuracy(Composition):
 
     def score(self, value: Any, totals: State) -> Any:
         return 1 - value
+
+
+@final
+@attrs.frozen
+class Splits(RowCostTask):
+    """The number of branching nodes."""
+
+    worsening: ClassVar[bool] = True
+    any_label: ClassVar[bool] = True
+
+    def row_costs(self, data: Dataset) -> Array:
+        return np.zeros((data.n_rows, data.n_classes), dtype=np.int64)
+
+    def split_cost(self) -> Fraction | int:
+        return 1
+
+
+@final
+@attrs.frozen
+class SparseAccuracy(Composition):
+    """Error rate plus `lam` times the number of branching nodes; `lam` is an exact decimal >= 0."""
+
+    worsening: ClassVar[bool] = True
+
+    lam: Any = attrs.field(validator=Range(0, meaning="what a branching node costs"))
+
+    def compose(self, data: Dataset) -> Task:
+        total = sum(data.class_totals())
+        return add(scale(Fraction(1) / total, Misclassifications()), scale(self.lam, Splits()))
+
+
+@final
+@attrs.frozen
+class Lexicographic(Composition):
+    """(Misclassified rows, branching nodes), the first before the second; row weights must be whole numbers."""
+
+    def compose(self, data: Dataset) -> Task:
+        if data.weights is not None and data.weights.dtype.kind == "f" and (data.weights % 1).any():
+            raise InputError("sample_weight", "a weight is not whole", "multiply all of them by a common factor")
+        # n rows separate into n leaves at most, below n - 1 branching nodes.
+        return add(scale(data.size, Misclassifications()), Splits())
+
+    def score(self, value: Any, totals: State) -> tuple[int, int]:
+        errors, nodes = divmod(Fraction(value), totals.rows)
+        return int(errors), int(nodes)
+
+
+@final
+@attrs.frozen
+class WorstLeaf(Task):
+    """The largest error rate of a leaf."""
+
+    worsening: ClassVar[bool] = True
+
+    def statistics(self, data: Dataset) -> dict[str, Array]:
+        return {"counts": class_counts(data)}
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        rows = total(s.counts)
+        return (rows - s.counts[k]) / rows if rows > 0 else 0.0
+
+    def combine(self, a: Any, b: Any) -> Any:
+        return max(a, b)
+
+    def subtract(self, a: Any, b: Any) -> Any:
+        """a where b is below it, else 0: then nothing helps, and no rate is below 0."""
+        return a if b < a else 0.0
+
+    def lower_bound(self, s: State) -> Any:
+        return 0.0

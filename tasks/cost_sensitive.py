@@ -81,7 +81,6 @@ class CostSensitive(Task):
     Tests are paid for per row, so data with row weights are refused where tests cost something.
     """
 
-    takes_weights: ClassVar[bool] = True
     superadditive: ClassVar[bool] = True
     worsening: ClassVar[bool] = True
 
@@ -137,10 +136,6 @@ class CostSensitive(Task):
                 [2 * n_tests + free[j] if test == NO_TEST else groups[test] for j, test in enumerate(owner)]
             ),
         )
-
-    @property
-    def grain(self) -> Fraction | None:
-        return Fraction(1, math.lcm(Fraction(self.unit).denominator, Fraction(self.price_unit).denominator))
 
     def priced(self, data: Dataset) -> CostsWithTests:
         """Prices given a column: nothing for its own feature, the discounted ones for its group."""

@@ -17,7 +17,7 @@ its number in an array, or `labels[k]`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import TYPE_CHECKING, Any, final
 
 import attrs
 
@@ -53,8 +53,6 @@ def _listed(labels: Any) -> tuple[Any, ...] | None:
 @attrs.frozen
 class InstanceCosts(RowCostTask):
     """The (weighted) cost of all rows, each with its own cost per label; negative costs are gains."""
-
-    pushes_down: ClassVar[tuple[str, ...]] = ("costs",)
 
     labels_: Sequence[Any] | None = attrs.field(default=None, alias="labels", validator=_distinct, converter=_listed)
 

@@ -47,8 +47,6 @@ class LinearLeaves(GeneralTask):
     Leaves show (intercept, coefficients ...); `predict_linear` applies them.
     """
 
-    takes_weights: ClassVar[bool] = True
-
     superadditive: ClassVar[bool] = True
     worsening: ClassVar[bool] = True
 

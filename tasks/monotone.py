@@ -33,8 +33,7 @@ from streed.exact import Array, Range, exact_number
 from streed.task import PARTIAL, State, Task, Value, bound
 from streed.task.algebra import add, scale
 from streed.task.test_costs import IN_ORDER, CostsInOrder
-from streed.tasks.accuracy import Misclassifications
-from streed.tasks.sparsity import Splits
+from streed.tasks.accuracy import Misclassifications, Splits
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -117,7 +116,7 @@ class MonotoneErrors(Task):
         lies = (a[2] <= b[1]) + 2 * (a[1] >= b[2])
         return (cost, min(a[1], b[1]), max(a[2], b[2]), a[3] & b[3] & lies)
 
-    def dominates(self, a: Value, b: Value) -> bool:
+    def better(self, a: Value, b: Value) -> bool:
         is_ordered = b[3] == OUT_OF_ORDER or (a[3] != OUT_OF_ORDER and a[3] & b[3] == b[3])
         return bool(a != b and a[0] <= b[0] and a[1] >= b[1] and a[2] <= b[2] and is_ordered)
 

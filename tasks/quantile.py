@@ -2,17 +2,22 @@
 
     minimise sum over rows (x, y) of  q * max(y - c, 0) + (1 - q) * max(c - y, 0)
 
-with c the prediction of the leaf: the pinball loss, whose best constant is the q-quantile. Half of the absolute error
-is that of q = 1/2. Separable: a sum over leaves, a leaf's cost depends on its rows only (STreeD, Section 4.1). Some
-target of the leaf is a best prediction. So where few different targets occur they are the labels, and the task is a
-cost per row and label, which is quick; otherwise no sums tell the quantile, and the general route sorts the rows of
-each leaf. Splitting never costs. Reference: R. Koenker, G. Bassett: Regression Quantiles, Econometrica 46, 1978.
+with c the prediction of the leaf: the pinball loss, whose best constant is the q-quantile. The absolute error is twice
+that of q = 1/2, and its predictions are medians, the lower one of two. Separable: a sum over leaves, a leaf's cost
+depends on its rows only (STreeD, Section 4.1). Some target of the leaf is a best prediction. So where few different
+targets occur they are the labels, and the task is a cost per row and label, which is quick; otherwise no sums tell the
+quantile, and the general route sorts the rows of each leaf. Splitting never costs. Reference: R. Koenker, G. Bassett:
+Regression Quantiles, Econometrica 46, 1978.
 
 >>> import streed
 >>> from streed.tasks import QuantileError
 >>> result = streed.solve(QuantileError(0.9), [[0], [0], [0], [1], [1]], [1, 2, 6, 10, 10], max_depth=1)
 >>> result.value, result.tree.predict([[0], [1]]).tolist()
 (0.9, [6, 10])
+>>> from streed.tasks import AbsoluteError
+>>> result = streed.solve(AbsoluteError(), [[0], [0], [0], [1], [1]], [1, 2, 6, 10, 10], max_depth=1)
+>>> result.value, result.tree.predict([[0], [1]]).tolist()
+(5, [2, 10])
 """
 
 from __future__ import annotations
@@ -37,11 +42,12 @@ MOST_LABELS = 64
 @final
 @attrs.frozen
 class PinballCosts(RowCostTask):
-    """The pinball loss of a quantile with some numbers as labels."""
+    """Times a factor the pinball loss of a quantile, with some numbers as labels."""
 
     worsening: ClassVar[bool] = True
 
     quantile: Fraction
+    factor: int
     values: tuple[Any, ...]
     """The labels, ascending: every target is one of them."""
 
@@ -55,8 +61,8 @@ class PinballCosts(RowCostTask):
         numbers, unit = exact_integers(np.concatenate([data.targets, np.array(self.values)]), "y")
         above = numbers[:n, None] - numbers[None, n:]
         return [
-            (unit * self.quantile, np.maximum(above, 0)),
-            (unit * (1 - self.quantile), np.maximum(-above, 0)),
+            (unit * self.factor * self.quantile, np.maximum(above, 0)),
+            (unit * self.factor * (1 - self.quantile), np.maximum(-above, 0)),
         ]
 
     def labels(self, data: Dataset) -> Sequence[Any]:
@@ -106,35 +112,46 @@ class WholeTargets:
         return int(apart[place:].sum()), -int(apart[:place].sum()), int(order[place])
 
 
-@final
 @attrs.frozen
 class QuantileError(GeneralTask):
     """The (weighted) pinball loss of leaves that predict their quantile, the least one where several are best."""
 
-    takes_weights: ClassVar[bool] = True
-
     superadditive: ClassVar[bool] = True
     worsening: ClassVar[bool] = True
+    factor: ClassVar[int] = 1
 
     quantile: Any = attrs.field(validator=Range(above=0, below=1))
     known: Any = bound(None)
 
+    @property
+    def share(self) -> Fraction:
+        """The share of the weight that is at or below the prediction."""
+        return Fraction(exact_number(self.quantile))
+
     def bind(self, data: Dataset) -> Task:
         """`PinballCosts` where few different targets occur."""
-        values, share = tuple(np.unique(data.targets).tolist()), Fraction(exact_number(self.quantile))
+        values = tuple(np.unique(data.targets).tolist())
         if len(values) <= MOST_LABELS:
-            return PinballCosts(share, values)
+            return PinballCosts(self.share, self.factor, values)
         return attrs.evolve(self, known=WholeTargets.of(data))
 
     def labels(self, data: Dataset) -> Sequence[Any]:
         return ("quantile",)
 
     def rows_cost(self, data: Dataset, rows: Array, k: int) -> Value:
-        share = Fraction(exact_number(self.quantile))
         numbers = WholeTargets.of(data, self.known)
-        above, below, _ = numbers.losses(rows, share)
-        return numbers.unit * (share * (above - below) + below)
+        above, below, _ = numbers.losses(rows, self.share)
+        return self.factor * numbers.unit * (self.share * (above - below) + below)
 
     def leaf_label(self, s: State, k: int) -> Any:
-        share = Fraction(exact_number(self.quantile))
-        return s.data.targets[WholeTargets.of(s.data, self.known).losses(s.members, share)[2]].item()
+        return s.data.targets[WholeTargets.of(s.data, self.known).losses(s.members, self.share)[2]].item()
+
+
+@final
+@attrs.frozen
+class AbsoluteError(QuantileError):
+    """The sum of absolute deviations from the median of the leaf, row weights counting."""
+
+    factor: ClassVar[int] = 2
+
+    quantile: Any = attrs.field(default=Fraction(1, 2), init=False, repr=False)

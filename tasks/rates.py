@@ -19,7 +19,6 @@ array([1])
 
 from __future__ import annotations
 
-import abc
 import math
 from collections.abc import Mapping
 from fractions import Fraction
@@ -30,17 +29,15 @@ import numpy as np
 
 from streed.errors import InputError, TaskError
 from streed.exact import Array, Range, exact_number
-from streed.task.bounded_sums import BoundedSum, SumLimit, integer_weights
+from streed.task.bounded_sums import BoundedSum, SumLimit, integer_weights, sum_at_least
 from streed.task.positive import positive_number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from streed.data import Dataset
 
 
 @attrs.frozen(order=False)
-class Rate(abc.ABC):
+class Rate:
     """A rate of right predictions in two classes; `rate >= limit` is the limit for `subject_to`.
 
     `positive` is the positive class, the second of two in sorted order unless it is given.
@@ -53,13 +50,24 @@ class Rate(abc.ABC):
     def positive_class(self, data: Dataset) -> int:
         return positive_number(data, self.positive, type(self).__name__)
 
-    @abc.abstractmethod
-    def bounded_sum(self, least: Fraction, data: Dataset, positive: int) -> BoundedSum:
-        """The sum that is in its bounds exactly if the rate is at least `least`."""
+    def label(self, data: Dataset) -> int:
+        """The number of the class whose right predictions are counted."""
+        return self.positive_class(data)
 
-    @abc.abstractmethod
-    def rate(self, right: Array, predicted: Array, weights: Array) -> Fraction:
-        """The rate of rows whose label and whose prediction is positive, both (n,) bool; 1 where there is nothing."""
+    def bounded_sum(self, least: Fraction, data: Dataset) -> BoundedSum:
+        """The sum that is in its bounds exactly if the rate is at least `least`: rows of the label that are missed."""
+        label = self.label(data)
+
+        def costs(other: Dataset) -> Array:
+            wrong: Array = (np.arange(other.n_classes) != label) & (other.class_numbers == label)[:, None]
+            return wrong.astype(np.int64)
+
+        found = BoundedSum(costs(data), 0, 0, costs)
+        return attrs.evolve(found, most=math.floor((1 - least) * found.spread(integer_weights(data)[0])[1]))
+
+    def among(self, is_label: Array, predicted: Array) -> Array:
+        """(n,) bool: the rows whose right predictions are counted; those of the label, and those predicted so."""
+        return is_label
 
     def __ge__(self, limit: Any) -> RateLimit:
         return RateLimit(self, limit)
@@ -76,23 +84,14 @@ class Rate(abc.ABC):
 class Recall(Rate):
     """The share of the positive rows that are predicted positive (sensitivity, true positive rate)."""
 
-    def bounded_sum(self, least: Fraction, data: Dataset, positive: int) -> BoundedSum:
-        return _missed(least, data, positive)
-
-    def rate(self, right: Array, predicted: Array, weights: Array) -> Fraction:
-        return _share(right & predicted, right, weights)
-
 
 @final
 @attrs.frozen(order=False)
 class Specificity(Rate):
     """The share of the negative rows that are predicted negative (true negative rate)."""
 
-    def bounded_sum(self, least: Fraction, data: Dataset, positive: int) -> BoundedSum:
-        return _missed(least, data, 1 - positive)
-
-    def rate(self, right: Array, predicted: Array, weights: Array) -> Fraction:
-        return _share(~right & ~predicted, ~right, weights)
+    def label(self, data: Dataset) -> int:
+        return 1 - self.positive_class(data)
 
 
 @final
@@ -100,17 +99,19 @@ class Specificity(Rate):
 class Precision(Rate):
     """The share of the rows predicted positive that are positive."""
 
-    def bounded_sum(self, least: Fraction, data: Dataset, positive: int) -> BoundedSum:
+    def bounded_sum(self, least: Fraction, data: Dataset) -> BoundedSum:
+        label = self.label(data)
+
         def costs(other: Dataset) -> Array:
             found = np.zeros((other.n_rows, other.n_classes), np.int64)
             gain, loss = least.denominator - least.numerator, -least.numerator
-            found[:, positive] = np.where(other.class_numbers == positive, gain, loss)
+            found[:, label] = np.where(other.class_numbers == label, gain, loss)
             return found
 
-        return _at_least(costs, data)
+        return sum_at_least(costs, 0, data)
 
-    def rate(self, right: Array, predicted: Array, weights: Array) -> Fraction:
-        return _share(right & predicted, predicted, weights)
+    def among(self, is_label: Array, predicted: Array) -> Array:
+        return predicted
 
 
 def _check_notion(limit: RateLimit, attribute: Any, value: Any) -> None:
@@ -131,17 +132,14 @@ class RateLimit(SumLimit):
         return f"{type(self.rate).__name__}({given}) >= {self.limit}"
 
     def bounded_sums(self, data: Dataset) -> tuple[BoundedSum, ...]:
-        positive = self.rate.positive_class(data)
-        return (self.rate.bounded_sum(Fraction(exact_number(self.limit)), data, positive),)
+        return (self.rate.bounded_sum(Fraction(exact_number(self.limit)), data),)
 
     def achieved(self, data: Dataset, predicted: Array, nodes: int) -> Mapping[str, Any]:
-        positive = self.rate.positive_class(data)
-        weights, _ = integer_weights(data)
+        label, weights = self.rate.label(data), integer_weights(data)[0]
         each = np.ones(data.n_rows, np.int64) if weights is None else weights
-        value, least = (
-            self.rate.rate(data.class_numbers == positive, predicted == positive, each),
-            exact_number(self.limit),
-        )
+        is_label, predicted = data.class_numbers == label, predicted == label
+        counted, least = int(each[self.rate.among(is_label, predicted)].sum()), exact_number(self.limit)
+        value = Fraction(int(each[is_label & predicted].sum()), counted) if counted else Fraction(1)
         return {
             "limit_on": type(self.rate).__name__,
             "value": float(value),
@@ -149,27 +147,3 @@ class RateLimit(SumLimit):
             "holds": value >= least,
             "rates": {},
         }
-
-
-def _share(part: Array, whole: Array, weights: Array) -> Fraction:
-    size = int(weights[whole].sum())
-    return Fraction(int(weights[part].sum()), size) if size else Fraction(1)
-
-
-def _missed(least: Fraction, data: Dataset, label: int) -> BoundedSum:
-    """The rows of the label that get another one, at most a share of 1 - least."""
-
-    def costs(other: Dataset) -> Array:
-        wrong: Array = (np.arange(other.n_classes) != label) & (other.class_numbers == label)[:, None]
-        return wrong.astype(np.int64)
-
-    weights, _ = integer_weights(data)
-    found = BoundedSum(costs(data), 0, 0, costs)
-    return attrs.evolve(found, most=math.floor((1 - least) * found.spread(weights)[1]))
-
-
-def _at_least(costs: Callable[[Dataset], Array], data: Dataset) -> BoundedSum:
-    """A sum of these costs that must not be negative."""
-    weights, _ = integer_weights(data)
-    found = BoundedSum(costs(data), 0, 0, costs)
-    return attrs.evolve(found, most=max(0, found.spread(weights)[1]))

@@ -81,7 +81,7 @@ def _read(
     From the median, rows far from all others cost these no digits.
     """
     source = (data.class_numbers, data.row_data, data.sample_weight, data.frequency)
-    if MOMENTS in data.summed:
+    if MOMENTS in data.row_data:
         known = data.row_data[MOMENTS]
         own, sizes = Fraction(1, int(known["unit"][0])), data.counts.astype(object)
         sums, squares = known["sum"].astype(object), known["square"].astype(object)
@@ -114,7 +114,6 @@ class _Squares(Task):
     superadditive: ClassVar[bool] = True
     worsening: ClassVar[bool] = True
     any_label: ClassVar[bool] = True
-    pushes_down: ClassVar[tuple[str, ...]] = (MOMENTS,)
 
     def labels(self, data: Dataset) -> Sequence[Any]:
         return ("mean",)
@@ -196,7 +195,7 @@ class SquaresOfUnits(_Squares):
 
         None where only the sums of targets are known.
         """
-        if MOMENTS in data.summed:
+        if MOMENTS in data.row_data:
             return None
         targets = self._plain(self._rows(data).sums, 1).astype(np.float64)
         farthest: Array = np.maximum(targets - targets.min(), targets.max() - targets) ** 2

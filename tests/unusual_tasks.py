@@ -82,7 +82,7 @@ class ByOwnDominance(ClassCounts):
     def leaf_cost(self, s: State, k: int) -> Any:
         return (sum(s.rows_of) - s.rows_of[k], s.rows_of[0] * (k == 0))
 
-    def dominates(self, a: Any, b: Any) -> bool:
+    def better(self, a: Any, b: Any) -> bool:
         return bool(a != b and a[0] <= b[0] and a[1] >= b[1])
 
 
@@ -111,8 +111,6 @@ class WorstLeaf(ClassCounts):
 class Discounted(ClassCounts):
     """Errors, and a price per row for a column, which is nothing below a column of the same parity."""
 
-    takes_weights: ClassVar[bool | None] = True
-
     def leaf_cost(self, s: State, k: int) -> Any:
         return 20 * (sum(s.rows_of) - s.rows_of[k])
 
@@ -124,8 +122,6 @@ class Discounted(ClassCounts):
 @attrs.frozen
 class DiscountedFront(ClassCounts):
     """(errors, a price as in `Discounted`), a front: costs that depend on the path, in tuples."""
-
-    takes_weights: ClassVar[bool | None] = True
 
     order: ClassVar[str] = COMPONENTWISE
 
@@ -201,8 +197,6 @@ class Gini(ClassCounts):
 @attrs.frozen
 class Spread(GeneralTask):
     """(largest class number less the smallest, whether the first row has another class than the label), a front."""
-
-    takes_weights: ClassVar[bool | None] = True
 
     order: ClassVar[str] = COMPONENTWISE
 

@@ -61,6 +61,22 @@ class ColumnRecipe:
         return tuple(Column(name, (0, 1), multiway=False) for name in names)
 
     @property
+    def questions(self) -> list[tuple[str, Any]]:
+        """(relation, value) of each binary output: "<=" and a threshold, "in" and categories, or "missing" and None."""
+        if self.multiway:
+            return []
+        asked: list[tuple[str, Any]]
+        if self.is_scale:
+            asked = [("in", self.categories[: int(place) + 1]) for place in self.thresholds]
+        elif self.kind is Kind.CATEGORY:
+            asked = [("in", (category,)) for category in self.asked]
+        else:
+            asked = [("<=", threshold) for threshold in self.thresholds]
+        if self.kind is Kind.BOOLEAN and self.categories:
+            asked.append(("in", (1,)))
+        return [*asked, ("missing", None)] if self.missing else asked
+
+    @property
     def is_plain(self) -> bool:
         """Whether the column is 0/1, or every category of it is asked about, and nothing was missing or left out."""
         return bool(self.categories) and not (self.thresholds or self.missing or self.other)

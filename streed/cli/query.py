@@ -16,12 +16,13 @@ _READERS = {".parquet": "read_parquet", ".csv": "read_csv", ".tsv": "read_csv"}
 
 
 def query_data(asked: Asked, query: str, task: Task) -> Dataset:
-    """The rows of a query, in which `data` is the file; what the task only adds up is added up by the database.
+    """The rows of a query, in which `data` is the file; of squared errors the database adds up all that they need.
 
     Raises InputError for a file that is none, and whatever `Dataset.from_query` does.
     """
     from streed.data import Dataset
     from streed.data.database import file_query, own_connection
+    from streed.tasks import SquaredError
 
     reader = _READERS.get(Path(asked.data).suffix.lower())
     if reader is None:
@@ -37,6 +38,6 @@ def query_data(asked: Asked, query: str, task: Task) -> Dataset:
             frequency=asked.frequency,
             categorical=True if "all" in asked.categorical else list(asked.categorical) or None,
             max_cuts=asked.max_cuts,
-            task=task,
+            moments=isinstance(task, SquaredError),
             **groups,
         )

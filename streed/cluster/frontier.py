@@ -25,7 +25,6 @@ from streed.exact import Range
 from streed.kernels.records import INFINITE
 from streed.problem import Problem
 from streed.task import Task
-from streed.task.weighing import check_weights, in_copies
 from streed.tree import Tree
 
 
@@ -51,8 +50,6 @@ def frontier(
     for name, limit, least in (("max_depth", max_depth, 0), ("max_nodes", max_nodes, 0), ("min_leaf", min_leaf, 1)):
         Range(least, whole=True, optional=least == 0).read(name, limit)
     data = Dataset.make(X, y, **given)
-    check_weights(task, data)
-    data = in_copies(task, data)
     if data.ordered:
         name = data.names[min(data.ordered)]
         remedy = "give questions, by streed.Binarizer, or use search=streed.Distributed(client)"

@@ -3,7 +3,7 @@
     SELECT features, target, groups, ..., count(*) FROM rows GROUP BY all of them
 
 Rows that agree in all that a task reads are one row with a frequency, so 10**8 rows of 10**5 kinds are solved as 10**5.
-What a task only adds up (`Task.pushes_down`) need not agree: it is summed by the database, in whole numbers of a
+Targets whose moments are asked for need not agree: the database sums them and their squares, in whole numbers of a
 decimal unit, so that no sum depends on the order of the rows. Numbers may be cut at quantiles there, too
 (`buckets.py`).
 """
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from streed.data.dataset import Dataset
 
 MOMENTS = "moments"
-"""Among `Task.pushes_down`: the sums of y and of its squares."""
+"""The row data of the sums of y and of its squares."""
 
 MOST_ROWS = 20_000_000
 """Of more different rows, reading them as they are takes no more memory."""
@@ -110,7 +110,7 @@ def read_query(
     frequency: Any,
     categorical: Any,
     max_cuts: int | None,
-    sums: frozenset[str],
+    moments: bool,
     most_rows: int,
     row_data: Mapping[str, Any],
 ) -> Dataset:
@@ -127,7 +127,7 @@ def read_query(
         if types[name].partition("(")[0].partition(" ")[0] not in _TYPES or types[name].endswith("]"):
             found = f"column {name!r} has the type {types[name]}"
             raise InputError(argument, found, "give numbers, truth values, texts, dates or durations: cast it in SQL")
-    return _Reader(connection, source, types, roles, sums, most_rows).read(categorical, max_cuts)
+    return _Reader(connection, source, types, roles, moments, most_rows).read(categorical, max_cuts)
 
 
 def _types(connection: Any, source: str) -> dict[str, str]:
@@ -161,7 +161,7 @@ class _Reader:
     source: str
     types: Mapping[str, str]
     roles: Roles
-    sums: frozenset[str]
+    moments: bool
     most_rows: int
 
     def read(self, categorical: Any, max_cuts: int | None) -> Dataset:
@@ -169,23 +169,19 @@ class _Reader:
         from streed.data.dataset import Dataset
 
         roles = self.roles
-        summed = {name: roles.row_data[name] for name in self.sums if name in roles.row_data}
-        moments = MOMENTS in self.sums and roles.target is not None
-        adding = bool(summed) or moments
-        if adding and roles.sample_weight is not None:
-            remedy = "multiply the columns by the weights in the query, or leave out task="
-            raise InputError("sample_weight", "what is added up by the database has no weights", remedy)
+        if self.moments and (roles.target is None or roles.sample_weight is not None):
+            found = "there is no target" if roles.target is None else "the sums have no weights"
+            raise InputError("moments", found, "name a target and no sample_weight, or leave moments out")
         self._check_complete()
         listed = set(roles.features) if categorical is True else set(listed_names(categorical or ()))
         cut = find_thresholds(self._fetch, self.source, self._cuttable(listed), max_cuts)
         keys = [cut[name].sql if name in cut else quoted(name) for name in roles.features]
         parameters = [value for name in roles.features if name in cut for value in cut[name].thresholds]
-        plain = [
-            column for argument, column in roles.named if argument != "frequency" and not self._is_summed(argument)
-        ]
+        left = ("frequency", "target") if self.moments else ("frequency",)
+        plain = [column for argument, column in roles.named if argument not in left]
         keys += [quoted(name) for name in plain]
         copies = "count(*)" if roles.frequency is None else f"sum({quoted(roles.frequency)})"
-        added, units = self._sums(summed, moments)
+        added, unit = self._moments() if self.moments else ([], 1)
         ends = [f"{end}({quoted(name)})" for name in roles.features if name in cut for end in ("min", "max")]
         chosen = ", ".join(
             f"{each} AS c{at}" for at, each in enumerate([*keys, f"CAST({copies} AS BIGINT)", *added, *ends])
@@ -205,35 +201,28 @@ class _Reader:
         tail = iter(columns[len(keys) + 1 + len(added) :])
         buckets = {name: Buckets.of(by_name[name], next(tail), next(tail)) for name in roles.features if name in cut}
         table = {name: buckets[name].shown if name in buckets else _values(by_name[name]) for name in roles.features}
-        beside: dict[str, Any] = {}
-        sizes = iter(columns[len(keys) + 1 :])
-        for name, given in roles.row_data.items():
-            if name in summed:
-                beside[name] = _table(given, [_scaled(next(sizes), units[each]) for each in listed_names(given)])
-            else:
-                beside[name] = _table(given, [_values(by_name[each]) for each in listed_names(given)])
-        if moments:
-            assert roles.target is not None
-            beside[MOMENTS] = _moments(next(sizes), next(sizes), units[roles.target])
+        beside = {
+            name: _table(given, [_values(by_name[each]) for each in listed_names(given)])
+            for name, given in roles.row_data.items()
+        }
+        if self.moments:
+            beside[MOMENTS] = _checked_moments(columns[len(keys) + 1], columns[len(keys) + 2], unit)
         data = Dataset.make(
             table or np.zeros((len(frequency), 0), np.uint8),
-            None if moments or roles.target is None else _values(by_name[roles.target]),
+            None if self.moments or roles.target is None else _values(by_name[roles.target]),
             sample_weight=None if roles.sample_weight is None else _values(by_name[roles.sample_weight]),
             frequency=frequency,
             categorical=[name for name in roles.features if name in listed] or None,
             **beside,
         )
-        if adding:
+        if self.moments:
             # the sums have all rows in them already: no sum is to be multiplied by how many there are
-            data = attrs.evolve(data, weights=None, frequency=data.counts, summed=frozenset(self.sums & set(beside)))
+            data = attrs.evolve(data, weights=None, frequency=data.counts)
         return with_buckets(data, buckets)
 
     def _fetch(self, sql: str, parameters: Sequence[Any] = ()) -> dict[str, Array]:
         found: dict[str, Array] = _run(self.connection, sql, parameters).fetchnumpy()
         return found
-
-    def _is_summed(self, argument: str) -> bool:
-        return argument in self.sums or (argument == "target" and MOMENTS in self.sums)
 
     def _cuttable(self, listed: set[str]) -> list[str]:
         """The features that are numbers or times, and not called categorical."""
@@ -260,28 +249,20 @@ class _Reader:
         if not self.types[self.roles.frequency].startswith(_NUMBERS) or int(self._fetch(broken)["c"][0]):
             raise InputError("frequency", "not all are whole numbers >= 0", "give numbers of rows")
 
-    def _sums(self, summed: Mapping[str, Any], moments: bool) -> tuple[list[str], dict[str, int]]:
-        """(the SQL of the sums in whole units, how many units make 1, by column)."""
-        names = [each for name in self.roles.row_data if name in summed for each in listed_names(summed[name])]
-        target = self.roles.target if moments else None
-        units = {name: self._unit(name) for name in [*names, *([] if target is None else [target])]}
+    def _moments(self) -> tuple[list[str], int]:
+        """(the SQL of the sums of the target and of its squares in whole units, how many units make 1)."""
+        name = self.roles.target
+        assert name is not None
+        unit = self._unit(name)
         copies = "" if self.roles.frequency is None else f" * CAST({quoted(self.roles.frequency)} AS HUGEINT)"
-
-        def whole(name: str) -> str:
-            return f"CAST(round({quoted(name)} * {units[name]}) AS HUGEINT)"
-
-        found = [f"CAST(sum({whole(name)}{copies}) AS BIGINT)" for name in names]
-        if target is not None:
-            each = whole(target)
-            found += [f"CAST(sum({each}{copies}) AS BIGINT)", f"CAST(sum({each} * {each}{copies}) AS BIGINT)"]
-        return found, units
+        whole = f"CAST(round({quoted(name)} * {unit}) AS HUGEINT)"
+        return [f"CAST(sum({each}{copies}) AS BIGINT)" for each in (whole, f"{whole} * {whole}")], unit
 
     def _unit(self, name: str) -> int:
         """How many units make 1, a power of ten, so that all numbers of a column are whole numbers of it."""
         column = quoted(name)
-        argument = next(argument for argument, each in self.roles.named if each == name)
         if not self.types[name].startswith(_NUMBERS):
-            raise InputError(argument, f"column {name!r} has the type {self.types[name]}", "give numbers")
+            raise InputError("target", f"column {name!r} has the type {self.types[name]}", "give numbers")
         tried: list[int] = [10**digits for digits in range(_DIGITS + 1)]
         real = f"{column}::DOUBLE"
         asked = ", ".join(
@@ -293,7 +274,7 @@ class _Reader:
             if bool(holds[0]):
                 return unit
         remedy = "round it in the query: sums of other numbers depend on the order of the rows"
-        raise InputError(argument, f"column {name!r} has numbers of more than {_DIGITS} decimals", remedy)
+        raise InputError("target", f"column {name!r} has numbers of more than {_DIGITS} decimals", remedy)
 
 
 def _values(column: Array) -> Any:
@@ -311,13 +292,7 @@ def _table(given: str | tuple[str, ...], columns: list[Any]) -> Any:
     return columns[0] if isinstance(given, str) else dict(zip(given, columns, strict=True))
 
 
-def _scaled(whole: Array, unit: int) -> Array:
-    """The sums in the column's own unit: decimals, as floats that print as such."""
-    plain = np.asarray(whole)
-    return plain if unit == 1 else plain / unit
-
-
-def _moments(sums: Array, squares: Array, unit: int) -> dict[str, Array]:
+def _checked_moments(sums: Array, squares: Array, unit: int) -> dict[str, Array]:
     """The sums of y and of its squares, (m,) whole numbers of the unit and of its square, and how many units make 1."""
     whole, square = np.asarray(sums), np.asarray(squares)
     if float(np.abs(square.astype(np.float64)).sum()) >= _LARGEST_SUM:

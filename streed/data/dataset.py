@@ -12,7 +12,7 @@ import numpy as np
 
 from streed.data.binary import binary_codes
 from streed.data.column import Column, code_column
-from streed.data.database import MOST_ROWS, file_query, own_connection, read_query
+from streed.data.database import MOMENTS, MOST_ROWS, file_query, own_connection, read_query
 from streed.data.labels import check_classes, code_labels, own_values, read_targets
 from streed.data.naming import column_names, listed_columns
 from streed.data.new_rows import encode
@@ -55,8 +55,6 @@ class Dataset:
     """(n,) int64 >= 1: how many equal rows each row stands for; None where each stands for itself."""
     ordered: Mapping[int, OrderedValues] = attrs.field(factory=dict)
     """The values of each ordered column, by its number."""
-    summed: frozenset[str] = frozenset()
-    """The row data that are sums over the rows that a row stands for (`Task.pushes_down`); weights are None then."""
     recipe: Any = None
     """How the columns were made of a raw table, a `TableRecipe`; None where they are the table's own."""
     max_cuts: int | str = AUTO
@@ -151,7 +149,7 @@ class Dataset:
         features: Sequence[str] | None = None,
         sample_weight: str | None = None,
         frequency: str | None = None,
-        task: Any = None,
+        moments: bool = False,
         categorical: bool | Sequence[str] | None = None,
         max_cuts: int | str | None = None,
         most_rows: int = MOST_ROWS,
@@ -160,9 +158,9 @@ class Dataset:
         """The rows of a query on a DuckDB connection, equal ones as one with a frequency; all columns by name.
 
         `features`: None is every column that is named for nothing else. `row_data`: a column, or a list of columns for
-        a table, by the name that the task asks for (`sensitive_features="sex"`). `task`: the task that the data are
-        for, so that the database adds up what that only adds (`Task.pushes_down`); the data then serve such tasks
-        alone. `max_cuts`: where it is a number, numbers and times of more values are cut at so many quantiles in the
+        a table, by the name that the task asks for (`sensitive_features="sex"`). `moments`: the database adds up y and
+        its squares over rows of equal features, which is all that `SquaredError` reads; only that takes such data.
+        `max_cuts`: where it is a number, numbers and times of more values are cut at so many quantiles in the
         database. At most `most_rows` different rows are read. The order is that of the values, whatever that of the
         rows. Raises
         InputError for columns that are not there or not usable, and with the database's words for a query that fails.
@@ -177,7 +175,7 @@ class Dataset:
             frequency=frequency,
             categorical=categorical,
             max_cuts=_number(most),
-            sums=frozenset() if task is None else task.summed_rows(),
+            moments=moments,
             most_rows=most_rows,
             row_data=row_data,
         )
@@ -283,7 +281,9 @@ class Dataset:
 
     @property
     def class_labels(self) -> tuple[Any, ...]:
-        """The classes, for a task whose labels they are; raises InputError where y holds measured numbers."""
+        """The classes, for a task whose labels they are; raises InputError where y holds measured numbers, or sums."""
+        if MOMENTS in self.row_data:
+            raise InputError("y", "the database added it up", "read the data without moments=True")
         check_classes(self.classes)
         return self.classes
 

@@ -326,17 +326,15 @@ def grid_of(kind: str, problem: Problem, probe: CostSamples, lost: float) -> tup
 
 def grain_of(problem: Problem) -> Fraction | None:
     """A number of which every value is a whole multiple; None where none is known."""
-    own, grains = objective(problem.task), []
-    if len(own.summands) == 1:
-        return own.grain
-    for weight, task in own.summands:
-        form = row_cost_form(task, problem.data)
+    units = []
+    for weight, task in objective(problem.task).summands:
+        priced = task.priced(problem.data)
+        form = row_cost_form(task, problem.data) if priced is None else priced.costs
         costs = None if form is None else exact_costs(form, problem.data)
-        grain = task.grain if costs is None else costs.unit if costs.exact else None
-        if grain is None:
+        if costs is None or not costs.exact:
             return None
-        grains.append(weight * grain)
-    return common_unit(grains)
+        units += [weight * costs.unit, *([] if priced is None else [weight * priced.unit])]
+    return common_unit(units)
 
 
 def _costs_of_splits(table: Array, packed: PackedProblem, data: Dataset, sign: int, whole: bool) -> Array:

@@ -18,8 +18,9 @@ from streed.data.questions import Questions
 from streed.errors import MismatchError
 from streed.exact import Array
 from streed.problem import Problem
+from streed.task.analysis.dependence import mentions
 from streed.task.analysis.linear_form import branching_context
-from streed.task.weighing import mentions, parts_of
+from streed.task.composable import parts_of
 from streed.tree import Branch, Node, flatten, nest
 from streed.tree.rows import sides_in
 

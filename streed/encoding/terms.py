@@ -18,7 +18,7 @@ from streed.problem import Problem
 from streed.task import Limit, State, Task
 from streed.task.algebra import Term
 from streed.task.analysis.dependence import reads_path, reads_rows, reads_split
-from streed.task.constrained import LimitOfPart, Watched
+from streed.task.constrained import OwnLimit, Watched
 from streed.task.states import StateOfPart
 
 
@@ -135,10 +135,9 @@ def functions_of(own: Task, terms: Sequence[ScoredTerm]) -> tuple[dict[str, Call
 
 def place_limit(limit: Limit, terms: Sequence[ScoredTerm]) -> tuple[Limit, int]:
     """(the limit itself, the number of the term whose statistics it is on)."""
-    prefix = ""
-    while isinstance(limit, LimitOfPart):
-        prefix, limit = prefix + limit.prefix, limit.limit
-    return limit, next((i for i, term in enumerate(terms) if term.prefix == prefix), 0)
+    if not isinstance(limit, OwnLimit):
+        return limit, 0
+    return limit.limit, next(i for i, term in enumerate(terms) if term.prefix == limit.prefix)
 
 
 def _plus(self: Any, a: Any, b: Any) -> Any:

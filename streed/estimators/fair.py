@@ -30,8 +30,7 @@ from streed.registry import find_notion
 from streed.result import Result
 from streed.task import Limit, Task
 from streed.task.bounded_sums import integer_weights
-from streed.tasks.fairness import Fairness, gap_of, group_counts
-from streed.tasks.group_limits import ratio_of
+from streed.tasks.fairness import Fairness, gap_of, group_counts, ratio_of
 from streed.tasks.sensitive_groups import ROW_DATA
 
 

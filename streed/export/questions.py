@@ -12,7 +12,6 @@ from typing import Any
 import attrs
 
 from streed.binarize import ColumnRecipe
-from streed.binarize.conditions import questions
 from streed.data import Column, Cut, Kind
 from streed.errors import InputError
 from streed.tree import Tree, flatten
@@ -152,7 +151,7 @@ def _of_recipe(recipe: ColumnRecipe, at: int, place: int, *, strict: bool) -> Qu
         unseen = n if recipe.other else None if strict else usual
         gap = n + recipe.other if recipe.missing else None if strict else usual
         return _question(recipe, place, listed, gap, unseen)
-    _, relation, value = questions(recipe)[at]
+    relation, value = recipe.questions[at]
     if relation == "<=":
         return _question(recipe, place, [Case(1, AT_MOST, (value,))], gap, 0, above=value)
     known: Sequence[Any] = recipe.categories

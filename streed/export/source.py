@@ -15,8 +15,7 @@ from typing import Any, ClassVar
 
 import attrs
 
-from streed.binarize.conditions import sql_number, sql_time
-from streed.data.moments import clock_text, date_text
+from streed.data.moments import clock_text, date_text, moment_of
 from streed.data.ordered import TIMES, Kind
 from streed.errors import InputError
 from streed.export.questions import ABOVE, AT_MOST, GAP, HOLDS, ONE_OF, Case, Plan, Question, plan
@@ -141,13 +140,13 @@ class _Sql:
         if case.relation in (AT_MOST, ABOVE):
             limit = case.values[0]
             if question.kind in TIMES:
-                value, written = sql_time(column, question.kind, limit, question.zone)
+                value, written = _sql_time(column, question.kind, limit, question.zone)
                 return f"{value} {case.relation} {written}"
             if isinstance(limit, float) and math.isinf(limit):
                 # Up to minus infinity is below all finite numbers, above it all that is not.
-                largest = sql_number(math.copysign(sys.float_info.max, limit))
+                largest = _sql_number(math.copysign(sys.float_info.max, limit))
                 return f"{column} {'<' if case.relation == AT_MOST else '>='} {largest}"
-            return f"{column} {case.relation} {limit if isinstance(limit, int) else sql_number(limit)}"
+            return f"{column} {case.relation} {limit if isinstance(limit, int) else _sql_number(limit)}"
         return f"{column} IS NULL" if case.relation == GAP else f"{column} IS NOT NULL"
 
     def text(self, value: str) -> str:
@@ -331,3 +330,33 @@ def _quoted(name: str) -> str:
     if "\0" in name:
         raise InputError("tree", f"the name {name!r} has a NUL character, which SQL cannot hold", "rename the column")
     return '"' + name.replace('"', '""') + '"'
+
+
+def _sql_time(column: str, kind: Kind, threshold: int, zone: str | None) -> tuple[str, str]:
+    """(the column, the threshold) of a date, clock time or duration, as SQL compares them.
+
+    Dates and clock times without a zone are texts, which sort as they do: of dates, timestamps, times, and texts by ISO
+    8601. (Whatever an end of the microseconds is left out is a beginning of the rest, and sorts before it.) Those of a
+    zone are moments, whatever the zone of the session; they and intervals are written as PostgreSQL and DuckDB know
+    them; others, such as SQLite, refuse them.
+    """
+    if kind is Kind.DURATION:
+        return column, f"INTERVAL '{threshold} microseconds'"
+    if zone is not None:
+        return f"CAST({column} AS TIMESTAMP WITH TIME ZONE)", f"TIMESTAMP WITH TIME ZONE '{_full(threshold, zone)}'"
+    text = f"CAST({column} AS VARCHAR(40))"
+    if kind is Kind.TIME:
+        return text, f"'{_full(threshold)[11:]}'"
+    return f"REPLACE({text}, 'T', ' ')", f"'{_full(threshold)}'"
+
+
+def _sql_number(value: float) -> str:
+    """The number as SQL; with an exponent where databases would not read all digits of a decimal as a double."""
+    written = repr(value)
+    if isinstance(value, int):
+        return written
+    return f"{written}e0" if "e" not in written and len(written.strip("-").replace(".", "")) > 15 else written
+
+
+def _full(moment: int, zone: str | None = None) -> str:
+    return moment_of(moment, zone).isoformat(" ", "microseconds")

@@ -15,7 +15,6 @@ from streed.data.questions import Questions
 from streed.exact import Array
 from streed.task import ExactSums, Task, Value, quick_sums
 from streed.task.analysis.facts import first_costs
-from streed.task.row_sums import row_statistics
 from streed.tree import Node
 
 
@@ -34,8 +33,8 @@ class Problem:
 
     @functools.cached_property
     def statistics(self) -> dict[str, Array]:
-        """The task's statistics and those of its limits, see `row_statistics`."""
-        return row_statistics(self.task, self.data)
+        """The task's statistics, those of its limits included."""
+        return self.task.statistics(self.data)
 
     @functools.cached_property
     def sums(self) -> dict[str, Array]:

@@ -23,7 +23,6 @@ from streed.task.algebra import as_costs
 from streed.task.analysis.extent import affordable
 from streed.task.contract import check_task
 from streed.task.positive import positive_class
-from streed.task.weighing import check_weights, in_copies
 from streed.tree.evaluation import evaluate
 
 
@@ -76,8 +75,6 @@ def rashomon(
     data = Dataset.make(
         X, y, sample_weight=sample_weight, frequency=frequency, categorical=categorical, max_cuts=max_cuts, **row_data
     )
-    check_weights(task, data)
-    data = in_copies(task, data)
     depth = whole_limit("max_depth", max_depth, 0, data.n_rows)
     nodes = whole_limit("max_nodes", max_nodes, 0, data.n_rows)
     leaf_rows = whole_limit("min_leaf", min_leaf, 1, None)

@@ -23,7 +23,7 @@ from streed.reductions.reduction import Reduction, check_limit
 from streed.task import Task
 from streed.task.algebra import objective
 from streed.task.constrained import limited
-from streed.task.tradeoffs import BoundTrade
+from streed.task.over_sums import BoundSums
 from streed.tree.predictions import count_branches, predict_rows
 
 
@@ -94,10 +94,10 @@ class TradeOff(Driver):
         return Outcome(found, None, stopped, stats, score_bound=ideal)
 
 
-def _first_bound(trade: BoundTrade, unlimited: Outcome) -> Any:
+def _first_bound(trade: BoundSums, unlimited: Outcome) -> Any:
     """A score that the objective of no tree is better than, by a solve of any gap; None if nothing is known."""
     if unlimited.stopped is None and unlimited.solutions:
-        return trade.task.score(trade.inner_value(unlimited.solutions[0].value), trade.totals)
+        return trade.objective_score(unlimited.solutions[0].value)
     if unlimited.score_bound is not None or unlimited.lower is None:
         return unlimited.score_bound
     return trade.vector_form.objective.score(unlimited.lower[0], trade.totals)

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 from streed.reference.splits import Split, children, every_split, width
 from streed.task import RowCostTask, State, Task, Value, beside_sums, sums_over
 from streed.task.algebra import objective
-from streed.task.weighing import in_copies
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -54,7 +53,6 @@ class OptimizationTask:
     """The six components of an optimisation task (Def. 4.1); its methods bear the paper's names."""
 
     def __init__(self, task: Task, data: Dataset, min_leaf: int = 1) -> None:
-        data = in_copies(task, data)
         self.task = task.bind(data)
         self.data = data
         self.min_leaf = min_leaf

@@ -12,7 +12,6 @@ from streed.reference.definition import merged
 from streed.reference.splits import Split, children, width
 from streed.task import State, Task, Value, beside_sums, sums_over
 from streed.task.constrained import objective
-from streed.task.weighing import in_copies
 from streed.tree import Branch, Leaf, Node
 
 if TYPE_CHECKING:
@@ -34,7 +33,6 @@ class Evaluation:
     """Evaluates trees on one task and one data set."""
 
     def __init__(self, task: Task, data: Dataset) -> None:
-        data = in_copies(task, data)
         self.task = task.bind(data)
         self.data = data
         self.labels = tuple(self.task.labels(data))

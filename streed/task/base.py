@@ -29,14 +29,14 @@ from streed.task.states import State
 if TYPE_CHECKING:
     from streed.data import Dataset
     from streed.task.algebra import Threshold
-    from streed.task.bounded_sums import Gap, SumLimit
+    from streed.task.bounded_sums import Gap
     from streed.task.test_costs import CostsInOrder, CostsWithTests
 
 Value = Any
 """A solution value: what `leaf_cost` returns and `combine` combines: a number, or a tuple of numbers."""
 
 TOTAL, COMPONENTWISE, PARTIAL = "total", "componentwise", "partial"
-"""Orders of values: one optimum; Pareto dominance between tuples; whatever a task's own `dominates` says."""
+"""Orders of values: one optimum; Pareto dominance between tuples; whatever a task's own `better` says."""
 
 
 def bound(default: Any) -> Any:
@@ -65,7 +65,7 @@ class Task(Composable):
 
     order: ClassVar[str] = TOTAL
     """The declared order of values: "total" (`better`), "componentwise" (tuples, smaller is better in every component,
-    a Pareto front of solutions) or "partial" (the task's own `dominates`, a front likewise)."""
+    a Pareto front of solutions) or "partial" (the task's own `better`, a front likewise)."""
 
     superadditive: ClassVar[bool] = False
     """Whether splitting never costs: a state costs as a leaf at least what its parts cost as leaves together."""
@@ -77,15 +77,6 @@ class Task(Composable):
     reads_rows: ClassVar[bool] = False
     """Whether a leaf's cost may depend on which rows it has, and not only on their sums."""
 
-    pushes_down: ClassVar[tuple[str, ...] | None] = None
-    """What a database may add up over rows of equal features in place of listing them: names of row data that the task
-    only adds up, as they are, or "moments", the sums of y and of its squares. None, the default, is nothing."""
-
-    takes_weights: ClassVar[bool | None] = None
-    """Whether a row of weight w counts as w equal rows; weights are refused if it is False. None: as the methods show,
-    which take no weights if they ask how many rows a state has, or are functions of rows and never read
-    `data.weights`. True also says that a function of rows counts a row of frequency f as f, by `data.weights`."""
-
     any_label: ClassVar[bool] = False
     """Whether `leaf_cost` is the same for every label, so that the task joins tasks of any labels."""
 
@@ -95,7 +86,7 @@ class Task(Composable):
     def statistics(self, data: Dataset) -> dict[str, Array]:
         """Named arrays of shape (n,) or (n, m), one entry per row: all that a leaf's cost may depend on.
 
-        Row weights are applied by the caller: a row of weight w counts w times.
+        Row weights are applied by the caller: a row of weight w counts as w equal rows do.
         """
 
     def labels(self, data: Dataset) -> Sequence[Any]:
@@ -108,12 +99,6 @@ class Task(Composable):
     @abc.abstractmethod
     def leaf_cost(self, s: State, k: int) -> Value:
         """g(s, k), the cost of a leaf with label number k at state s (STreeD, Eq. 4)."""
-
-    def summed_rows(self) -> frozenset[str]:
-        """What a database may add up over rows of equal features for this task, all that it is made of included."""
-        from streed.task.pushdown import summed_rows
-
-        return summed_rows(self)
 
     # -- what a task may say ---------------------------------------------------------------------------------------
 
@@ -130,22 +115,19 @@ class Task(Composable):
         return tuple(x + y for x, y in zip(a, b, strict=True)) if isinstance(a, tuple) else a + b
 
     def better(self, a: Value, b: Value) -> bool:
-        """Whether value a is strictly better than b, by the declared order (default: smaller; larger if `maximize`)."""
-        if self.order != TOTAL:
-            return self.dominates(a, b)
-        return bool(a > b) if self.maximize else bool(a < b)
+        """Whether value a is strictly better than b; of a partial order, whether it dominates b.
 
-    def dominates(self, a: Value, b: Value) -> bool:
-        """Whether value a dominates b, a strict partial order (default: the componentwise one)."""
-        if self.order == TOTAL:
-            return self.better(a, b)
+        Default: smaller, or no larger in any component, by the declared order; larger if `maximize`.
+        """
         if self.maximize:
             a, b = b, a
+        if self.order == TOTAL:
+            return bool(a < b)
         return bool(a != b and all(x <= y for x, y in zip(a, b, strict=True)))
 
     @property
     def limits(self) -> tuple[Limit, ...]:
-        """The anti-monotone constraints (STreeD, Def. 4.5) that every leaf must meet."""
+        """The anti-monotone constraints (STreeD, Def. 4.5) that every leaf must meet: what `subject_to` was given."""
         return ()
 
     def feasible(self, value: Value) -> bool:
@@ -222,15 +204,6 @@ class Task(Composable):
         """Whether a is strictly better than b, both as `at_root` gives them (default: `better`)."""
         return self.better(a, b)
 
-    @property
-    def grain(self) -> Fraction | None:
-        """A number of which every value is a whole multiple, where there is one; the search is exact then."""
-        return None
-
-    def has_weights(self, name: str) -> bool:
-        """Whether row weights count in the statistic of that name (default: yes; those of limits count rows)."""
-        return True
-
     # -- algebra ---------------------------------------------------------------------------------------------------
 
     def __add__(self, other: Task) -> Task:
@@ -259,12 +232,6 @@ class Task(Composable):
         from streed.task.algebra import at_most
 
         return at_most(self, limit)
-
-    def under_sum_limits(self, limits: Sequence[SumLimit]) -> Task:
-        """The task over the trees that keep limits on sums over the whole tree."""
-        from streed.task.sums import bound_sums
-
-        return bound_sums(self, limits)
 
     def subject_to(self, *limits: Limit | Threshold) -> Task:
         """This task over the trees that meet all `limits`: on leaves, or on the value of a task, as in `A <= 3`."""
@@ -332,8 +299,7 @@ class GeneralTask(Task):
     def rows_cost(self, data: Dataset, rows: Array, k: int) -> Value:
         """The cost of a leaf with label number k that has these rows of `data`, (m,) int64 in ascending order.
 
-        It looks up `data.y`, `data.weights` and `data.row_data` there itself. If it uses the weights, it declares
-        `takes_weights = True`; else rows with a frequency are written out for it.
+        It looks up `data.y`, `data.weights` and `data.row_data` there itself: a row of weight w is to count as w rows.
         """
 
     @final
@@ -375,8 +341,8 @@ class Limit(Fields, abc.ABC):
     def statistics(self, data: Dataset) -> dict[str, Array]:
         """What the limit asks of rows beside the task's statistics, as `Task.statistics` (default: nothing).
 
-        They are counted without row weights. A limit of `subject_to` sees these sums alone, and so goes with every
-        task; one of `Task.limits` sees them beside the task's own, whose names must be others.
+        They are counted without row weights. A limit with statistics sees these sums alone, and so goes with every
+        task.
         """
         return {}
 

@@ -178,6 +178,12 @@ def sums_too_large(weighted: bool) -> InputError:
     )
 
 
+def sum_at_least(costs: Callable[[Dataset], Array], least: int, data: Dataset) -> BoundedSum:
+    """The sum of these costs that must be at least so much."""
+    found = BoundedSum(costs(data), least, least, costs)
+    return attrs.evolve(found, most=max(least, found.spread(integer_weights(data)[0])[1]))
+
+
 def worsening_costs(s: State, k: int, count: int, prefix: str = "") -> list[Any]:
     """What a leaf adds to the worsening sums, two for each of so many, by their `worsening_statistics`."""
     return [getattr(s, f"{prefix}{side}{j}")[k] for j in range(count) for side in ("above", "below")]

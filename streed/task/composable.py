@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import abc
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast, final
 
@@ -20,8 +20,8 @@ from streed.errors import TaskError
 if TYPE_CHECKING:
     from streed.task.base import Task, Value
     from streed.task.bounded_sums import BoundedSum, Gap, SumLimit
+    from streed.task.over_sums import BoundSums
     from streed.task.states import State
-    from streed.task.tradeoffs import BoundTrade
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 _RESTATES = "restates_contract"
@@ -53,7 +53,7 @@ class VectorForm:
     caps: tuple[Fraction, ...] = ()
     """The most that these entries may be."""
     gaps: tuple[Gap, ...] = ()
-    trade: BoundTrade | None = None
+    trade: BoundSums | None = None
     """The trade-off between objective and gaps, once the data are known."""
 
     @property
@@ -64,7 +64,7 @@ class VectorForm:
     @property
     def width(self) -> int | None:
         """How many entries the bound task's values have; None where they are numbers."""
-        imbalances = () if self.trade is None else self.trade.sums
+        imbalances = () if self.trade is None else self.trade.imbalances
         worsening = 2 * (len(self.intervals) + len(imbalances))
         if self.components is not None:
             return len(self.components) + worsening
@@ -121,7 +121,7 @@ class Composable(Fields, abc.ABC):
     def overrides(self, name: str) -> bool:
         """Whether a member of the contract says something else of this task than of one whose values are costs."""
         task = cast("Task", self)
-        if task.maximize and name == ("better" if task.order == "total" else "dominates"):
+        if task.maximize and name == "better":
             return True
         return _overrides(type(self), name)
 
@@ -143,7 +143,7 @@ class Composable(Fields, abc.ABC):
     @property
     def plain_order(self) -> bool:
         """Whether smaller values are better, entry by entry if they are tuples."""
-        return not self.overrides("better") and not self.overrides("dominates")
+        return not self.overrides("better")
 
     def value_caps(self, width: int) -> Sequence[Any] | None:
         """The most that each of `width` entries of a feasible value is (None: any); None if feasibility is not that."""
@@ -213,3 +213,24 @@ def weighted_outline(terms: Sequence[tuple[object, Task]]) -> list[str]:
         first, *rest = task.outline()
         found += indented([first if weight == 1 else f"{weight} * {first}", *rest])
     return found
+
+
+def parts_of(task: Task) -> Iterator[Task]:
+    """The task, and those that it is made of."""
+    yield task
+    for name in field_names(type(task)):
+        yield from _tasks_in(getattr(task, name, None))
+
+
+@functools.lru_cache(maxsize=1024)
+def field_names(kind: type) -> tuple[str, ...]:
+    """Those of an attrs class; none of any other."""
+    return tuple(field.name for field in attrs.fields(kind)) if attrs.has(kind) else ()
+
+
+def _tasks_in(value: Any) -> Iterator[Task]:
+    if isinstance(value, Composable):
+        yield from parts_of(cast("Task", value))
+    elif isinstance(value, tuple):
+        for each in value:
+            yield from _tasks_in(each)

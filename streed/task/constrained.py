@@ -1,50 +1,50 @@
-"""A task over the trees that meet further limits, and the base of tasks that are another one with a thing changed."""
+"""Tasks that are another one with a thing changed, of which a task over the trees that meet limits is the simplest."""
 
 from __future__ import annotations
 
-import abc
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, final
 
 import attrs
 
 from streed.exact import Array
 from streed.task.base import Limit, Task, Value
-from streed.task.composable import _ONE, Term, VectorForm
+from streed.task.composable import _ONE, Term
 from streed.task.states import State, StateOfPart
 
 if TYPE_CHECKING:
     from streed.data import Dataset
 
+_Kind = TypeVar("_Kind", bound=type[Any])
+
+
+def asking_the_held(*names: str) -> Callable[[_Kind], _Kind]:
+    """Gives a class members of these names that are those of the task that it holds, `task`."""
+
+    def give(kind: _Kind) -> _Kind:
+        for name in names:
+            setattr(kind, name, _member(name))
+        return kind
+
+    return give
+
+
+def _member(name: str) -> Any:
+    if not inspect.isfunction(inspect.getattr_static(Task, name)):
+        return property(lambda self: getattr(self.task, name))
+    return lambda self, *arguments: getattr(self.task, name)(*arguments)
+
 
 @attrs.frozen
+@asking_the_held("larger_is_better", "reads_rows", "any_label", "shows_labels", "labels", "leaf_label")
 class Holding(Task):
-    """A task that has the statistics, labels and limits of another, `task`, if not its values."""
+    """A task that has the statistics and labels of another, `task`, if not its values."""
 
     stands_alone: ClassVar[bool] = False
 
     task: Task
-
-    @property
-    def larger_is_better(self) -> bool:
-        return self.task.larger_is_better
-
-    @property
-    def reads_rows(self) -> bool:  # type: ignore[override]
-        return self.task.reads_rows
-
-    @property
-    def any_label(self) -> bool:  # type: ignore[override]
-        return self.task.any_label
-
-    @property
-    def shows_labels(self) -> bool:
-        return self.task.shows_labels
-
-    @property
-    def limits(self) -> tuple[Limit, ...]:
-        return self.task.limits
 
     def bind(self, data: Dataset) -> Task:
         return attrs.evolve(self, task=self.task.bind(data))
@@ -52,135 +52,19 @@ class Holding(Task):
     def statistics(self, data: Dataset) -> dict[str, Array]:
         return self.task.statistics(data)
 
-    def labels(self, data: Dataset) -> Sequence[Any]:
-        return self.task.labels(data)
 
-    def leaf_label(self, s: State, k: int) -> Any:
-        return self.task.leaf_label(s, k)
-
-    def has_weights(self, name: str) -> bool:
-        return self.task.has_weights(name)
-
-
+@final
 @attrs.frozen
-class Wrapping(Holding):
-    """A task that is `task` in all that it does not say itself."""
-
-    @property
-    def maximize(self) -> bool:  # type: ignore[override]
-        return self.task.maximize
-
-    @property
-    def order(self) -> str:  # type: ignore[override]
-        return self.task.order
-
-    @property
-    def superadditive(self) -> bool:  # type: ignore[override]
-        return self.task.superadditive
-
-    @property
-    def worsening(self) -> bool:  # type: ignore[override]
-        return self.task.worsening
-
-    def leaf_cost(self, s: State, k: int) -> Value:
-        return self.task.leaf_cost(s, k)
-
-    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Value | None:
-        return self.task.branching_cost(rows, path, split)
-
-    def combine(self, a: Value, b: Value) -> Value:
-        return self.task.combine(a, b)
-
-    def better(self, a: Value, b: Value) -> bool:
-        return self.task.better(a, b)
-
-    def dominates(self, a: Value, b: Value) -> bool:
-        return self.task.dominates(a, b)
-
-    def feasible(self, value: Value) -> bool:
-        return self.task.feasible(value)
-
-    def subtract(self, a: Value, b: Value) -> Value | None:
-        return self.task.subtract(a, b)
-
-    def worst_per_row(self, data: Dataset) -> Array | None:
-        return self.task.worst_per_row(data)
-
-    def lower_bound(self, s: State) -> Value | None:
-        return self.task.lower_bound(s)
-
-    def exact_cost(self, data: Dataset, rows: Array, k: int) -> Value | None:
-        return self.task.exact_cost(data, rows, k)
-
-    def score(self, value: Value, totals: State) -> Any:
-        return self.task.score(value, totals)
-
-    def objective_of(self, value: Value) -> Value:
-        return self.task.objective_of(value)
-
-    def at_root(self, value: Value) -> Value:
-        return self.task.at_root(value)
-
-    def better_at_root(self, a: Value, b: Value) -> bool:
-        return self.task.better_at_root(a, b)
-
-    # -- what is asked of compositions -----------------------------------------------------------------------------
-
-    def overrides(self, name: str) -> bool:
-        return getattr(type(self), name) is not getattr(Wrapping, name) or self.task.overrides(name)
-
-    @property
-    def adds_values(self) -> bool:
-        return self._leaves("combine") and self.task.adds_values
-
-    @property
-    def plain_order(self) -> bool:
-        return self._leaves("better", "dominates") and self.task.plain_order
-
-    def value_caps(self, width: int) -> Sequence[Any] | None:
-        return self.task.value_caps(width) if self._leaves("feasible") else None
-
-    @property
-    def value_parts(self) -> tuple[Task, ...] | None:
-        return self.task.value_parts
-
-    @property
-    def value_limits(self) -> tuple[tuple[Task, Any], ...]:
-        return self.task.value_limits
-
-    def written_terms(self, weight: Fraction = _ONE, prefix: str = "") -> tuple[Term, ...]:
-        if self._leaves("leaf_cost", "branching_cost", "combine", "better", "feasible", "subtract", "lower_bound"):
-            return self.task.written_terms(weight, prefix)
-        return super().written_terms(weight, prefix)
-
-    @property
-    def vector_form(self) -> VectorForm:
-        form = self.task.vector_form
-        # a score of sums that is shown otherwise is another score: the form would rate trees by the inner one
-        return form if form.components is None or self._leaves("score") else super().vector_form
-
-    def ideal_score(self, value: Value, totals: State) -> Any | None:
-        return self.task.ideal_score(value, totals) if self._leaves("score") else super().ideal_score(value, totals)
-
-    def outline(self) -> list[str]:
-        return self.task.outline()
-
-    def _leaves(self, *names: str) -> bool:
-        """Whether it leaves these members to the task that it wraps."""
-        return all(getattr(type(self), name) is getattr(Wrapping, name) for name in names)
-
-
-@attrs.frozen
-class LimitOfPart(Limit):
-    """A limit on the states of a whole that is about one part of it, whose statistics have a prefix there."""
+class OwnLimit(Limit):
+    """A limit that has statistics of its own, on the states of the constrained task."""
 
     limit: Limit
     number: int
 
     @property
-    @abc.abstractmethod
     def prefix(self) -> str:
-        """What the names of the part's statistics begin with in the whole."""
+        """What the names of its statistics begin with in the whole."""
+        return f"limit{self.number}_"
 
     def allows(self, s: State) -> bool:
         return self.limit.allows(self.seen(s))
@@ -192,35 +76,30 @@ class LimitOfPart(Limit):
 
 @final
 @attrs.frozen
-class OwnLimit(LimitOfPart):
-    """A limit that has statistics of its own, on the states of the constrained task."""
-
-    @property
-    def prefix(self) -> str:
-        return f"limit{self.number}_"
-
-
-@final
-@attrs.frozen
-class Constrained(Wrapping):
+@asking_the_held(
+    *("maximize", "order", "superadditive", "worsening"),
+    *("branching_cost", "combine", "better", "feasible", "subtract", "worst_per_row", "lower_bound", "exact_cost"),
+    *("score", "objective_of", "at_root", "better_at_root", "ideal_score"),
+    *("overrides", "adds_values", "plain_order", "value_caps", "value_parts", "value_limits", "vector_form"),
+)
+class Constrained(Holding):
     """A task over the trees that meet all limits; everything but these and their statistics is the inner task's."""
 
     further: tuple[Limit, ...]
 
     @property
     def limits(self) -> tuple[Limit, ...]:
-        return self.task.limits + tuple(
+        return tuple(
             OwnLimit(limit, number) if limit.has_statistics else limit for number, limit in enumerate(self.further)
         )
 
     @property
     def own_limits(self) -> tuple[OwnLimit, ...]:
         """Those of the limits that have statistics of their own."""
-        return tuple(OwnLimit(limit, number) for number, limit in enumerate(self.further) if limit.has_statistics)
+        return tuple(limit for limit in self.limits if isinstance(limit, OwnLimit))
 
     def bind(self, data: Dataset) -> Task:
-        further = tuple(limit.bind(data) for limit in self.further)
-        return attrs.evolve(self, task=self.task.bind(data), further=further)
+        return Constrained(self.task.bind(data), tuple(limit.bind(data) for limit in self.further))
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
         own = {
@@ -230,8 +109,8 @@ class Constrained(Wrapping):
         }
         return {**self.task.statistics(data), **own}
 
-    def has_weights(self, name: str) -> bool:
-        return not any(name.startswith(limit.prefix) for limit in self.own_limits) and self.task.has_weights(name)
+    def leaf_cost(self, s: State, k: int) -> Value:
+        return self.task.leaf_cost(s, k)
 
     def written_terms(self, weight: Fraction = _ONE, prefix: str = "") -> tuple[Term, ...]:
         """Those of the task; then, of weight 0, the limits that have statistics of their own."""

@@ -35,10 +35,10 @@ from streed.task.base import (
     Task,
     Value,
 )
-from streed.task.constrained import LimitOfPart
-from streed.task.row_sums import Totals, beside_sums, in_columns, is_weighted, row_statistics
+from streed.task.composable import parts_of
+from streed.task.constrained import OwnLimit
+from streed.task.row_sums import Totals, beside_sums, in_columns, is_weighted
 from streed.task.states import State
-from streed.task.weighing import parts_of
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -111,6 +111,8 @@ class ContractCheck:
             self.fail("order", f"is {self.task.order!r}", f'use "{TOTAL}", "{COMPONENTWISE}" or "{PARTIAL}"')
         given = self.task
         for part in parts_of(given):
+            if part.stands_alone and part.overrides("limits"):
+                ContractCheck(part, self.data).fail("limits", "are the task's own", "set them by subject_to")
             turned = part is not given and (part.maximize or part.overrides("score"))
             if turned and part.stands_alone and not is_shipped(part):
                 ContractCheck(part, self.data).check()
@@ -139,13 +141,6 @@ class ContractCheck:
         found = self.call("statistics", *arguments)
         if not isinstance(found, dict):
             self.refuse("statistics", arguments, found, "return a dict of arrays by name")
-        limits = self.attempt("limits", lambda: [each for each in self.task.limits if isinstance(each, Limit)])
-        for limit in (each for each in limits if each.has_statistics):
-            more = ContractCheck(limit, self.data).call("statistics", *arguments)
-            if not isinstance(more, dict):
-                ContractCheck(limit, self.data).refuse("statistics", arguments, more, "return a dict of arrays by name")
-        if any(limit.has_statistics for limit in limits):
-            found = self.attempt("limits", lambda: row_statistics(self.task, self.data))
         for name, values in found.items():
             usable = isinstance(name, str) and name.isidentifier() and not keyword.iskeyword(name)
             if not usable or name.startswith("_") or name == "rows":
@@ -175,7 +170,7 @@ class ContractCheck:
         sums = {}
         for name, array in arrays.items():
             part = array[rows]
-            each = self.data.weights if is_weighted(self.task, name, self.data) else self.data.frequency
+            each = self.data.weights if is_weighted(self.task, name) else self.data.frequency
             if each is not None:
                 part = part * each[rows].reshape((-1,) + (1,) * (part.ndim - 1))
             total = part.sum(axis=0) if len(part) > 1 else part[0] + 0  # which makes numbers of booleans
@@ -228,7 +223,7 @@ class ContractCheck:
             if price is not None:
                 self.check_value("branching_cost", asked, price, costs)
         self.check_value("combine", (a, b), self.call("combine", a, b), costs)
-        for name, arguments in (("better", (a, b)), ("dominates", (a, b)), ("feasible", (a,))):
+        for name, arguments in (("better", (a, b)), ("feasible", (a,))):
             answer = self.call(name, *arguments)
             if not isinstance(answer, (bool, np.bool_)):
                 self.refuse(name, arguments, answer, "return True or False")
@@ -246,14 +241,12 @@ class ContractCheck:
         worst = self.call("worst_per_row", self.data)
         if worst is not None and np.shape(worst) != (self.data.n_rows,):
             self.refuse("worst_per_row", (self.data,), worst, f"return an array of shape ({self.data.n_rows},)")
-        for limit in self.attempt("limits", lambda: self.task.limits):
-            if not isinstance(limit, Limit):
-                self.fail("limits", f"holds {limit!r}", "give limits such as MinSupport(5)")
+        for limit in self.task.limits:
             self.check_limit(limit, states)
 
     def check_limit(self, limit: Limit, states: list[State]) -> None:
         """Complain about the limit itself, whatever holds it."""
-        while isinstance(limit, LimitOfPart):
+        if isinstance(limit, OwnLimit):
             states = [limit.seen(s) for s in states]
             limit = limit.limit
         own = ContractCheck(limit, self.data)

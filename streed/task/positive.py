@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from streed.errors import InputError
 from streed.task.base import Limit, Task
-from streed.task.weighing import field_names
+from streed.task.composable import field_names
 
 if TYPE_CHECKING:
     from streed.data import Dataset

@@ -1,7 +1,4 @@
-"""Sums of a task's statistics over rows, row weights and frequencies included: quick, exact, and as states.
-
-What is summed are the statistics of the task and those of the limits that it sets itself.
-"""
+"""Sums of a task's statistics over rows, row weights and frequencies included: quick, exact, and as states."""
 
 from __future__ import annotations
 
@@ -14,6 +11,7 @@ import numpy as np
 
 from streed.errors import TaskError
 from streed.exact import LARGEST_TOTAL, Array, exact_integers, exact_number
+from streed.task.constrained import OwnLimit
 from streed.task.states import State
 
 if TYPE_CHECKING:
@@ -52,25 +50,9 @@ class Totals(State):
         return super().__getattr__(name)
 
 
-def row_statistics(task: Task, data: Dataset) -> dict[str, Array]:
-    """The statistics of the task and those of the limits that it sets itself; raises TaskError for a name of both."""
-    found = task.statistics(data)
-    for limit in (each for each in task.limits if each.has_statistics):
-        more = limit.statistics(data)
-        shared = next((name for name in more if name in found), None)
-        if shared is not None:
-            raise TaskError(
-                f"{type(limit).__name__}.statistics: {shared!r} is a statistic of {type(task).__name__}, too; "
-                "give it another name, or set the limit by subject_to"
-            )
-        found = {**found, **more}
-    return found
-
-
-def is_weighted(task: Task, name: str, data: Dataset) -> bool:
-    """Whether row weights count in a statistic of `row_statistics`; they do not in those of limits."""
-    limits = (each for each in task.limits if each.has_statistics)
-    return task.has_weights(name) and not any(name in limit.statistics(data) for limit in limits)
+def is_weighted(task: Task, name: str) -> bool:
+    """Whether row weights count in a statistic of the task; they do not in those of limits."""
+    return not name.startswith(tuple(limit.prefix for limit in task.limits if isinstance(limit, OwnLimit)))
 
 
 def quick_sums(task: Task, data: Dataset, statistics: Mapping[str, Array] | None = None) -> dict[str, Array]:
@@ -78,14 +60,14 @@ def quick_sums(task: Task, data: Dataset, statistics: Mapping[str, Array] | None
 
     A row counts as often as its frequency says, and where rows have weights they are there as `weight`. Integers stay
     integers as long as their sums fit; otherwise, and for real numbers, sums are those of float64. `statistics`: the
-    task's `row_statistics`, where they are known.
+    task's `statistics`, where they are known.
     """
     quick = {}
     for name, values in _with_weight(task, data, statistics).items():
         values = np.asarray(values)
         if len(values) != data.n_rows:
             raise TaskError(f"{type(task).__name__}.statistics: {name!r} has {len(values)} rows, not {data.n_rows}")
-        each = data.weights if is_weighted(task, name, data) else data.frequency
+        each = data.weights if is_weighted(task, name) else data.frequency
         if each is not None:
             values = _weighed(values, each)
         if values.dtype.kind not in "bui":
@@ -116,7 +98,7 @@ def sums_by(group_of: Array, values: Array, n_groups: int) -> Array:
 
 def _with_weight(task: Task, data: Dataset, known: Mapping[str, Array] | None = None) -> Mapping[str, Array]:
     """The task's statistics, and 1 for every row as `weight` where rows have weights and it has none of that name."""
-    statistics = row_statistics(task, data) if known is None else known
+    statistics = task.statistics(data) if known is None else known
     if data.weights is None or "weight" in statistics:
         return statistics
     return {**statistics, "weight": np.ones(data.n_rows, np.int64)}
@@ -186,7 +168,7 @@ class ExactSums(Mapping[str, tuple[Array, Fraction]]):
         task, data = self._task, self._data
         whole, unit = exact_integers(np.asarray(self._statistics[name]), f"statistics {name!r}")
         copies = None if data.frequency is None else (data.frequency, Fraction(1))
-        each = self._weights if is_weighted(task, name, data) else copies
+        each = self._weights if is_weighted(task, name) else copies
         if each is not None:
             factors, worth = each
             size = sum(map(abs, factors.tolist())) * int(np.abs(whole).max(initial=0))
@@ -217,7 +199,7 @@ def sums_over(task: Task, data: Dataset) -> dict[str, np.ndarray]:
         if len(values) != data.n_rows:
             raise TaskError(f"{type(task).__name__}.statistics: {name!r} has {len(values)} rows, not {data.n_rows}")
         objects = np.empty(values.shape, dtype=object)
-        factors = weights if is_weighted(task, name, data) else copies
+        factors = weights if is_weighted(task, name) else copies
         for index, x in np.ndenumerate(values):
             objects[index] = exact_number(x) * (1 if factors is None else factors[index[0]])
         exact[name] = objects

@@ -1,19 +1,15 @@
-"""Tasks of several sums: values that are tuples of sums over rows, and limits on such sums over the whole tree.
+"""Tasks of several sums: values that are tuples of sums over rows, with a score of them.
 
-What is declared here are facts that a search may use beyond the contract of `streed.task.base`:
-
-- `SumTask`: every component of a value is a sum over rows of a cost per row and label, and the score is monotone in
-  each; if it moreover is a fraction of two affine functions, `fraction` says so.
-- `Bounded`: a task under limits on sums over the whole tree (`streed.task.bounded_sums`).
+Every component of a value is a sum over rows of a cost per row and label, and the score is monotone in each; if it
+moreover is a fraction of two affine functions, `fraction` says so: facts that a search may use beyond the contract.
 """
 
 from __future__ import annotations
 
 import abc
-import functools
 import math
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
@@ -21,11 +17,9 @@ import attrs
 
 from streed.errors import TaskError
 from streed.exact import Array
-from streed.task.analysis.linear_form import adds, row_cost_form
+from streed.task.analysis.linear_form import adds
 from streed.task.base import COMPONENTWISE, Task, Value
-from streed.task.bounded_sums import BoundedSum, SumLimit, integer_weights, worsening_costs, worsening_statistics
 from streed.task.composable import VectorForm, restates
-from streed.task.constrained import Holding
 from streed.task.states import State
 
 if TYPE_CHECKING:
@@ -126,129 +120,6 @@ class SumTask(Task):
         return self.score(value, totals)
 
 
-@final
-@attrs.frozen
-class Bounded(Holding):
-    """A task over the trees whose sums keep their limits: its value with two worsening sums for each limited one.
-
-    Takes tasks whose values are added up. The score is the inner task's.
-    """
-
-    sum_limits: tuple[SumLimit, ...]
-
-    order: ClassVar[str] = COMPONENTWISE
-
-    def bind(self, data: Dataset) -> Task:
-        inner = bind_summed(self.task, data)
-        labels = tuple(inner.labels(data))
-        for limit in self.sum_limits:
-            if limit.of_classes and len(labels) != data.n_classes:
-                raise TaskError(
-                    f"{limit!r} is about which classes are predicted, and the leaves of {type(self.task).__name__} "
-                    f"show {', '.join(map(repr, labels[:3]))}, no classes of y; use a task that predicts the "
-                    "classes, such as Accuracy"
-                )
-        sums = tuple(each for limit in self.sum_limits for each in limit.bounded_sums(data))
-        for each in sums:
-            if each.costs.shape != (data.n_rows, len(labels)):
-                raise TaskError(f"{self.sum_limits!r} are about the classes of y, and the task's labels are {labels}")
-        return bound_task(inner, self.sum_limits, sums, data)
-
-    def statistics(self, data: Dataset) -> dict[str, Array]:
-        return self.bind(data).statistics(data)
-
-    def leaf_cost(self, s: State, k: int) -> Value:
-        raise TaskError("bind a task with limits on sums to its data before you ask for costs")
-
-    def score(self, value: Value, totals: State) -> Any:
-        # how many components a score has may be known on the data only
-        return totals.bound.score(value, totals) if self.vector_form.components else self.task.score(value[0], totals)
-
-    @functools.cached_property
-    def vector_form(self) -> VectorForm:
-        inner = self.task.vector_form
-        return attrs.evolve(inner, limits=inner.limits + self.sum_limits)
-
-    def under_sum_limits(self, limits: Sequence[SumLimit]) -> Task:
-        return Bounded(self.task, self.sum_limits + tuple(limits))
-
-
-@final
-@attrs.frozen(eq=False)
-class BoundTask(Holding):
-    """A `Bounded` task on its data; the task in it is bound, too."""
-
-    sum_limits: tuple[SumLimit, ...]
-    bounded_sums: tuple[BoundedSum, ...]
-    caps: tuple[Fraction, ...]
-    """The most that the worsening sums may be, two for every bounded sum."""
-    inner_labels: tuple[Any, ...]
-    unit: Fraction
-    """What one of the bounded sums' whole numbers is worth in a value."""
-
-    order: ClassVar[str] = COMPONENTWISE
-
-    def bind(self, data: Dataset) -> Task:
-        return self
-
-    def statistics(self, data: Dataset) -> dict[str, Array]:
-        return {**self.task.statistics(data), **worsening_statistics(self.bounded_sums, data)}
-
-    def labels(self, data: Dataset) -> Sequence[Any]:
-        return self.inner_labels
-
-    def leaf_cost(self, s: State, k: int) -> Value:
-        return (*sums_of_values(self.task.leaf_cost(s, k)), *worsening_costs(s, k, len(self.bounded_sums)))
-
-    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Value | None:
-        cost = self.task.branching_cost(rows, path, split)
-        if cost is None and not any(each.split for each in self.bounded_sums):
-            return None
-        if cost is None:
-            cost = (0,) * (self.task.vector_form.width or 1)
-        return (*sums_of_values(cost), *[x for each in self.bounded_sums for x in (self.unit * each.split, 0)])
-
-    def feasible(self, value: Value) -> bool:
-        return all(x <= cap for x, cap in zip(value[-len(self.caps) :], self.caps, strict=True))
-
-    def objective_of(self, value: Value) -> Value:
-        return self.vector_form.objective_part(value)
-
-    def better_at_root(self, a: Value, b: Value) -> bool:
-        return self.task.better(a, b)
-
-    def score(self, value: Value, totals: State) -> Any:
-        return self.task.score(self.objective_of(value), totals)
-
-    def value_caps(self, width: int) -> Sequence[Any] | None:
-        inner = self.task.value_caps(width - len(self.caps))
-        return None if inner is None else [*inner, *self.caps]
-
-    @functools.cached_property
-    def vector_form(self) -> VectorForm:
-        return attrs.evolve(self.task.vector_form, limits=self.sum_limits, intervals=self.bounded_sums, caps=self.caps)
-
-    def ideal_score(self, value: Value, totals: State) -> Any | None:
-        return self.task.ideal_score(self.objective_of(value), totals)
-
-
-def bound_task(task: Task, limits: tuple[SumLimit, ...], sums: tuple[BoundedSum, ...], data: Dataset) -> BoundTask:
-    """The bound task under limits that keep these sums in their intervals."""
-    weights, unit = integer_weights(data)
-    caps: list[Fraction] = []
-    for each in sums:
-        least, most = each.spread(weights)
-        above, below = each.most - least, most - each.least
-        caps += [Fraction(above), Fraction(below)] if unit == 1 else [unit * above, unit * below]
-    return BoundTask(task, limits, sums, tuple(caps), tuple(task.labels(data)), unit)
-
-
-def bound_sums(task: Task, sum_limits: Sequence[SumLimit]) -> Bounded:
-    """The task under limits on sums; raises TaskError for tasks whose values are not added up."""
-    check_summed(task, f"{sum_limits[0]!r} limits a sum over the whole tree")
-    return Bounded(task, tuple(sum_limits))
-
-
 def check_summed(task: Task, why: str) -> None:
     """Raises TaskError unless the values of the task are numbers that are added up, or a score of such."""
     if task.reads_rows:
@@ -261,14 +132,3 @@ def check_summed(task: Task, why: str) -> None:
             f"{why}, which needs a task whose values are sums over rows and nodes, and {type(task).__name__} is none; "
             "subclass RowCostTask or SumTask"
         )
-
-
-def bind_summed(task: Task, data: Dataset) -> Task:
-    """The task on its data, as a cost per row where it is one."""
-    bound = task.bind(data)
-    return bound if bound.vector_form.width else row_cost_form(bound, data) or bound
-
-
-def sums_of_values(value: Value) -> tuple[Any, ...]:
-    """The value as a tuple of sums."""
-    return value if isinstance(value, tuple) else (value,)

@@ -7,7 +7,6 @@ import time
 import traceback
 from typing import TYPE_CHECKING, final
 
-import attrs
 import hypothesis
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
@@ -16,9 +15,7 @@ from hypothesis.strategies import SearchStrategy
 
 from streed.errors import InputError, TaskError
 from streed.task.contract import check_contract, own_line
-from streed.task.weighing import takes_weights
 from streed.testing.cases import Case, Violation
-from streed.testing.constants import without_local_constants
 from streed.testing.report import HOLDS, NOT_APPLICABLE, VIOLATED, Counterexample, Finding
 
 if TYPE_CHECKING:
@@ -116,8 +113,7 @@ class Trial:
 
         before = self.smallest
         try:
-            with without_local_constants():
-                (attempt if seed is None else hypothesis.seed(seed)(attempt))()
+            (attempt if seed is None else hypothesis.seed(seed)(attempt))()
         except (Violation, Flaky, OutOfTime):
             if self.smallest is before and time.monotonic() <= self.deadline:
                 raise
@@ -126,9 +122,7 @@ class Trial:
         if time.monotonic() > self.deadline:
             raise OutOfTime
         if self.law.max_rows is not None and data.n_rows > self.law.max_rows:
-            data = data.subset(range(self.law.max_rows))
-        if data.sample_weight is not None and not takes_weights(self.task):
-            data = attrs.evolve(data, weights=data.frequency, sample_weight=None)
+            data, tags = data.subset(range(self.law.max_rows)), tags[: self.law.max_rows]
         try:
             check_contract(self.task, data)
             case = Case(self.task, data, tags, choices.draw)

@@ -1,6 +1,6 @@
 """Whether a tree that was found keeps what its task declares: bounds that a search trusts, tried where they matter.
 
-A search prunes by `lower_bound`, `worst_per_row`, `superadditive` and `grain` without looking back. Every node of its
+A search prunes by `lower_bound`, `worst_per_row` and `superadditive` without looking back. Every node of its
 tree is a state at which they can be tried, so a declaration that the tree itself refutes is an error, never a result.
 That no node refutes one proves nothing: `streed.testing` tries more.
 """
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import numbers
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -82,18 +81,14 @@ class _Check:
                 for cost in filter(task.feasible, costs):
                     self.check_bound(s, bound, cost, "a leaf there costs")
             self.check_bound(s, bound, value, "the tree that was found costs")
-        self.check_costs(s, costs, value)
+        self.check_labels(s, costs)
         return value, least, rows
 
     def check_bound(self, s: State, bound: Value, value: Value, words: str) -> None:
         if self.task.better(value, bound) and not self.near(value, bound):
             self.probe.refuse("lower_bound", (s,), bound, f"{words} {value!r}, which is better; return less, or None")
 
-    def check_costs(self, s: State, costs: list[Value], value: Value) -> None:
-        grain = self.task.grain
-        for each in () if grain is None else (*costs, value):
-            if isinstance(each, numbers.Rational) and Fraction(each) % grain:  # type: ignore[operator]
-                self.probe.fail("grain", f"is {grain!r}, and {each!r} is no multiple of it", "leave it out")
+    def check_labels(self, s: State, costs: list[Value]) -> None:
         for k, other in enumerate(costs) if self.task.any_label else ():
             if not self.near(costs[0], other):
                 found = f"is True, and a leaf of {s!r} costs {costs[0]!r} with label 0 and {other!r} with label {k}"

@@ -129,7 +129,7 @@ def _short(thing: Any) -> str:
 
 
 def _class(module: str, name: str) -> type:
-    homes = ("streed.task.constrained", "streed.task.sums", "streed.task.tradeoffs")
+    homes = ("streed.task.constrained", "streed.task.over_sums")
     if module in homes or module.startswith(("streed.task.algebra.", "streed.tasks.")):
         for package in ("streed.tasks", "streed.task.algebra", *homes):
             importlib.import_module(package)  # of these, and of nothing that the file names

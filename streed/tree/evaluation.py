@@ -14,7 +14,6 @@ import attrs
 import numpy as np
 
 from streed.task import Limit, State, Task, Value, beside_sums, quick_sums, state_of, sums_over
-from streed.task.weighing import in_copies
 from streed.tree.nodes import Branch, Leaf, Node
 from streed.tree.rows import sides_in
 from streed.tree.tree import Tree
@@ -44,7 +43,6 @@ class Inspector:
     """What one task makes of trees on one data set; the task need not be bound."""
 
     def __init__(self, task: Task, data: Dataset) -> None:
-        data = in_copies(task, data)
         self._task = task.bind(data)
         self._data = data
         self._sums = sums_over(self._task, data)

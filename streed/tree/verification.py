@@ -13,7 +13,6 @@ import attrs
 from streed.data import Dataset
 from streed.errors import InputError, StreedError
 from streed.task import Task, Totals
-from streed.task.weighing import in_copies
 from streed.tree.claims import Claims
 from streed.tree.description import rebuild
 from streed.tree.evaluation import inspect
@@ -66,7 +65,6 @@ def _described() -> Iterator[None]:
 def _checks(tree: Tree, claims: Claims, task: Any, data: Dataset) -> list[Check]:
     if not isinstance(task, Task):
         raise InputError("task", f"{type(task).__name__} is no task", "use a file that streed wrote")
-    data = in_copies(task, data)
     labels = tuple(task.bind(data).labels(data))
     checks = [
         _equal("rows of the data", claims.n_rows, data.size),

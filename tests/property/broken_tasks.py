@@ -39,7 +39,7 @@ class ParityEverywhere(Counted):
     def leaf_cost(self, s: State, k: int) -> Any:
         return (super().leaf_cost(s, k), (s.women - s.men) * (k > 0))
 
-    def dominates(self, a: Any, b: Any) -> bool:
+    def better(self, a: Any, b: Any) -> bool:
         return bool(a[1] == b[1] and a[0] < b[0])
 
     def feasible(self, value: Any) -> bool:
@@ -165,7 +165,7 @@ class TolerantDominance(Counted):
         others = sum(s.n) - s.n[0]
         return (s.n[0] * (k != 0), others - s.n[k] * (k != 0))
 
-    def dominates(self, a: Any, b: Any) -> bool:
+    def better(self, a: Any, b: Any) -> bool:
         no_worse = all(x <= y + 1 for x, y in zip(a, b, strict=True))
         return no_worse and any(x < y - 1 for x, y in zip(a, b, strict=True))
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from streed.data import Dataset
 from streed.reference import Evaluation, every_tree
-from streed.task import COMPONENTWISE, Limit, State, Task
+from streed.task import COMPONENTWISE, State, Task
 from streed.tasks import (
     Misclassifications,
     Splits,
@@ -176,26 +176,3 @@ class Largest(Task):
 
     def better(self, a: Any, b: Any) -> bool:
         return bool(a > b)
-
-
-@final
-@attrs.frozen
-class HalfTreated(Limit):
-    def allows(self, s: State) -> bool:
-        return bool(2 * s.treated >= s.rows)
-
-
-@final
-@attrs.frozen
-class Careful(Task):
-    """Sets a limit of its own."""
-
-    def statistics(self, data: Dataset) -> dict[str, Array]:
-        return {"treated": data.class_numbers}
-
-    def leaf_cost(self, s: State, k: int) -> Any:
-        return s.treated * k
-
-    @property
-    def limits(self) -> tuple[Limit, ...]:
-        return (HalfTreated(),)

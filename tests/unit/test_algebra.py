@@ -28,7 +28,6 @@ from streed.tasks import (
 )
 from streed.tree.description import describe, rebuild
 from tests.unit.algebra_tasks import (
-    Careful,
     Gain,
     Largest,
     Paired,
@@ -102,7 +101,7 @@ def test_facts_of_a_sum_follow_from_its_terms() -> None:
     assert one.lower_bound(whole) == 0
     assert not (Accuracy() + Gain()).worsening
     assert (Spread() + Gain()).lower_bound(State(1, part0_positive=1, part0_negative=0)) is None
-    assert not (Spread() + Treatments() + Careful()).superadditive
+    assert not (Spread() + Treatments() + Gain()).superadditive
     assert one.worst_per_row(some_data()) is None
     twice = 2 * Spread() + Spread()
     assert twice.superadditive

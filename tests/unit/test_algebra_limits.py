@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from streed.data import Dataset
 from streed.errors import NotSeparableError, TaskError
-from streed.reference import Evaluation, best_trees, every_tree, optimal_front
+from streed.reference import Evaluation, best_trees, optimal_front
 from streed.task import RowCostTask, Task, Totals
 from streed.task.algebra import maximize, minimize
 from streed.task.analysis.linear_form import row_cost_form
@@ -23,9 +23,7 @@ from streed.tasks import (
     Splits,
 )
 from tests.unit.algebra_tasks import (
-    Careful,
     Gain,
-    HalfTreated,
     Largest,
     Spread,
     WorstLeaf,
@@ -95,16 +93,6 @@ def test_a_limit_needs_a_worsening_operator() -> None:
         (Accuracy() & Splits()).subject_to(most(Splits(), 3))
     with pytest.raises(TaskError, match="subject_to takes limits"):
         Accuracy().subject_to(3)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("make", [lambda a: a + Spread(), lambda a: Spread() & a, lambda a: 2 * a, maximize])
-def test_limits_of_the_parts_are_kept(make: Any) -> None:
-    data = some_data()
-    alone, joint = Evaluation(Careful(), data), Evaluation(make(Careful()), data)
-    for tree in every_tree(Careful(), data, max_depth=2):
-        assert bool(alone.broken_limits(tree)) == bool(joint.broken_limits(tree))
-    both = Careful().subject_to(MinSupport(2))
-    assert both.limits == (HalfTreated(), MinSupport(2))
 
 
 @given(data=data_sets())

@@ -16,7 +16,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streed.binarize import METHODS, Settings, TableRecipe, make_recipe
-from streed.binarize.conditions import conditions
 from streed.binarize.cuts import between, quantiles, spread
 from streed.binarize.mdlp import mdlp
 from streed.binarize.planning import Teacher
@@ -115,7 +114,6 @@ def test_whole_numbers_that_are_no_doubles_are_compared_exactly(column: Any) -> 
     assert names(recipe)[:5] == [f"id<={value}" for value in LARGE[:-1]]
     codes = recipe.encode({"id": column})[:6, :5]
     assert codes.tolist() == [[int(i <= j) for j in range(5)] for i in range(6)]
-    assert conditions(recipe.columns, "sql", [f"id<={LARGE[0]}"]) == {f"id<={LARGE[0]}": f'"id" <= {LARGE[0]}'}
     listed = make_recipe({"id": column}, Settings(categorical=["id"]))
     assert names(listed)[:6] == [f"id={value}" for value in LARGE]
 

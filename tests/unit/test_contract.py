@@ -221,9 +221,6 @@ def test_the_componentwise_order_needs_tuples() -> None:
         def better(self, a: Any, b: Any) -> bool:
             return bool(a < b)
 
-        def dominates(self, a: Any, b: Any) -> bool:
-            return bool(a < b)
-
     with pytest.raises(TaskError, match="the order is componentwise; return a tuple"):
         check_contract(Numbers(), DATA)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -78,13 +77,6 @@ class RowsHelp(Squares):
 
 
 @attrs.frozen
-class TooCoarse(Squares):
-    @property
-    def grain(self) -> Fraction:
-        return Fraction(1000)  # here: grain
-
-
-@attrs.frozen
 class NoLabel(Squares):
     any_label: ClassVar[bool] = True
 
@@ -95,7 +87,6 @@ WRONG: dict[str, tuple[Task, str, str | None]] = {
     "superadditive": (Root(), "Root.superadditive is True, but", None),
     "worst_per_row": (WorstTooLow(), "WorstTooLow.worst_per_row allows a leaf", "here: worst"),
     "worst_per_row falls": (RowsHelp(), "RowsHelp.worst_per_row is declared, but a leaf", "here: worst"),
-    "grain": (TooCoarse(), "TooCoarse.grain is Fraction(1000, 1), and", "here: grain"),
     "any_label": (NoLabel(), "NoLabel.any_label is True, and a leaf", None),
 }
 
@@ -136,10 +127,6 @@ def test_a_sound_task_is_solved_as_before() -> None:
 
         def lower_bound(self, s: State) -> Any:
             return 0
-
-        @property
-        def grain(self) -> Fraction:
-            return Fraction(1)
 
     result = streed.solve(Sound(), X, Y, max_depth=2, search="general")
     assert (result.status, result.value) == (

@@ -7,7 +7,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import attrs
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -16,8 +15,6 @@ from click.testing import CliRunner
 
 import streed
 from streed.cli.app import app
-from streed.task import GeneralTask, Value
-from streed.task.weighing import MOST_COPIES
 from streed.tasks import Accuracy, Misclassifications
 from streed.tree import Tree
 from streed.tree.evaluation import evaluate
@@ -84,24 +81,6 @@ def test_a_tree_claims_and_shows_all_rows() -> None:
     assert all(each.holds for each in check(saved, data))
     assert not all(each.holds for each in check(saved, streed.Dataset.make(X, y)))
     assert evaluate(saved, Misclassifications(), data) == result.value
-
-
-@attrs.frozen
-class Spread(GeneralTask):
-    """The difference of the largest and the smallest target, and one for each row: it does not know of weights."""
-
-    def labels(self, data: streed.Dataset) -> Any:
-        return ("all",)
-
-    def rows_cost(self, data: streed.Dataset, rows: Any, k: int) -> Value:
-        return int(np.ptp(data.targets[rows])) + len(rows)
-
-
-def test_a_function_of_rows_is_given_them_as_often_as_they_are() -> None:
-    y = [1, 5, 2]
-    assert streed.solve(Spread(), X, y, frequency=[2, 1, 4], max_depth=1).value == 1 + 7
-    with pytest.raises(streed.InputError, match=r"frequency: Spread is a function of a leaf's rows"):
-        streed.solve(Spread(), X, y, frequency=[MOST_COPIES, 1, 4], max_depth=1)
 
 
 def test_the_shell_takes_a_column_of_frequencies(tmp_path: Path) -> None:

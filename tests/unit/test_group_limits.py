@@ -69,6 +69,7 @@ LIMITS: list[tuple[str, Any, Callable[[Any], bool]]] = [
     ),
     ("lowest recall", EqualOpportunity().lowest >= 0.5, lambda p: all(2 * k >= n for k, n in rates(p, "positive"))),
     ("lowest selection", DemographicParity().lowest >= 0.2, lambda p: all(5 * k >= n for k, n in rates(p, "all"))),
+    ("highest errors", ErrorRateParity().highest <= 0.3, lambda p: all(10 * k <= 3 * n for k, n in rates(p, "errors"))),
     (
         "error gap",
         ErrorRateParity() <= 0.1,

@@ -1,4 +1,4 @@
-"""Limits that a task sets itself, with statistics of their own; errors of limits; labels; what explain says."""
+"""Limits with statistics of their own; errors of limits; labels; what explain says."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import pytest
 
 import streed
 from streed.data import Dataset
-from streed.errors import TaskError
+from streed.errors import InputError, TaskError
 from streed.reference import optimum
 from streed.task import Limit, State, Task
-from streed.tasks import MinSupport
+from streed.tasks import AbsoluteError, Accuracy, DemographicParity, MinSupport, SquaredError
 
 pytestmark = pytest.mark.compiles
 
@@ -52,15 +52,20 @@ class LimitedErrors(Errors):
 
 @pytest.mark.parametrize("search", ["depth-first", "general"])
 @pytest.mark.parametrize("weights", [None, RNG.choice([0.5, 3], 30)])
-def test_a_task_may_set_limits_that_ask_for_statistics(search: str, weights: Any) -> None:
+def test_limits_may_ask_for_statistics(search: str, weights: Any) -> None:
     given: dict[str, Any] = {"sample_weight": weights, "woman": WOMAN}
-    own = streed.solve(LimitedErrors(), X, Y, max_depth=2, search=search, **given)
-    outside = streed.solve(Errors().subject_to(HalfWomen()), X, Y, max_depth=2, search=search, **given)
+    task = Errors().subject_to(HalfWomen())
+    found = streed.solve(task, X, Y, max_depth=2, search=search, **given)
     free = streed.solve(Errors(), X, Y, max_depth=2, search=search, **given)
-    expected = optimum(LimitedErrors(), Dataset.make(X, Y, **given), max_depth=2)
+    expected = optimum(task, Dataset.make(X, Y, **given), max_depth=2)
     assert expected is not None
-    assert own.value == outside.value == expected[0] > free.value
-    assert own.status == "optimal"
+    assert found.value == expected[0] > free.value
+    assert found.status == "optimal"
+
+
+def test_a_task_that_sets_limits_itself_is_refused() -> None:
+    with pytest.raises(TaskError, match=r"LimitedErrors.limits are the task's own; set them by subject_to"):
+        streed.solve(LimitedErrors(), X, Y, woman=WOMAN, max_depth=1)
 
 
 @attrs.frozen
@@ -107,3 +112,32 @@ def test_errors_of_a_limit_name_the_limit_and_its_line(limit: Limit, said: str, 
     assert second.endswith(mark)
     if isinstance(limit, Missing) and not isinstance(limit, NamedRows):
         assert "no statistic 'second'; it has first, rows" in first
+
+
+@pytest.mark.parametrize(("task", "said"), [(SquaredError(), "show 'mean', no classes"), (AbsoluteError(), "function")])
+def test_fairness_of_tasks_that_predict_no_classes_is_refused_for_that_reason(task: Task, said: str) -> None:
+    def attempt() -> None:
+        limited = task.subject_to(DemographicParity() <= 0.1)
+        streed.solve(limited, X, np.arange(30) / 2, max_depth=1, sensitive_features=WOMAN)
+
+    with pytest.raises(TaskError, match=said):
+        attempt()
+
+
+def test_labels_may_be_numbers_that_are_not_whole() -> None:
+    result = streed.solve(Accuracy(), X, np.where(Y, -1.5, 2.25), max_depth=2)
+    assert result.tree is not None
+    assert result.value == streed.solve(Accuracy(), X, Y, max_depth=2).value
+    assert set(result.tree.predict(X).tolist()) == {-1.5, 2.25}
+
+
+@attrs.frozen
+class Gains(Errors):
+    def statistics(self, data: Dataset) -> Any:
+        return {"gain": data.row_data["gain"]}
+
+
+def test_explain_says_which_row_data_a_task_reads() -> None:
+    assert "without the row data 'gain' that it reads" in streed.explain(Gains())
+    with pytest.raises(InputError, match="gain: Gains reads it as row data"):
+        streed.explain(Gains(), Dataset.make(X, Y))

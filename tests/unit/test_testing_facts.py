@@ -20,15 +20,6 @@ if TYPE_CHECKING:
 
 
 @attrs.frozen
-class HalfGrain(Counted):
-    """Whole costs, and a grain of two."""
-
-    @property
-    def grain(self) -> Fraction:
-        return Fraction(2)
-
-
-@attrs.frozen
 class LabelsMatter(Counted):
     any_label: ClassVar[bool] = True
 
@@ -67,7 +58,6 @@ class TieAndReverse(Counted):
 @pytest.mark.parametrize(
     ("task", "law"),
     [
-        (HalfGrain(), "grain divides values"),
         (LabelsMatter(), "any label costs the same"),
         (WrongPrice(), "prices are the costs"),
         (GoodForFewRows(), "lower bound is admissible"),

@@ -13,7 +13,7 @@ import streed
 from streed.data import Dataset
 from streed.reference import Evaluation, best_trees, optimal_front
 from streed.task import Limit, Task, Totals
-from streed.task.algebra import Thresholded, objective
+from streed.task.algebra import objective
 from tests.conftest import ROOT
 
 EXAMPLE = runpy.run_path(str(ROOT / "examples" / "user_tasks.py"))
@@ -54,7 +54,7 @@ def test_solve_finds_what_enumeration_finds(name: str) -> None:
         totals = Totals(task, data)
         if not every:
             assert result.status == "infeasible"
-        elif task.order == "total" or isinstance(objective(task), Thresholded):  # of limited tasks the best is asked
+        elif task.order == "total" or objective(task).value_limits:  # of limited tasks the best is asked
             best = (max if task.larger_is_better else min)(task.score(value, totals) for value in every)
             assert result.status == "optimal"
             assert same([result.value], [best])

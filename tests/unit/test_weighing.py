@@ -1,18 +1,15 @@
-"""Which tasks take row weights, and that those which do count a row of weight w as w rows."""
+"""A row of weight w, or of frequency f, counts as so many rows; the kit tells who counts otherwise."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import attrs
 import numpy as np
 import pytest
 
 import streed
-from streed.registry import tasks
-from streed.task import GeneralTask
-from streed.task.weighing import takes_weights
-from streed.tasks import Accuracy, CostSensitive, MehtaMDL, Splits
+from streed.tasks import Splits
 from streed.testing import find_violations
 from streed.testing.laws import weights
 
@@ -42,59 +39,51 @@ class ByRows(ByWeight):
 
 
 @attrs.frozen
-class Declared(ByRows):
-    """It says that it is meant so, and is wrong."""
+class Errors(streed.Task):
+    """Misclassified weight, linear in the sums."""
 
-    takes_weights: ClassVar[bool] = True
+    def statistics(self, data: Any) -> Any:
+        return {"counts": data.class_numbers[:, None] == np.arange(data.n_classes)}
 
-
-@attrs.frozen
-class PricedRows(ByWeight):
-    """Its splits cost by the row."""
-
-    combine = streed.Task.combine
-
-    def branching_cost(self, rows: int, path: Any, split: int) -> Any:
-        return 0.1 * rows
-
-
-@attrs.frozen
-class Unweighed(GeneralTask):
-    """A function of rows that knows of no weights."""
-
-    def rows_cost(self, data: Any, rows: Any, k: int) -> Any:
-        return int((data.y[rows] != k).sum())
+    def leaf_cost(self, s: Any, k: int) -> Any:
+        return s.weight - s.counts[k]
 
 
 X, y = [[0], [0], [1]], ["no", "yes", "yes"]
 
 
-@pytest.mark.parametrize("task", [ByRows(), PricedRows(), Unweighed(), ByRows().subject_to(streed.tasks.MinSupport(1))])
-def test_tasks_that_count_rows_refuse_weights(task: streed.Task) -> None:
-    assert not takes_weights(task)
-    with pytest.raises(streed.InputError, match="sample_weight: ") as caught:
-        streed.solve(task, X, y, sample_weight=[3, 1, 2], max_depth=1)
-    assert "takes_weights = True" in str(caught.value)
-    assert streed.solve(task, X, y, max_depth=1).status == "optimal"
-    assert streed.solve(task, X, y, sample_weight=[1, 1, 1], max_depth=1).status == "optimal"
-
-
-def test_every_task_that_ships_takes_weights() -> None:
-    arguments: dict[str, dict[str, Any]] = {"sparse-accuracy": {"lam": 0.1}, "fbeta": {"beta": 2}}
-    for name, entry in tasks().items():
-        if "required" not in entry.parameters.values() or name in arguments:
-            assert takes_weights(entry.made_by(**arguments.get(name, {}))), name
-    assert takes_weights(Accuracy() + 0.1 * Splits())
-    assert takes_weights(MehtaMDL())
-    assert takes_weights(CostSensitive([[0, 1], [2, 0]]))
+@pytest.mark.parametrize("driver", ["depth-first", "general"])
+def test_a_state_knows_what_its_rows_weigh(driver: str) -> None:
+    found = streed.solve(ByWeight(), X, y, sample_weight=[3, 1, 2], max_depth=1, search=driver)
+    assert found.value == 0.25
+    assert streed.solve(Errors(), X, y, sample_weight=[3, 1, 0.5], max_depth=1, search=driver).value == 1
+    both = Errors() + 0.5 * Splits()
+    assert streed.solve(both, X, y, sample_weight=[3, 0, 0.5], max_depth=1, search=driver).value == 0.5
 
 
 def test_the_law_tells_who_counts_rows_in_place_of_weights() -> None:
-    found = find_violations(Declared(), weights.LAWS, max_examples=60)
+    found = find_violations(ByRows(), weights.LAWS, max_examples=60)
     assert found.violated == ("weights are copies",)
     assert "does not count rows by weight" in found.explanation()
     assert find_violations(ByWeight(), weights.LAWS, max_examples=60).holds
-    untold = find_violations(ByRows(), weights.LAWS, max_examples=60)
-    assert untold.holds
-    assert untold["weights are copies"].verdict == "not applicable"
-    assert untold["frequencies are copies"].examples > 0
+
+
+@attrs.frozen
+class Mean(streed.Task):
+    """Errors as a share of the rows that are there, each once: it forgets that they may stand for several."""
+
+    n: int = streed.task.bound(1)
+
+    def bind(self, data: Any) -> Any:
+        return attrs.evolve(self, n=data.n_rows)
+
+    def statistics(self, data: Any) -> Any:
+        return {"counts": data.class_numbers[:, None] == np.arange(data.n_classes)}
+
+    def leaf_cost(self, s: Any, k: int) -> Any:
+        return (s.weight - s.counts[k]) / self.n
+
+
+def test_the_law_tells_who_forgets_frequencies() -> None:
+    found = find_violations(Mean(), weights.LAWS, max_examples=60)
+    assert "frequencies are copies" in found.violated

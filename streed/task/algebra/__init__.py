@@ -7,9 +7,9 @@ from streed.task.algebra.directions import Negated, as_costs, gain_sign, maximiz
 from streed.task.algebra.gains import NetGain
 from streed.task.algebra.operators import add, scale, subtract
 from streed.task.algebra.penalties import Penalized
-from streed.task.algebra.products import Product, join
+from streed.task.algebra.products import Product, join, worsens
 from streed.task.algebra.sums import Sum, WeightedSum, weighted_sum
-from streed.task.algebra.thresholds import Threshold, Thresholded, at_most, constrain, worsens
+from streed.task.algebra.thresholds import Threshold, at_most, constrain
 from streed.task.analysis.exact_costs import exact_costs
 from streed.task.composable import Term
 from streed.task.constrained import Constrained, objective
@@ -23,7 +23,6 @@ __all__ = [
     "Sum",
     "Term",
     "Threshold",
-    "Thresholded",
     "WeightedSum",
     "add",
     "as_costs",

@@ -37,10 +37,6 @@ class Negated(Holding):
     def worsening(self) -> bool:  # type: ignore[override]
         return self.task.maximize and self.task.worsening
 
-    @property
-    def grain(self) -> Fraction | None:
-        return self.task.grain
-
     def bind(self, data: Dataset) -> Task:
         bound = self.task.bind(data)
         return bound if bound.larger_is_better and not bound.maximize else Negated(bound)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import attrs
 
 from streed.errors import TaskError
 from streed.exact import Array
-from streed.task.base import Limit, Task
-from streed.task.constrained import Constrained, LimitOfPart
+from streed.task.base import Task
+from streed.task.constrained import Constrained
 from streed.task.states import State, StateOfPart
 
 if TYPE_CHECKING:
@@ -31,23 +31,6 @@ def part_state(whole: State, number: int) -> State:
     """The state as part number `number` knows it: its own statistics by their own names."""
     # What is beside the sums, of tasks that read rows, belongs to all parts.
     return StateOfPart(whole, part_name(number, ""), BESIDE_SUMS)
-
-
-@final
-@attrs.frozen
-class PartLimit(LimitOfPart):
-    """A limit that a part sets by itself, on the states of the whole."""
-
-    @property
-    def prefix(self) -> str:
-        return part_name(self.number, "")
-
-    def seen(self, s: State) -> State:
-        return part_state(s, self.number)
-
-    @property
-    def support(self) -> int | None:
-        return self.limit.support
 
 
 def decisive(parts: Sequence[Task]) -> int:
@@ -75,7 +58,7 @@ def joint_labels(parts: Sequence[Task], data: Dataset) -> Sequence[Any]:
 
 @attrs.frozen
 class Joint(Task):
-    """A task of several parts, with their statistics side by side, their limits, and the labels of those that care."""
+    """A task of several parts, with their statistics side by side, and the labels of those that care."""
 
     stands_alone: ClassVar[bool] = False
 
@@ -101,18 +84,6 @@ class Joint(Task):
 
     def labels(self, data: Dataset) -> Sequence[Any]:
         return joint_labels(self.parts, data)
-
-    @property
-    def limits(self) -> tuple[Limit, ...]:
-        """Those that the parts set; raises TaskError for one that asks for statistics of its own."""
-        for part in self.parts:
-            for limit in part.limits:
-                if limit.has_statistics:
-                    raise TaskError(
-                        f"{limit!r} of {name(part)} asks for statistics of its own, which a task that is joined to "
-                        "others cannot give it; set it by subject_to on the whole"
-                    )
-        return tuple(PartLimit(limit, number) for number, part in enumerate(self.parts) for limit in part.limits)
 
     @property
     def shows_labels(self) -> bool:

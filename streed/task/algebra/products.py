@@ -6,11 +6,12 @@ if every task is, whatever its own (+), order and limits are.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, final
 
 import attrs
 
-from streed.errors import TaskError
+from streed.errors import NotSeparableError, TaskError
 from streed.task.algebra.directions import as_costs
 from streed.task.algebra.parts import (
     Joint,
@@ -19,7 +20,8 @@ from streed.task.algebra.parts import (
     name,
     part_state,
 )
-from streed.task.analysis.linear_form import adds
+from streed.task.analysis.exact_costs import exact_costs
+from streed.task.analysis.linear_form import adds, row_cost_form
 from streed.task.base import COMPONENTWISE, PARTIAL, TOTAL, Task
 from streed.task.bounded_sums import Gap
 from streed.task.composable import indented
@@ -32,27 +34,45 @@ if TYPE_CHECKING:
 @final
 @attrs.frozen
 class Product(Joint):
-    """Several totally ordered tasks, at least two, flat: no part is itself a product."""
+    """Several totally ordered tasks, at least two, flat: no part is itself a product.
+
+    With limits, it is the first of them over the trees whose other parts are within theirs.
+    """
 
     parts: tuple[Task, ...]
+    most: tuple[Any, ...] = ()
+    """The limits of the parts from the second on; none, and its nondominated values are a front."""
 
     def overrides(self, name: str) -> bool:
         """Its operators say what the parts' do, entry by entry: more than the defaults if one of the parts' does."""
-        if name == "dominates":
-            return any(part.overrides("better") or part.overrides("dominates") for part in self.parts)
         if name in ("better", "feasible", "branching_cost"):
-            return any(part.overrides(name) for part in self.parts)
+            return (name == "feasible" and bool(self.most)) or any(part.overrides(name) for part in self.parts)
         return super().overrides(name)
 
     @property
     def value_parts(self) -> tuple[Task, ...]:
         return self.parts
 
+    @property
+    def value_limits(self) -> tuple[tuple[Task, Any], ...]:
+        return tuple(zip(self.parts[1:], self.most, strict=True)) if self.most else ()
+
+    def value_caps(self, width: int) -> Sequence[Any] | None:
+        if any(part.overrides("feasible") for part in self.parts):
+            return None
+        return [None, *self.most] if self.most else [None] * width
+
     def ideal_score(self, value: Any, totals: State) -> Any:
         return self.score(value, totals)
 
     def outline(self) -> list[str]:
-        return ["front of", *(line for part in self.parts for line in indented(part.outline()))]
+        if not self.most:
+            return ["front of", *(line for part in self.parts for line in indented(part.outline()))]
+        lines = [*self.parts[0].outline(), "subject to"]
+        for part, most in self.value_limits:
+            *first, last = part.outline()
+            lines += indented([*first, f"{last} <= {most}"])
+        return lines
 
     @property
     def larger_is_better(self) -> bool:
@@ -72,7 +92,11 @@ class Product(Joint):
         return all(adds(part) for part in self.parts)
 
     def bind(self, data: Dataset) -> Task:
-        return Product(tuple(part.bind(data) for part in self.parts))
+        parts = tuple(part.bind(data) for part in self.parts)
+        for part in parts[1:] if self.most else ():
+            if not worsens(part, data):
+                raise not_worsening(part, "its costs may be negative")
+        return Product(parts, self.most)
 
     def leaf_cost(self, s: State, k: int) -> tuple[Any, ...]:
         """Eq. 30."""
@@ -94,13 +118,21 @@ class Product(Joint):
         """Eq. 34."""
         return tuple(x if y is None else part.combine(x, y) for part, x, y in zip(self.parts, a, b, strict=True))
 
-    def dominates(self, a: Any, b: Any) -> bool:
+    def better(self, a: Any, b: Any) -> bool:
         """Eq. 33."""
         return bool(a != b) and all(x == y or part.better(x, y) for part, x, y in zip(self.parts, a, b, strict=True))
 
     def feasible(self, value: Any) -> bool:
-        """Eq. 35."""
-        return all(part.feasible(x) for part, x in zip(self.parts, value, strict=True))
+        """Eq. 35, and Eq. 29 for every limit; equal to it is within it."""
+        within = all(part.feasible(x) for part, x in zip(self.parts, value, strict=True))
+        capped = zip(self.parts[1:], self.most, value[1:], strict=False)
+        return within and not any(part.better(most, x) for part, most, x in capped)
+
+    def objective_of(self, value: Any) -> Any:
+        return value[0] if self.most else value
+
+    def better_at_root(self, a: Any, b: Any) -> bool:
+        return self.parts[0].better(a, b) if self.most else self.better(a, b)
 
     def subtract(self, a: Any, b: Any) -> tuple[Any, ...] | None:
         """a - b where all parts are sums; a bound by entries is none in general, for entries may be equal."""
@@ -110,8 +142,10 @@ class Product(Joint):
         bounds = tuple(part.lower_bound(part_state(s, number)) for number, part in enumerate(self.parts))
         return None if any(bound is None for bound in bounds) else bounds
 
-    def score(self, value: Any, totals: State) -> tuple[Any, ...]:
-        """The score of every part."""
+    def score(self, value: Any, totals: State) -> Any:
+        """The score of every part, or of the first where the others are limited."""
+        if self.most:
+            return self.parts[0].score(value[0], part_state(totals, 0))
         return tuple(
             part.score(x, part_state(totals, number))
             for number, (part, x) in enumerate(zip(self.parts, value, strict=True))
@@ -121,15 +155,15 @@ class Product(Joint):
 def join(a: Task, b: Task | Gap) -> Task:
     """a & b: both at once; raises TaskError for tasks that are not totally ordered."""
     if isinstance(b, Gap):
-        from streed.task.tradeoffs import bi_objective
+        from streed.task.over_sums import with_gap
 
         check_operand(a, "&")
-        return bi_objective(a, b)
+        return with_gap(a, b)
     return Product(_parts(a) + _parts(b))
 
 
 def _parts(task: Task) -> tuple[Task, ...]:
-    if isinstance(task, Product):
+    if isinstance(task, Product) and not task.most:
         return task.parts
     check_operand(task, "&")
     task = as_costs(task)
@@ -146,3 +180,23 @@ def _number(part: Task, cost: Any) -> Any:
     if isinstance(cost, tuple):
         raise TaskError(f"the operator & joins tasks whose values are numbers, and {name(part)} costs {cost!r}")
     return cost
+
+
+def worsens(task: Task, data: Dataset) -> bool:
+    """Whether combining never makes a value of the bound task better (Def. A.2): declared, or by costs >= 0."""
+    if task.worsening:
+        return True
+    form = row_cost_form(task, data)
+    if form is None:
+        terms = task.summands
+        return terms[0][1] is not task and all(weight >= 0 and worsens(part, data) for weight, part in terms)
+    costs = exact_costs(form, data)
+    return bool(costs.costs.min(initial=0) >= 0) and costs.split >= 0
+
+
+def not_worsening(task: Task, why: str) -> NotSeparableError:
+    """The error for a limit on a task that combining may make better."""
+    return NotSeparableError(
+        f"a limit on {name(task)} is not anti-monotone, because its combining is not worsening (STreeD, Def. A.2): "
+        f"{why}; a tree within the limit may have parts beyond it"
+    )

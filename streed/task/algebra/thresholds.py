@@ -14,18 +14,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import attrs
 import numpy as np
 
-from streed.errors import NotSeparableError, TaskError
+from streed.errors import TaskError
 from streed.exact import Array, Range
 from streed.task.algebra.directions import as_costs
-from streed.task.algebra.parts import name, part_state
-from streed.task.algebra.products import Product
+from streed.task.algebra.parts import name
+from streed.task.algebra.products import Product, not_worsening
 from streed.task.analysis.exact_costs import exact_costs
 from streed.task.analysis.linear_form import adds, row_cost_form
 from streed.task.base import TOTAL, Limit, Task
 from streed.task.bounded_sums import BoundedSum, SumLimit, integer_weights
-from streed.task.composable import indented
-from streed.task.constrained import Constrained, Wrapping, leaf_limits, objective
-from streed.task.states import State
+from streed.task.constrained import Constrained, leaf_limits, objective
+from streed.task.over_sums import with_sum_limits
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -38,63 +37,6 @@ class Threshold:
 
     task: Task
     limit: Any
-
-
-@final
-@attrs.frozen
-class Thresholded(Wrapping):
-    """The first part of a product over the trees whose other parts are within their limits."""
-
-    task: Product
-    most: tuple[Any, ...]
-    """The limits of the parts from the second on."""
-
-    @property
-    def parts(self) -> tuple[Task, ...]:
-        return self.task.parts
-
-    def bind(self, data: Dataset) -> Task:
-        bound = self.task.bind(data)
-        assert isinstance(bound, Product)
-        for part in bound.parts[1:]:
-            if not worsens(part, data):
-                raise _not_worsening(part, "its costs may be negative")
-        return Thresholded(bound, self.most)
-
-    def feasible(self, value: Any) -> bool:
-        """Eq. 29, for every threshold, and the parts' own; equal to the limit is within it."""
-        within = zip(self.parts[1:], self.most, value[1:], strict=True)
-        return self.task.feasible(value) and not any(part.better(limit, x) for part, limit, x in within)
-
-    def objective_of(self, value: Any) -> Any:
-        return value[0]
-
-    def at_root(self, value: Any) -> Any:
-        return value[0]
-
-    def better_at_root(self, a: Any, b: Any) -> bool:
-        return self.parts[0].better(a, b)
-
-    def score(self, value: Any, totals: State) -> Any:
-        return self.parts[0].score(value[0], part_state(totals, 0))
-
-    def value_caps(self, width: int) -> Sequence[Any] | None:
-        free = self.task.value_caps(width)
-        return None if free is None else [free[0], *self.most]
-
-    @property
-    def value_limits(self) -> tuple[tuple[Task, Any], ...]:
-        return tuple(zip(self.parts[1:], self.most, strict=True))
-
-    def ideal_score(self, value: Any, totals: State) -> Any:
-        return self.score(value, totals)
-
-    def outline(self) -> list[str]:
-        lines = [*self.parts[0].outline(), "subject to"]
-        for part, most in self.value_limits:
-            *first, last = part.outline()
-            lines += indented([*first, f"{last} <= {most}"])
-        return lines
 
 
 def at_most(task: Task, limit: Any) -> Threshold:
@@ -113,7 +55,7 @@ def at_most(task: Task, limit: Any) -> Threshold:
             "the limit on a task whose value is meant"
         )
     if not adds(task) and not task.worsening:
-        raise _not_worsening(task, "its combine is its own and it does not declare `worsening`")
+        raise not_worsening(task, "its combine is its own and it does not declare `worsening`")
     return Threshold(task, Range().read("limit", limit))
 
 
@@ -130,7 +72,7 @@ def constrain(task: Task, limits: Sequence[Limit | Threshold]) -> Task:
         inner = _thresholded(inner, thresholds)
     on_sums = [limit for limit in limits if isinstance(limit, SumLimit)]
     if on_sums:
-        inner = inner.under_sum_limits(on_sums)
+        inner = with_sum_limits(inner, on_sums)
     on_leaves = (limit for limit in limits if isinstance(limit, Limit) and not isinstance(limit, SumLimit))
     further = leaf_limits(task) + tuple(on_leaves)
     return Constrained(inner, further) if further or not limits else inner
@@ -179,32 +121,13 @@ def _on_sum(threshold: Threshold) -> SumThreshold:
     return SumThreshold(threshold)
 
 
-def worsens(task: Task, data: Dataset) -> bool:
-    """Whether combining never makes a value of the bound task better (Def. A.2): declared, or by costs >= 0."""
-    if task.worsening:
-        return True
-    form = row_cost_form(task, data)
-    if form is None:
-        terms = task.summands
-        return terms[0][1] is not task and all(weight >= 0 and worsens(part, data) for weight, part in terms)
-    costs = exact_costs(form, data)
-    return bool(costs.costs.min(initial=0) >= 0) and costs.split >= 0
-
-
 def _thresholded(task: Task, thresholds: Sequence[Threshold]) -> Task:
     most = tuple(threshold.limit for threshold in thresholds)
     tasks = tuple(threshold.task for threshold in thresholds)
-    if isinstance(task, Thresholded):
-        return Thresholded(Product(task.parts + tasks), task.most + most)
+    if isinstance(task, Product) and task.most:
+        return Product(task.parts + tasks, task.most + most)
     if task.order != TOTAL:
         raise TaskError(
             f"a limit on a value joins tasks whose order is total, and that of {name(task)} is {task.order}"
         )
-    return Thresholded(Product((task, *tasks)), most)
-
-
-def _not_worsening(task: Task, why: str) -> NotSeparableError:
-    return NotSeparableError(
-        f"a limit on {name(task)} is not anti-monotone, because its combining is not worsening (STreeD, Def. A.2): "
-        f"{why}; a tree within the limit may have parts beyond it"
-    )
+    return Product((task, *tasks), most)

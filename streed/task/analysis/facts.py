@@ -116,7 +116,7 @@ def can_generate(
     `sums` are its statistics, as `quick_sums` gives them; `costs` gives its `first_costs`, where they are kept.
     """
     own = objective(task)
-    if own.reads_rows or own.order != TOTAL or own.overrides("dominates"):
+    if own.reads_rows or own.order != TOTAL:
         return False
     if is_larger_better(own) is None:
         return False

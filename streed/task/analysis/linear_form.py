@@ -117,7 +117,7 @@ def row_cost_form(
     It is one if values are added and smaller is better, every limit is a number of rows, a branching node costs a
     constant, and `leaf_cost` is linear in the sums of the statistics. `s.rows` counts rows without their weights, so
     it is linear only where rows have none. A cost per leaf beside those of its rows is not linear. `statistics_of`
-    gives the task's `row_statistics`, where they are kept.
+    gives the task's `statistics`, where they are kept.
     """
     inner = objective(task)
     if not adds(inner) or inner.reads_rows or any(limit.support is None for limit in task.limits):

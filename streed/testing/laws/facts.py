@@ -1,10 +1,9 @@
-"""What a task declares of its costs: their grain, that labels do not matter, prices, and which way its score goes."""
+"""What a task declares of its costs: that labels do not matter, prices, and which way its score goes."""
 
 from __future__ import annotations
 
 import itertools
 import numbers
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
@@ -19,18 +18,6 @@ if TYPE_CHECKING:
     from streed.testing.cases import Case
 
 _MOST_VALUES = 10
-
-
-def _check_grain(case: Case) -> bool:
-    grain = objective(case.task).grain
-    if grain is None:
-        return False
-    for reached in case.reach_all(case.rows(), _MOST_VALUES):
-        for value in reached.value if isinstance(reached.value, tuple) else (reached.value,):
-            share = Fraction(value) / grain
-            if not close(float(share), float(round(share))):
-                raise Violation("a value is no multiple of the grain", ("value", str(reached)), ("grain", show(grain)))
-    return True
 
 
 def _check_any_label(case: Case) -> bool:
@@ -101,13 +88,6 @@ def _check_score(case: Case) -> bool:
 
 
 LAWS = (
-    Law(
-        "grain divides values",
-        "contract: grain",
-        "every value is a whole multiple of the grain.",
-        _check_grain,
-        unconcerned="no grain is declared",
-    ),
     Law(
         "any label costs the same",
         "contract: any_label",

@@ -45,9 +45,7 @@ def _branching(case: Case) -> Question:
 def _operator(case: Case) -> Question:
     a, b = (case.leaf_cost(case.rows(), case.draw_label()) for _ in range(2))
     name, arguments = case.draw(
-        st.sampled_from(
-            [("combine", (a, b)), ("better", (a, b)), ("dominates", (a, b)), ("subtract", (a, b)), ("feasible", (a,))]
-        )
+        st.sampled_from([("combine", (a, b)), ("better", (a, b)), ("subtract", (a, b)), ("feasible", (a,))])
     )
     words = f"{name}({', '.join(map(show, arguments))})"
     return Question(words, lambda: getattr(case.task, name)(*arguments))
@@ -119,7 +117,7 @@ LAWS = (
     Law(
         "operators are functions",
         "STreeD, Def. 4.1",
-        "combine, better, dominates, subtract and feasible depend on their arguments alone.",
+        "combine, better, subtract and feasible depend on their arguments alone.",
         _check_operators,
     ),
 )

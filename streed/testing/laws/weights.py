@@ -1,7 +1,7 @@
 """Weights and frequencies: a row counts as often as is said of it, however that is said.
 
 A row of weight w is w equal rows, and so are k equal rows of weight w / k each, whether that is whole or not; a row of
-weight 0 adds nothing. A row of frequency f is f equal rows to every task, those that take no weights too.
+weight 0 adds nothing. So is a row of frequency f.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from streed.data.rows import some_copies, weigh_copies
 from streed.errors import InputError
 from streed.reference import Evaluation
 from streed.task import Totals
-from streed.task.weighing import takes_weights
 from streed.testing.cases import Violation, close, show
 from streed.testing.laws.law import Law
 from streed.tree import Leaf
@@ -36,8 +35,6 @@ _FREQUENCIES = (1, 2, 3, 7)
 
 
 def _check_weights(case: Case) -> bool:
-    if not takes_weights(case.given):
-        return False
     n = case.data.n_rows
     weights = np.array([case.draw(st.sampled_from(_WEIGHTS)) for _ in range(n)], np.float64)
     parts = np.array([case.draw(st.sampled_from(_PARTS)) for _ in range(n)])
@@ -93,8 +90,6 @@ def _compare(
         return False
     try:
         first, second = Evaluation(case.given, one), Evaluation(case.given, other)
-        if len(first.root_rows) != one.n_rows:  # the task was given the copies
-            rows = np.flatnonzero(np.isin(np.repeat(np.arange(one.n_rows), one.counts), rows)).tolist()
         s, t = first.state(list(rows)), second.state(list(alike))
         asked: list[tuple[str, Any, Any]] = []
         for k in range(len(first.labels)):
@@ -104,7 +99,7 @@ def _compare(
                 costs = _scores(case, costs, (first, second))
             asked.append((name, *costs))
         if case.data.n_columns:
-            path = case.draw_path(rows if len(first.root_rows) == one.n_rows else [0])
+            path = case.draw_path(rows)
             split = case.draw(st.integers(0, case.data.n_columns - 1))
             prices = first.task.branching_cost(s.rows, path, split), second.task.branching_cost(t.rows, path, split)
             asked.append((f"branching_cost(rows, {path}, {split})", *prices))
@@ -143,10 +138,9 @@ def _text(value: Any) -> str:
 LAWS = (
     Law(
         "weights are copies",
-        "contract: takes_weights",
+        "contract: statistics",
         "a row of weight w counts as w equal rows, in parts too.",
         _check_weights,
-        unconcerned="the task takes no weights",
         effort=0.6,
     ),
     Law(

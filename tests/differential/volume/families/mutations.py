@@ -18,7 +18,7 @@ TYPED: list[Any] = [{"int": 1}, {"float": 1.0}, {"bool": True}, {"str": "no"}, {
 TYPED += [{"float": 10**400}, {"fraction": "1/0"}, {"fraction": LONG + "/7"}, {"int": 2.0}, {"str": 5}, {}]
 
 CLASSES = [("accuracy", "WeightedAccuracy"), ("cost_sensitive", "CostSensitive"), ("cost_tables", "CostTable")]
-CLASSES += [("cost_tables", "TestCost"), ("linear", "LinearLeaves"), ("metrics", "FBeta"), ("bayes", "BayesianTree")]
+CLASSES += [("cost_tables", "TestCost"), ("linear", "LinearLeaves"), ("metrics", "FBeta"), ("mdl", "BayesianTree")]
 CLASSES += [("quantile", "QuantileError"), ("support", "MinSupport"), ("policy", "PolicyValue"), ("", "Accuracy")]
 CLASSES = [(f"streed.tasks.{module}", name) for module, name in CLASSES]
 CLASSES += [("subprocess", "Popen"), ("os", "system"), ("builtins", "eval"), ("streed.tasks.accuracy", "Path")]

@@ -101,7 +101,7 @@ def make_shape(number: int) -> Shape:
     lines.append("return v")
     source = _HEAD.format(
         name=f"Shape{number}",
-        facts=f"maximize: ClassVar[bool] = {better}\n    takes_weights: ClassVar[bool] = True",
+        facts=f"maximize: ClassVar[bool] = {better}",
         statistics=", ".join(statistics),
         labels=draw.choice(("list(range(data.n_classes))", "list(range(data.n_classes))", '("one",)')),
         leaf="\n        ".join(lines),

@@ -1,0 +1,205 @@
+"""Impurity: leaves as pure as can be, whatever they predict.
+
+What the objectives share whose leaves cost the same whatever they predict, and so predict their majority class.
+
+Gini impurity: leaves as pure as can be.
+
+    minimise sum over leaves L of n_L * (1 - sum over classes k of (n_Lk / n_L)^2)
+
+the impurity by which CART grows trees, here of the whole tree at once; pystreed's "gini-index". Separable: a sum over
+leaves (STreeD, Eq. 4; additivity implies Def. 4.4). Superadditive, because n * G(p) with a concave G is. Reference:
+L. Breiman, J. Friedman, R. Olshen, C. Stone: Classification and Regression Trees, 1984, Chapter 4.
+
+>>> import streed
+>>> from streed.reference import optimum
+>>> from streed.tasks import Gini
+>>> data = streed.Dataset.make([[0], [0], [1], [1]], [0, 1, 1, 1])
+>>> optimum(Gini(), data, max_depth=0)[0], optimum(Gini(), data, max_depth=1)[0]
+(1.5, 1.0)
+
+Brier score: leaves whose class shares are as near to what happens as they can be.
+
+    minimise 1/N * sum over rows (x, y) of w * sum over classes k of (p_k(leaf of x) - [y = k])^2
+
+with p_k the share of class k in the leaf's weight, which no other prediction scores better than, and N the weight of
+all rows; 0 is the best score, and below 2 is every score. A leaf of weight n with n_k of class k pays
+(n - (sum over k of n_k^2) / n) / N, so the best trees are those of `Gini`; of two classes it is twice the mean squared
+error of the share of one of them. Leaves show the class of most. Separable: a sum over leaves (STreeD, Eq. 4;
+additivity implies Def. 4.4). Superadditive, as the shares of all rows are among the predictions for each part of them.
+Reference: G. W. Brier: Verification of Forecasts Expressed in Terms of Probability, Monthly Weather Review 78, 1950.
+
+>>> import streed
+>>> from streed.reference import optimum
+>>> from streed.tasks import BrierScore
+>>> data = streed.Dataset.make([[0], [0], [1], [1]], [0, 1, 1, 1])
+>>> optimum(BrierScore(), data, max_depth=0)[0], optimum(BrierScore(), data, max_depth=1)[0]
+(0.375, 0.25)
+
+Entropy: leaves that leave as few bits of the class unsaid as can be.
+
+    minimise sum over leaves L of sum over classes k of n_Lk * log2(n_L / n_Lk)
+
+the impurity behind the information gain of ID3 and C4.5, here of the whole tree at once, in bits; pystreed's
+"entropy". Separable: a sum over leaves (STreeD, Eq. 4). Superadditive, because n * H(p) with the concave H is.
+Reference: J. R. Quinlan: Induction of Decision Trees, Machine Learning 1, 1986.
+
+>>> import streed
+>>> from streed.reference import optimum
+>>> from streed.tasks import Entropy
+>>> data = streed.Dataset.make([[0], [0], [1], [1]], [0, 1, 1, 1])
+>>> optimum(Entropy(), data, max_depth=1)[0]
+2.0
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, final
+
+import attrs
+import numpy as np
+
+from streed.exact import Array
+from streed.task import State, Task, bound
+
+if TYPE_CHECKING:
+    from streed.data import Dataset
+
+
+def class_counts(data: Dataset) -> Array:
+    """(n, K) int64: 1 in the column of the row's class; raises InputError where y holds measured numbers."""
+    columns: Array = np.arange(len(data.class_labels))
+    counts: Array = (data.class_numbers[:, None] == columns).astype(np.int64)
+    return counts
+
+
+def total(counts: Any) -> Any:
+    """The sum of the counts."""
+    whole = 0
+    for count in counts:
+        whole += count
+    return whole
+
+
+def largest(counts: Any) -> Any:
+    """The largest of the counts."""
+    most = counts[0]
+    for count in counts:
+        if count > most:
+            most = count
+    return most
+
+
+@attrs.frozen
+class MajorityLeaves(Task):
+    """A task of the (weighted) numbers of rows per class; its leaves show the class of most, ties to the first."""
+
+    any_label: ClassVar[bool] = True
+
+    classes: tuple[Any, ...] = bound(())
+
+    def bind(self, data: Dataset) -> Task:
+        return attrs.evolve(self, classes=data.class_labels)
+
+    def statistics(self, data: Dataset) -> dict[str, Array]:
+        return {"counts": class_counts(data)}
+
+    def labels(self, data: Dataset) -> Sequence[Any]:
+        return ("majority class",)
+
+    def leaf_label(self, s: State, k: int) -> Any:
+        return self.classes[s.counts.index(max(s.counts))]
+
+
+@attrs.frozen
+class GiniLeaves(MajorityLeaves):
+    """The rows of every leaf times its Gini impurity, summed over leaves, times a constant."""
+
+    superadditive: ClassVar[bool] = True
+    worsening: ClassVar[bool] = True
+
+    scale: float = bound(1.0)
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        rows = total(s.counts)
+        if rows == 0:
+            return 0.0
+        squares = 0.0
+        for count in s.counts:
+            squares += count * (count / rows)
+        return (rows - squares) * self.scale
+
+    def worst_per_row(self, data: Dataset) -> Array:
+        """2: the derivative 1 - 2 n_k / n + sum of (n_k / n)^2 is at most 2."""
+        return np.full(data.n_rows, 2.0 * self.scale)
+
+    def lower_bound(self, s: State) -> Any:
+        return 0.0
+
+
+@final
+@attrs.frozen
+class Gini(GiniLeaves):
+    """The rows of every leaf times its Gini impurity, summed over leaves."""
+
+
+@final
+@attrs.frozen
+class BrierScore(GiniLeaves):
+    """The mean over rows of the squared distance between the class shares of the leaf and the row's class."""
+
+    def bind(self, data: Dataset) -> Task:
+        return attrs.evolve(self, classes=data.class_labels, scale=1 / float(sum(data.class_totals())))
+
+
+_LARGEST_TABLE = 2**16
+
+
+@final
+@attrs.frozen
+class Entropy(MajorityLeaves):
+    """The rows of every leaf times the entropy of its classes in bits, summed over leaves."""
+
+    superadditive: ClassVar[bool] = True
+    worsening: ClassVar[bool] = True
+
+    table: Any = bound(())
+    """x log2(x) for x = 0, 1, ... as far as weights are whole numbers and not too many: quicker than logarithms."""
+
+    def bind(self, data: Dataset) -> Task:
+        bound_ = attrs.evolve(self, classes=data.class_labels)
+        largest = sum(data.class_totals())
+        if not isinstance(largest, int) or (data.weights is not None and data.weights.dtype.kind == "f"):
+            return bound_
+        if largest > _LARGEST_TABLE:
+            return bound_
+        x = np.arange(largest + 1, dtype=np.float64)
+        return attrs.evolve(bound_, table=x * np.log2(np.maximum(x, 1)))
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        rows = total(s.counts)
+        if len(self.table) > 0:
+            left = self.table[int(rows)]
+            for count in s.counts:
+                left -= self.table[int(count)]
+            # Rounding may leave a little less than nothing.
+            return float(max(left, 0.0))
+        bits = 0.0
+        for count in s.counts:
+            if count > 0:
+                bits += count * math.log2(rows / count)
+        return bits
+
+    def worst_per_row(self, data: Dataset) -> Array:
+        """log2(N / w) + log2(e) for a row of weight w among a total of N.
+
+        A row of a new class adds w log2((n + w) / w) + n log2(1 + w / n) <= w log2(N / w) + w log2(e); others less.
+        """
+        weights = np.ones(data.n_rows) if data.weights is None else data.weights.astype(np.float64)
+        worst = np.zeros(data.n_rows)
+        worst[weights > 0] = np.log2(weights.sum() / weights[weights > 0]) + math.log2(math.e)
+        return worst
+
+    def lower_bound(self, s: State) -> Any:
+        return 0.0
