@@ -15,6 +15,7 @@ from streed.cli.options import NOTIONS, make_objective
 from streed.cli.output import counted
 
 if TYPE_CHECKING:
+    from streed.cli.preparation import Table
     from streed.data import Dataset
     from streed.data.roles import Roles
     from streed.task import Task
@@ -76,16 +77,23 @@ class Asked:
             "memory_limit": None if self.memory_limit is None else size_of(self.memory_limit),
         }
 
-    def read(self) -> tuple[Dataset, Roles]:
-        """The rows, and what their columns are; says which numbers are cut, and how often."""
-        from streed import datasets as bundled
-        from streed.cli.preparation import ALL, make_dataset, roles_in
+    def table(self) -> tuple[Table, str]:
+        """The columns by name, and that of the target."""
         from streed.datasets.reading import read_table
-        from streed.task.analysis.extent import affordable
 
         table, found = read_table(self.data, self.target)
         if found is None:
             fail(f"target: which column is to be predicted? give --target, one of: {', '.join(table)}")
+        return table, found
+
+    def read(self, table: Table | None = None) -> tuple[Dataset, Roles]:
+        """The rows (of `table`, if given), and what their columns are; says which numbers are cut, and how often."""
+        from streed import datasets as bundled
+        from streed.cli.preparation import ALL, make_dataset, roles_in
+        from streed.task.analysis.extent import affordable
+
+        whole, found = self.table()
+        table = whole if table is None else table
         named = {"weights": self.weights, "frequency": self.frequency, "sensitive": self.sensitive}
         is_bundled = self.data in bundled.names()  # which hold nothing but categories
         listed = (*self.categorical, ALL) if is_bundled else self.categorical

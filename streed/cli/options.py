@@ -33,6 +33,7 @@ param_option = click.option(
 subject_to_option = click.option(
     "--subject-to", metavar="LIMIT", multiple=True, help="Such as 'min-support(5)' or 'recall >= 0.9'; may be repeated."
 )
+lam_option = click.option("--lam", metavar="NUMBER", help="Short for --param lam=...: the cost of a branching node.")
 weights_option = click.option("--weights", metavar="COLUMN", help="Column of row weights.")
 frequency_option = click.option(
     "--frequency", metavar="COLUMN", help="Column of whole numbers: how many equal rows each row stands for."
@@ -75,6 +76,21 @@ def size_options(command: Command) -> Command:
         ],
         command,
     )
+
+
+def search_options(task: str, about: str) -> Callable[[Command], Command]:
+    """Adds what every command that searches is asked: the data, the task (`about` it) and its limits, when to stop."""
+    named = click.option("--task", metavar="TASK", default=task, show_default=True, help=about)
+    first: list[Any] = [
+        data_argument,
+        target_option,
+        named,
+        param_option,
+        subject_to_option,
+        fairness_options,
+        size_options,
+    ]
+    return lambda command: _with([*first, stop_options, weights_option, frequency_option, cuts_option], command)
 
 
 def stop_options(command: Command) -> Command:

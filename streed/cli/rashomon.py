@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 import streed
 from streed.cli.asked import Asked, gathered
-from streed.cli.exit_codes import CODES, FINE, INFEASIBLE, STOPPED, errors, fail
-from streed.cli.options import (
-    NOTIONS,
-    cuts_option,
-    data_argument,
-    fairness_options,
-    frequency_option,
-    json_option,
-    param_option,
-    path,
-    stop_options,
-    subject_to_option,
-    target_option,
-    weights_option,
-)
-from streed.cli.output import brief, print_json, write
+from streed.cli.exit_codes import CODES, FINE, INFEASIBLE, STOPPED, errors
+from streed.cli.options import NOTIONS, json_option, lam_option, search_options
+from streed.cli.output import brief, print_json
 
 if TYPE_CHECKING:
     from streed.rashomon import RashomonSet
@@ -37,35 +22,12 @@ _MOST_VALUES = 12
 
 
 @click.command(epilog=CODES)
-@data_argument
-@target_option
-@click.option("--task", metavar="TASK", default="accuracy", show_default=True, help="As of `streed solve`.")
-@param_option
-@click.option("--lam", metavar="NUMBER", help="Short for --param lam=...: the cost of a branching node.")
-@subject_to_option
-@fairness_options
-@click.option("--max-depth", type=int, help="Largest depth (default: any, where splits cost something).")
-@click.option("--max-nodes", type=int, help="Most branching nodes (default: any).")
-@click.option("--min-leaf", type=int, default=1, show_default=True, help="Fewest rows in a leaf.")
+@search_options("accuracy", "As of `streed solve`.")
+@lam_option
 @click.option("--epsilon", metavar="PART", help="Trees within this part of the optimum (default: 0.05).")
 @click.option("--slack", metavar="NUMBER", help="Or within so much of it, in the task's unit.")
 @click.option("--budget", metavar="VALUE", help="Or of this value or a better one.")
 @click.option("--n-best", type=int, metavar="K", help="Or the K best trees, with all that tie with the last.")
-@click.option(
-    "--columns",
-    type=click.Choice(["distinct", "all"]),
-    default="distinct",
-    show_default=True,
-    help="Count equal and complementary columns as one, or each.",
-)
-@click.option(
-    "--labels",
-    type=click.Choice(["all", "best"]),
-    default="all",
-    show_default=True,
-    help="A leaf may have any label, or its best one.",
-)
-@click.option("--trivial/--no-trivial", default=True, show_default=True, help="Count splits into leaves of one label.")
 @click.option("--without", metavar="COLUMN", multiple=True, help="Only trees that do not ask it; may be repeated.")
 @click.option(
     "--best-by",
@@ -73,14 +35,6 @@ _MOST_VALUES = 12
     help=f"Show the tree of least: a task such as splits, or one of {', '.join(NOTIONS)}.",
 )
 @click.option("--importance", is_flag=True, help="Show by column the share of trees that ask it.")
-@click.option("--sample", type=int, default=0, metavar="K", help="Draw so many trees.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the draw.")
-@stop_options
-@weights_option
-@frequency_option
-@cuts_option
-@click.option("--out", type=path, metavar="FILE", help="Save the drawn trees, else the best one, as a JSON list.")
-@click.option("--report", "report_to", type=path, metavar="FILE", help="Write an HTML page: the best tree, the values.")
 @json_option
 @gathered
 def rashomon(
@@ -89,16 +43,9 @@ def rashomon(
     slack: str | None,
     budget: str | None,
     n_best: int | None,
-    columns: str,
-    labels: str,
-    trivial: bool,
     without: tuple[str, ...],
     best_by: str | None,
     importance: bool,
-    sample: int,
-    seed: int,
-    out: Path | None,
-    report_to: Path | None,
     as_json: bool,
 ) -> None:
     """Count the trees for DATA that are near the optimum, and ask what they have in common.
@@ -107,36 +54,20 @@ def rashomon(
     Exit code 3: stopped early; nothing is known. 4: there are none.
     """
     with errors():
-        for name, file in (("out", out), ("report", report_to)):
-            if file is not None and not file.parent.is_dir():
-                fail(f"{name}: there is no folder {str(file.parent)!r}")
         objective = asked.objective()
-        from streed.cli.solve import with_roles
         from streed.exact import read_decimal
 
         near = {"epsilon": epsilon, "slack": slack, "budget": budget}
-        dataset, roles = asked.read()
+        dataset, _ = asked.read()
         found = streed.rashomon(
             objective,
             dataset,
             n_best=n_best,
-            columns=columns,
-            labels=labels,
-            trivial=trivial,
             **asked.limits,
             **{name: read_decimal(text, name) for name, text in near.items() if text is not None},  # type: ignore[arg-type]
         )
         kept = found.without(*without) if without else found
         document = _described(found, kept, without, best_by, asked.sensitive, importance)
-        drawn = kept.sample(sample, seed) if sample and kept.count else []
-        if out is not None:
-            saved = drawn or ([kept[0]] if kept.count else [])
-            trees = [with_roles(tree, roles) for tree in saved]
-            write(out, json.dumps([json.loads(tree.to_json()) for tree in trees if tree is not None], indent=1) + "\n")
-        if report_to is not None and kept.count:
-            from streed.report import make_report
-
-            write(report_to, make_report(kept[0], dataset, near=kept, title=f"Near-optimal trees of {asked.data}"))
         if as_json:
             print_json({"data": asked.data, **document})
         else:

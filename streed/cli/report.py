@@ -15,7 +15,7 @@ from streed.cli.options import check_one_input, load_tree, path
 from streed.cli.output import counted, print_positive, write
 from streed.cli.solve import solve as solve_command
 
-_OWN = ("out", "as_json", "query")
+_OWN = ("out", "as_json", "query", "test", "test_share", "stats")
 """The options of `streed solve` that `streed report` has in a form of its own, or not at all."""
 
 

@@ -46,6 +46,8 @@ def verify(tree: Path, data: str, as_json: bool, **reading: Any) -> None:
             print_json({"holds": held, "checks": listed})
         else:
             for each in checks:
-                verdict = "ok      " if each.holds else "MISMATCH"
-                click.echo(f"{verdict}  {each.what}: claimed {each.claimed}, found {each.found}")
+                if not each.holds:
+                    click.echo(f"MISMATCH  {each.what}: claimed {each.claimed}, found {each.found}")
+            if held:
+                click.echo(f"all {len(checks)} claims hold")
         sys.exit(FINE if held else MISMATCH)
