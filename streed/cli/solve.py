@@ -153,10 +153,10 @@ def on_rows_not_seen(tree: Tree, table: Table, roles: Roles, classes: tuple[Any,
     """How good the predictions are on rows that the tree was not grown on."""
     import numpy as np
 
-    from streed.cli.preparation import dataset_of
+    from streed.cli.preparation import make_dataset
 
-    data = dataset_of(tree, table, roles)
-    predicted = tree.predict(data).tolist()
+    data = make_dataset(table, roles)  # for its target alone: the tree reads its columns from the table
+    predicted = tree.predict(table).tolist()
     rows = counted(len(predicted), "rows")
     if tree.labels == classes:
         right = sum(a == b for a, b in zip(predicted, data.y.tolist(), strict=True))

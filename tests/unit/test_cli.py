@@ -179,3 +179,29 @@ def test_fairness_between_the_groups_of_a_column() -> None:
     assert "EqualOpportunity: gap" in odds
     assert "EqualizedOdds: gap" in odds
     assert "false positive rate: female" in odds
+
+
+def test_rows_that_are_not_seen(play: str, tmp_path: Path) -> None:
+    asked = ("solve", play, "--target", "play", "--weights", "times", "--max-depth", "2")
+    text = run(*asked, "--test", play).stdout
+    assert "unseen  100.00% of 7 rows are predicted right\n\ntime    " in text
+    assert "expansions" not in text
+    assert "seconds_total" in run(*asked, "--stats").stdout
+    first = run(*asked, "--test-share", "0.3").stdout.rpartition("time")[0]
+    assert first == run(*asked, "--test-share", "0.3").stdout.rpartition("time")[0]
+    assert ": 5 rows, " in first
+    assert "% of 2 rows are predicted right" in first
+    squared = run("solve", play, "--target", "humidity", "--task", "absolute-error", "--max-depth", "0", "--test", play)
+    assert "unseen  7 rows: the root mean squared error is 6.55" in squared.stdout
+    for share in ("0", "1", "-1", "nan", "0.01"):
+        assert "test_share" in refused(*asked, "--test-share", share)
+    refused(*asked, "--test-share", "0.3", "--test", play)
+
+
+def test_categories_that_the_data_did_not_have(play: str, tmp_path: Path) -> None:
+    tree, new = str(tmp_path / "tree.json"), tmp_path / "new.csv"
+    run("solve", play, "--target", "play", "--weights", "times", "--max-depth", "2", "--out", tree)
+    new.write_text("outlook,windy,humidity\nsnow,0,70\n", encoding="utf-8")
+    assert "'snow'" in run("predict", tree, str(new)).stderr
+    assert run("predict", tree, str(new), "--unseen", "ignore").stderr == ""
+    assert "'snow'" in refused("predict", tree, str(new), "--unseen", "error")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import json
-from pathlib import Path
 
 import pytest
 
@@ -16,23 +14,17 @@ from tests.unit.shell import run, run_json
 ERRORS = ("front", "tic-tac-toe", "--max-depth", "2")
 
 
-def test_errors_by_class_are_printed_and_saved(tmp_path: Path) -> None:
-    table, document = tmp_path / "front.csv", tmp_path / "front.json"
-    text = run(*ERRORS, "--out", str(table)).stdout.splitlines()
-    rows = list(csv.reader(table.read_text(encoding="utf-8").splitlines()))
-    assert rows[0][:2] == ["errors on negative", "errors on positive"]
-    assert text[0] == f"status  optimal: {len(rows) - 1} nondominated points"
-    assert text[1] == "over    27 questions"
-    assert [line.split() for line in text[3:]] == rows[1:]
-    run(*ERRORS, "--out", str(document))
-    saved = json.loads(document.read_text(encoding="utf-8"))
-    assert len(saved["trees"]) == len(saved["points"]) == len(rows) - 1
-
-
-def test_a_plot(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    run(*ERRORS, "--task", "f1", "--plot", str(tmp_path / "front.svg"))
-    assert "<svg" in (tmp_path / "front.svg").read_text(encoding="utf-8")
+def test_errors_by_class_with_their_trees() -> None:
+    text = run(*ERRORS).stdout.splitlines()
+    found = run_json(*ERRORS)
+    heads = [*found["quantities"][:2], "branches", "depth"]
+    assert heads[:2] == ["errors on negative", "errors on positive"]
+    assert text[:2] == [f"status  optimal: {len(found['points'])} nondominated points", "over    27 questions"]
+    assert [line.split() for line in text[3:]] == [[str(point[head]) for head in heads] for point in found["points"]]
+    data = load("tic-tac-toe").dataset()
+    for point, document in zip(found["points"], found["trees"], strict=True):
+        wrong = data.y[streed.Tree.from_json(json.dumps(document)).predict(data) != data.y].tolist()
+        assert [wrong.count("negative"), wrong.count("positive")] == [point[head] for head in heads[:2]]
 
 
 def test_refused_input() -> None:
@@ -41,7 +33,6 @@ def test_refused_input() -> None:
         "--sensitive"
         in run("front", "tic-tac-toe", "--task", "accuracy", "--against", "equal-opportunity", code=2).output
     )
-    assert ".csv" in run(*ERRORS, "--out", "front.txt", code=2).output
 
 
 ASKED = ("rashomon", "monks-1", "--task", "sparse-accuracy", "--lam", "0.01", "--max-depth", "4", "--epsilon", "0.2")
@@ -61,17 +52,12 @@ def test_the_count_is_that_of_the_set() -> None:
 
 
 @pytest.mark.compiles
-def test_trees_without_a_column_and_by_a_quantity(tmp_path: Path) -> None:
-    out = tmp_path / "trees.json"
+def test_trees_without_a_column_and_by_a_quantity() -> None:
     text = run(*ASKED, "--without", "a5=1", code=4).stdout
     assert "so these columns are needed" in text
     found = json.loads(run(*FAIR, "--best-by", "demographic-parity", "--json").stdout)
     assert (found["best_by"]["name"], found["best_by"]["ties"]) == ("demographic-parity", 2)
     assert round(found["best_by"]["quantity"], 4) == 0.4422
-    run(*ASKED, "--sample", "3", "--out", str(out))
-    saved = json.loads(out.read_text(encoding="utf-8"))
-    assert len(saved) == 3
-    assert streed.Tree.from_json(json.dumps(saved[0])).n_branches > 0
 
 
 @pytest.mark.compiles
