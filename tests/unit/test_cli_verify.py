@@ -11,8 +11,7 @@ from click.testing import CliRunner
 
 from streed.cli.app import app
 from streed.errors import InputError
-from streed.tasks import Accuracy, MinSupport, SparseAccuracy, Splits, WeightedAccuracy
-from streed.tree.description import describe, rebuild
+from streed.tree.description import rebuild
 from tests.unit.shell import change_leaf, refused, run, run_json, saved, solve
 
 
@@ -45,9 +44,6 @@ def test_verify_checks_every_number(play: str, tmp_path: Path) -> None:
     text = run("verify", str(path), play).stdout
     assert text == f"all {len(whats)} claims hold\n"
     assert "MISMATCH" not in text
-
-
-CLASS_WEIGHT: Any = {"a": 2, 3: 0.5}
 
 
 @pytest.mark.parametrize(
@@ -85,20 +81,6 @@ def test_a_broken_tree_file_is_refused(tmp_path: Path, text: str) -> None:
     assert "tree: " in refused("predict", str(path), "monks-1")
     assert "tree: " in refused("verify", str(path), "monks-1")
     assert "there is no file" in refused("verify", str(tmp_path / "none.json"), "monks-1")
-
-
-@pytest.mark.parametrize(
-    "task",
-    [
-        Accuracy(),
-        SparseAccuracy(0.01),
-        WeightedAccuracy(CLASS_WEIGHT),
-        (0.01 * Splits() + Accuracy()).subject_to(MinSupport(5)),
-    ],
-)
-def test_a_task_can_be_made_again_from_its_description(task: Any) -> None:
-    described = json.loads(json.dumps(describe(task)))
-    assert rebuild(described) == task
 
 
 @pytest.mark.parametrize(

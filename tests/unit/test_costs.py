@@ -63,15 +63,6 @@ def test_prices_along_a_path(path: Path) -> None:
     assert table.price((0, 1, 2, 3), 4, owner) == 0
 
 
-def test_the_second_test_of_a_group_is_cheaper() -> None:
-    """XOR of the columns: 4 rows pay 3 and the discounted 1, or 2 and 3 without the group."""
-    two = [row[:2] for row in X]
-    grouped = streed.solve(CostSensitive(CostTable.of([[0, 99], [99, 0]], PRICES)), two, XOR, max_depth=2)
-    assert grouped.value == 4 * (3 + 1)
-    alone = [TestCost(test.name, test.cost, columns=test.columns) for test in PRICES]
-    assert streed.solve(CostSensitive(CostTable.of([[0, 99], [99, 0]], alone)), two, XOR, max_depth=2).value == 20
-
-
 def test_what_predictions_cost() -> None:
     table = CostTable.of([[0, 10], [20, 0]], PRICES)
     two = [row[:2] for row in X]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from fractions import Fraction
 from typing import Any
@@ -26,7 +25,6 @@ from streed.tasks import (
     Misclassifications,
     Splits,
 )
-from streed.tree.description import describe, rebuild
 from tests.searches import NATIVE
 
 RNG = np.random.default_rng(5)
@@ -140,20 +138,6 @@ def test_a_cost_is_taken_from_what_is_maximised(gain: Task, search: str) -> None
     free = streed.solve(streed.maximize(gain), DATA, max_depth=2, search=search)
     assert free.value is not None
     assert result.value < free.value
-
-
-@pytest.mark.parametrize("search", NATIVE)
-def test_costs_are_taken_from_scores_of_rows(search: str) -> None:
-    plain = streed.solve(BalancedAccuracy(), DATA, max_depth=2, max_nodes=1, search=search)
-    task = BalancedAccuracy() - 0.01 * Splits()
-    less = streed.solve(task, DATA, max_depth=2, max_nodes=1, search=search)
-    assert less.value == pytest.approx(plain.value - 0.01)
-    assert (less.lower_bound, less.upper_bound) == (less.value, less.value)
-    three = streed.solve(3 * BalancedAccuracy() - 0.03 * Splits(), DATA, max_depth=2, max_nodes=1, search=search)
-    assert three.value == pytest.approx(3 * less.value)
-    assert rebuild(json.loads(json.dumps(describe(task)))) == task
-    assert less.tree is not None
-    assert streed.tree.evaluation.evaluate(less.tree, task, DATA) == 1 - Fraction(less.value).limit_denominator(10**9)
 
 
 REFUSED: dict[str, tuple[Any, str]] = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from typing import Any
 
 import attrs
@@ -10,22 +9,17 @@ import numpy as np
 import pytest
 
 from streed.data import Dataset
-from streed.dp.search import search_general
 from streed.errors import MismatchError
 from streed.exact import Array
-from streed.problem import Problem, SearchLimits
-from streed.reference import optimal_front, optimum
+from streed.reference import optimum
 from streed.task import GeneralTask, State
 from streed.tasks import AbsoluteError, MinSupport
 from tests.unit.specimens import chain
 from tests.unusual_tasks import (
     ClassCounts,
     Discounted,
-    FewOfEach,
     Gini,
-    Lexicographic,
     Priced,
-    WorstLeaf,
     general,
     random_data,
 )
@@ -64,35 +58,6 @@ class Dearer(ClassCounts):
 
     def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
         return 2 - split
-
-
-# -- numbers -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("factor", [1, 2**30, 2**52, 0.1, 1e-7])
-def test_weights_of_every_size_stay_exact(factor: float) -> None:
-    draw = random.Random(5)
-    X = [[draw.randint(0, 1) for _ in range(4)] for _ in range(20)]
-    y = [draw.randint(0, 1) for _ in X]
-    weights = [factor * draw.randint(1, 9) for _ in X]
-    data = Dataset.make(X, y, sample_weight=weights)
-    for task in (FewOfEach(), Lexicographic()):
-        expected = optimal_front(task, data, max_depth=2)
-        outcome = search_general(Problem(data, task.bind(data), 2, None, 1), SearchLimits())
-        assert outcome.stats["exact"]
-        assert sorted(each.value for each in outcome.solutions) == sorted(value for value, _ in expected)
-
-
-# -- bounds ------------------------------------------------------------------------------------------------------------
-
-
-def test_bounds_save_work_and_nothing_else() -> None:
-    data = random_data(80, 8)
-    free = general(WorstLeaf(), data, max_depth=3)
-    bounded = general(WorstLeaf(bounded=True), data, max_depth=3)
-    assert free.value == bounded.value
-    assert bounded.stats["nodes"] < free.stats["nodes"]
-    assert bounded.stats["leaves"] <= free.stats["leaves"]
 
 
 # -- deep trees --------------------------------------------------------------------------------------------------------

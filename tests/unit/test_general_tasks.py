@@ -14,7 +14,7 @@ from streed.data import Dataset
 from streed.errors import InputError
 from streed.reference import Evaluation
 from streed.reference.definition import OptimizationTask
-from streed.task import Task, Totals
+from streed.task import Totals
 from streed.tasks import AbsoluteError, MinSupport
 from streed.tree import Branch, Leaf, Tree
 from streed.tree.evaluation import inspect, leaf_displays
@@ -81,14 +81,6 @@ def test_absolute_error_by_hand() -> None:
     assert split.tree.predict(X).tolist() == [2, 2, 2, 10, 10]
 
 
-def test_a_row_of_weight_w_counts_w_times() -> None:
-    weighted = general(AbsoluteError(), X, Y, sample_weight=[1, 1, 3, 0, 2], max_depth=1)
-    repeated = general(AbsoluteError(), [[0]] * 5 + [[1]] * 2, [1, 2, 6, 6, 6, 12, 12], max_depth=1)
-    assert weighted.value == repeated.value == 9
-    assert weighted.tree is not None
-    assert weighted.tree.shows() == (6, 12)
-
-
 @given(
     targets=st.lists(st.integers(-9, 9), min_size=5, max_size=5),
     weights=st.none() | st.lists(st.sampled_from((0, 1, 2, 0.5, 0.3)), min_size=5, max_size=5).filter(any),
@@ -108,11 +100,3 @@ def test_no_prediction_is_better_than_the_median(targets: list[int], weights: li
     assert float(cost) == pytest.approx(min(map(deviations, data.targets.tolist())), abs=1e-12)
     assert deviations(task.leaf_label(state, 0)) == pytest.approx(float(cost), abs=1e-12)
     assert task.leaf_cost(state, 0) == cost
-
-
-def test_the_task_can_be_described_compared_and_constrained() -> None:
-    task: Task = AbsoluteError()
-    assert task == AbsoluteError() == task.bind(Dataset.make(X, Y))
-    result = general(task.subject_to(MinSupport(3)), X, Y)
-    assert result.value == 19
-    assert result.summary()["task"]["parameters"]["task"]["parameters"] == {}

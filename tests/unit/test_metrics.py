@@ -7,7 +7,6 @@ import re
 import warnings
 from typing import Any
 
-import numpy as np
 import pytest
 
 import streed
@@ -64,35 +63,6 @@ def test_scores_by_hand(task: Task, leaf: float, split: float) -> None:
     whole = streed.solve(task, CUBE, BOTH, max_depth=2)
     assert whole.value == pytest.approx(0 if isinstance(task, MonotoneMetric) else 1)
     assert tree_of(whole).predict(CUBE).tolist() == BOTH
-
-
-@pytest.mark.parametrize("task", [F1(), GMean(), CohenKappa()], ids=repr)
-@pytest.mark.parametrize("unit", [1, 0.25])
-def test_a_row_of_weight_two_is_two_rows(task: Task, unit: float) -> None:
-    rng = np.random.default_rng(5)
-    X, y = rng.integers(0, 2, (40, 6)), rng.integers(0, 2, 40)
-    weights = rng.integers(0, 4, 40)
-    once = streed.solve(task, X, y, max_depth=2, sample_weight=weights * unit)
-    many = streed.solve(task, np.repeat(X, weights, axis=0), np.repeat(y, weights), max_depth=2)
-    assert once.value == many.value
-    assert once.status == many.status == "optimal"
-
-
-def test_a_node_too_many_is_no_reason_to_drop_a_tree() -> None:
-    # the tree of one split errs three times either way; a leaf errs less in one of them, and has no split
-    category = [[0], [1], [2], [1], [2], [2], [1], [1], [0], [1], [1], [1], [1], [1]]
-    y = [1, 0, 1, 1, 0, 1, 0, 1, 0, 1, 1, 0, 1, 1]
-    result = streed.solve(GMean(), category, y, categorical=[0], max_depth=2, max_nodes=1)
-    assert result.value == pytest.approx(math.sqrt(6 / 9 * 2 / 5))
-
-
-@pytest.mark.parametrize("task", [F1(), GMean()], ids=repr)
-def test_a_stopped_solve_has_a_tree_and_a_bound(task: Task) -> None:
-    rng = np.random.default_rng(0)
-    X, y = rng.integers(0, 2, (3000, 60)), rng.integers(0, 2, 3000)
-    result = streed.solve(task, X, y, max_depth=7, time_limit=2)
-    assert (result.status, result.stats["stopped"]) == ("feasible", "time")
-    assert 0 < result.value == result.lower_bound < result.upper_bound <= 1
 
 
 def test_refused_input() -> None:

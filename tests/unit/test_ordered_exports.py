@@ -14,8 +14,6 @@ import pytest
 from streed.data import Column, Cut, Dataset, Kind
 from streed.export import to_onnx, to_python, to_sklearn, to_sql
 from streed.export.onnx import onnx_inputs
-from streed.plot import tree_svg
-from streed.plot.survey import rule, survey
 from streed.tree import Branch, Leaf, Tree
 from tests.unit.refusal import refused
 
@@ -74,23 +72,6 @@ def test_numbers_dates_and_steps(column: Column, cut: Cut, place: int, expected:
     session = onnxruntime.InferenceSession(to_onnx(tree).SerializeToString())
     assert session.run(["prediction"], onnx_inputs(tree, TABLE))[0].tolist() == expected
     assert Tree.from_json(tree.to_json()) == tree
-
-
-def test_what_a_reader_sees() -> None:
-    tree = stump(AGE, Cut(30.5, 1))
-    assert tree.to_text().splitlines() == [
-        "age <= 30.5?",
-        "├── yes: low (2 rows, cost 0)",
-        "└── no or missing: high (2 rows, cost 0)",
-    ]
-    nodes = survey(tree)
-    assert [rule(nodes, place) for place in (1, 2)] == [("age <= 30.5",), ("age > 30.5 or missing",)]
-    assert "age &lt;= 30.5?" in tree_svg(tree)
-    assert 'label="age <= 30.5?"' in tree.to_dot()
-    missing = survey(stump(AGE, Cut(None, 1)))
-    assert [rule(missing, place) for place in (1, 2)] == [("age is known",), ("age is missing",)]
-    assert "    if _predict_number(row['age']) <= 30.5:" in to_python(tree).splitlines()
-    assert "sex" not in to_sql(tree)
 
 
 # -- files -------------------------------------------------------------------------------------------------------------

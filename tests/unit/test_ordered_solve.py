@@ -17,7 +17,6 @@ from streed.tasks import (
     F1,
     Accuracy,
     Misclassifications,
-    MonotoneErrors,
     Splits,
     SquaredError,
 )
@@ -120,17 +119,6 @@ def test_max_cuts_limits_the_search() -> None:
     y = (np.arange(20) > 2).astype(int)
     assert streed.solve(Misclassifications(), column, y, max_depth=1).value == 0
     assert streed.solve(Misclassifications(), column, y, max_depth=1, max_cuts=1).value == 3
-
-
-def test_leaves_that_rise_with_an_ordered_column() -> None:
-    column = np.array([[1.0], [2.0], [3.0], [4.0]])
-    free = streed.solve(Misclassifications(), column, [1, 1, 0, 1], max_depth=2)
-    result = streed.solve(MonotoneErrors([0]), column, [1, 1, 0, 1], max_depth=2)
-    falling = streed.solve(MonotoneErrors([0]), column, [1, 1, 0, 0], max_depth=2)
-    assert (free.value, result.value, falling.value) == (0, 1, 2)
-    assert streed.solve(MonotoneErrors([0]), column, [0, 0, 1, 1], max_depth=2).value == 0
-    gaps = {"a": [1.0, 2.0, None, 4.0]}
-    refused("increasing", "gaps", call=lambda: streed.solve(MonotoneErrors(["a"]), gaps, [0, 0, 1, 1], max_depth=1))
 
 
 @pytest.mark.parametrize("depth", [1, 2])

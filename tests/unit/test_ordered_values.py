@@ -119,17 +119,6 @@ def test_gaps_are_asked_on_either_side_and_for_themselves(table: Any) -> None:
     assert data.columns == (Column("a", (), False, Kind.NUMBER, has_gaps=True),)
 
 
-def test_whole_numbers_beyond_floats_with_gaps() -> None:
-    for table in (
-        {"a": [2**60 + 1, None, 2**60]},
-        pd.DataFrame({"a": pd.array([2**60 + 1, None, 2**60], dtype="Int64")}),
-        pl.DataFrame({"a": [2**60 + 1, None, 2**60]}),
-    ):
-        data = Dataset.make(table)
-        assert data.ordered[0].values.tolist() == [2**60, 2**60 + 1]
-        assert cuts_of(data)[0] == Cut(2**60, 1)
-
-
 @pytest.mark.parametrize(
     "column",
     [
@@ -147,15 +136,6 @@ def test_dates(column: Any) -> None:
     (cut, other, missing) = cuts_of(data)
     assert data.columns[0].written(cut) == "2020-01-03"
     assert (cut.gaps, other.gaps, missing) == (1, 0, Cut(None, 1))
-
-
-def test_ordered_categories() -> None:
-    steps = pd.Categorical(["m", "s", None, "l"], categories=["s", "m", "l", "xl"], ordered=True)
-    data = Dataset.make(pd.DataFrame({"size": steps}))
-    assert data.columns == (Column("size", ("s", "m", "l", "xl"), False, Kind.CATEGORY, has_gaps=True),)
-    assert [data.columns[0].written(cut) for cut in cuts_of(data)[::2][:2]] == ["s", "m"]
-    listed = Dataset.make(pd.DataFrame({"size": steps}).dropna(), categorical=["size"])
-    assert listed.columns == (Column("size", ("s", "m", "l"), True),)
 
 
 # -- at most so many cuts ----------------------------------------------------------------------------------------------

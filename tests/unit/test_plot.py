@@ -11,7 +11,6 @@ import pytest
 import streed
 from streed import InputError, Result, Tree, plot
 from streed.data import Dataset
-from streed.plot.measures import Rows, measure
 from streed.plot.survey import survey
 from streed.tasks import Accuracy, DemographicParity, Entropy, Misclassifications, Splits
 from streed.tree import Branch, Leaf
@@ -94,28 +93,6 @@ def test_the_tree_in_svg(small: Tree) -> None:
     assert "cost 1" not in texts(plot.tree_svg(small, show_cost=False))
     with pytest.raises(InputError, match="has no tree"):
         plot.tree_svg(Result(None, None, "infeasible", None, None, {}, Accuracy()))
-
-
-def test_measures(small: Tree, data: Dataset) -> None:
-    leaf, rows = Tree.grown(Leaf(1, 6, 3), data), Rows.make(data)
-    measured = {
-        "nodes": [2, 0],
-        "errors": [1, 3],
-        "error rate": [1 / 6, 0.5],
-        "false negatives": [1, 0],
-        "false positives": [0, 3],
-    }
-    assert {what: [measure(tree, what, rows) for tree in (small, leaf)] for what in measured} == measured
-    assert measure(small, DemographicParity(), rows) == pytest.approx(2 / 3)
-    assert measure(small, lambda tree: tree.depth, None) == 2
-    bad: list[tuple[Any, Any, str]] = [
-        ("size", rows, "use one of"),
-        ("errors", None, "measured on rows"),
-        (DemographicParity(), Rows.make(X, Y), "groups"),
-    ]
-    for what, given, match in bad:
-        with pytest.raises(InputError, match=match):
-            measure(small, what, given)
 
 
 def test_the_points_of_a_front(small: Tree, data: Dataset, ax: Any) -> None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 import pytest
 
 import streed
 from streed.data import Dataset
-from streed.estimators import PolicyTree
 from streed.tasks import PolicyValue, TreatmentCosts
 from streed.tasks.outcome_scores import scores
 from tests.unit.refusal import refused
@@ -84,31 +81,3 @@ def test_a_capacity_that_no_tree_meets() -> None:
 )
 def test_what_is_refused(argument: str, changes: dict[str, Any], fragments: list[str]) -> None:
     refused(argument, *fragments, call=lambda: value("dr", **changes))
-
-
-def best_of_all_trees(X: Any, rewards: Any) -> float:
-    """The largest sum of rewards of all trees of depth 2 with a split between any two values, tree by tree."""
-
-    def splits(rows: Any) -> Iterator[Any]:
-        for column in X[rows].T:
-            yield from (column <= value for value in np.unique(column)[:-1])
-
-    def of_leaf(rows: Any) -> float:
-        return float(rewards[rows].sum(axis=0).max())
-
-    def of_stump(rows: Any) -> float:
-        return max([of_leaf(rows), *(of_leaf(rows[left]) + of_leaf(rows[~left]) for left in splits(rows))])
-
-    every = np.arange(len(X))
-    return max([of_leaf(every), *(of_stump(every[left]) + of_stump(every[~left]) for left in splits(every))])
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_the_optimum_is_that_of_a_plain_enumeration(seed: int) -> None:
-    """As policytree searches: three arms, normal columns, a split between any two values."""
-    draw = np.random.default_rng(seed)
-    X, rewards = draw.normal(size=(24, 3)), draw.normal(size=(24, 3))
-    found = PolicyTree(max_depth=2, cuts="all").fit(X, rewards)
-    assert found.optimal_
-    assert 24 * found.value_ == pytest.approx(best_of_all_trees(X, rewards))
-    assert rewards[np.arange(24), found.predict(X)].sum() == pytest.approx(24 * found.value_)

@@ -10,8 +10,8 @@ import pytest
 
 from streed.data import Dataset
 from streed.solve import solve
-from streed.task import Limit, RowCostTask, State, Task
-from streed.tasks import Accuracy, MinSupport, Misclassifications, Splits
+from streed.task import RowCostTask
+from streed.tasks import Accuracy, MinSupport, Splits
 from tests.unit.outcomes import BOTH, CUBE, check, errors, task_of, tree_of
 from tests.unit.specimens import XOR
 
@@ -102,39 +102,6 @@ def test_a_task_of_ones_own() -> None:
     ]
 
 
-@attrs.frozen
-class Largest(Task):
-    """The largest number of errors in a leaf: separable, but no sum over rows."""
-
-    def statistics(self, data: Dataset) -> dict[str, np.ndarray[Any, Any]]:
-        return {"wrong": Misclassifications().row_costs(data)}
-
-    def labels(self, data: Dataset) -> Any:
-        return data.classes
-
-    def leaf_cost(self, s: State, k: int) -> Any:
-        return s.wrong[k]
-
-    def combine(self, a: Any, b: Any) -> Any:
-        return max(a, b)
-
-
-@attrs.frozen
-class Even(Limit):
-    """An even number of rows in every leaf: a limit that no number of rows describes."""
-
-    def allows(self, s: State) -> bool:
-        return s.rows % 2 == 0
-
-
-def test_tasks_that_are_no_costs_per_row() -> None:
-    y = [0, 1, 1, 0, 1, 0, 0, 0]
-    for task, values in ((Largest(), [3, 2, 1, 0]), (Accuracy().subject_to(Even()), [3, 3, 3, 3])):
-        for depth, value in enumerate(values):
-            result = solve(task, CUBE, y, max_depth=depth)
-            assert (result.status, result.value, result.stats["route"]) == ("optimal", value, "generated")
-
-
 # -- limits ------------------------------------------------------------------------------------------------------------
 
 
@@ -162,37 +129,3 @@ def test_no_tree_has_enough_rows_in_a_leaf(least: int) -> None:
     result = solve(Accuracy().subject_to(MinSupport(least)), CUBE, BOTH, max_depth=2)
     assert (result.status, result.value, result.tree, result.front) == ("infeasible", None, None, ())
     assert (result.lower_bound, result.upper_bound, result.gap) == (None, None, None)
-
-
-def rare_below() -> tuple[Any, Any, dict[str, Any]]:
-    """A category that only a few rows have, which another column tells apart: only below that, categories may split."""
-    rng = np.random.default_rng(0)
-    apart, sign, category = np.arange(64) < 4, rng.integers(0, 2, 64), rng.integers(0, 2, 64)
-    y = sign ^ category
-    category[:4], y[:4] = [2, 0, 0, 1], 0
-    a, b = rng.integers(0, 2, (2, 64))
-    c = a ^ b ^ y ^ (np.arange(64) == 10)
-    return np.column_stack([a, b, c, apart, sign, category]), y, {"max_depth": 3}
-
-
-def rare_within_budget() -> tuple[Any, Any, dict[str, Any]]:
-    """Two such categories, told apart by two columns; with three nodes there is also a tree that errs once."""
-    rng = np.random.default_rng(0)
-    mix = [0] * 5 + [1] * 5
-    j, f = np.repeat([1, 0, 0], [11, 11, 60]), np.repeat([1, 0, 1], [11, 11, 60])
-    category = np.array([2, *mix, 3, *mix, *[0] * 30, *[1] * 30])
-    y = np.repeat([2, 0, 1], [22, 30, 30])
-    a = np.where(y == 2, 1, np.where(y == 0, 0, rng.integers(0, 2, 82)))
-    b = np.where(a == 0, y == 1, rng.integers(0, 2, 82))
-    c = np.where(a == 1, y == 1, rng.integers(0, 2, 82))
-    b[[24, 56]] ^= True
-    c[55] ^= True
-    return np.column_stack([a, b, c, j, f, category]), y, {"max_nodes": 3}
-
-
-@pytest.mark.parametrize("case", [rare_below, rare_within_budget])
-def test_a_rare_category_may_forbid_a_split_above_but_not_below(case: Any) -> None:
-    X, y, limits = case()
-    result = solve(Accuracy(), X, y, categorical=[5], min_leaf=2, **limits)
-    assert (result.status, result.value) == ("optimal", 0)
-    assert errors(result, X, y) == 0

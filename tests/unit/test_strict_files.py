@@ -18,7 +18,6 @@ from streed.tasks import Accuracy, WeightedAccuracy
 from streed.tree import Tree
 from streed.tree.description import rebuild
 from streed.tree.verification import check
-from tests.unit.refusal import refused
 
 X, Y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["no", "yes", "yes", "yes"]
 LONG = "9" * 5_000
@@ -92,23 +91,6 @@ def test_a_changed_tree_is_refused(change: Any, said: str) -> None:
     document = _document()
     change(document)
     with pytest.raises(InputError, match=said):
-        Tree.from_json(json.dumps(document))
-
-
-def test_no_deeper_tree_is_written_or_read() -> None:
-    node: Any = streed.tree.Leaf(0, 1, 0)
-    for _ in range(2_001):
-        node = streed.tree.Branch(0, (streed.tree.Leaf(0, 0, 0), node), 1)
-    tree = Tree.grown(node, Dataset.make(X, Y))
-    refused("tree", "2001 levels", call=tree.to_json)
-    assert isinstance(node.children[1], streed.tree.Branch)
-    tree = attrs.evolve(tree, root=node.children[1])
-    document = json.loads(tree.to_json())
-    assert Tree.from_json(json.dumps(document)).depth == 2_000
-    last = next(place for place, each in reversed(list(enumerate(document["nodes"]))) if "label" in each)
-    document["nodes"][last] = {"column": 0, "children": [last + 1, last + 2], "rows": 1}
-    document["nodes"] += [{"label": 0, "rows": 1, "cost": 0}] * 2
-    with pytest.raises(InputError, match="2,000 levels deep"):
         Tree.from_json(json.dumps(document))
 
 

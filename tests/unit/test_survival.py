@@ -47,19 +47,6 @@ def test_risks_and_losses_by_hand() -> None:
     assert result.value == pytest.approx(sum(losses) / 4)
 
 
-def test_row_weights_are_so_many_rows() -> None:
-    weighed = solved(sample_weight=[2, 1, 1, 3])
-    rows = [0, 0, 1, 2, 3, 3, 3]
-    repeated = streed.solve(
-        RelativeRisk(),
-        [X[row] for row in rows],
-        [TIMES[row] for row in rows],
-        event=[EVENTS[row] for row in rows],
-        max_depth=1,
-    )
-    assert weighed.value == pytest.approx(repeated.value)
-
-
 def test_what_is_refused() -> None:
     refused("y", "row 2", "-1", call=lambda: solved(times=[9, 8, -1, 1]))
     refused("event", "every row is censored", call=lambda: solved(events=[0, 0, 0, 0]))

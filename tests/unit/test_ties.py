@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import streed
-from streed.bnb import native_search, session
-from streed.bnb.workspace import Workspace
+from streed.bnb import native_search
 from streed.exact import Array
 from streed.tasks import SparseAccuracy
 from streed.tree.nodes import Leaf
@@ -84,28 +83,3 @@ def test_the_rule(search: str, threads: int, monkeypatch: pytest.MonkeyPatch) ->
         assert found.tree is not None
         chosen += Rule(X, y).check(found.tree.root, frozenset(range(rows)))
     assert chosen > 30
-
-
-@pytest.mark.parametrize("left", [0, 1, 2, 3, 5, 8, 13, 30, 80])
-@pytest.mark.parametrize("max_depth", [None, 5])
-def test_settling_may_be_left_at_any_moment(left: int, max_depth: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    def settle_some(workspace: Workspace, depth: int, budget: int, visits: int, *rest: Any, short: bool) -> None:
-        del visits
-        session.settle(workspace, depth, budget, 0, *rest, short=short)
-
-    monkeypatch.setattr(session, "_FEW_VISITS", left)
-    monkeypatch.setattr(native_search, "settle", settle_some)
-    monkeypatch.setattr(native_search, "is_short", lambda *_: False)
-    rng = np.random.default_rng(91)
-    unsettled = 0
-    for _ in range(6):
-        X = rng.integers(0, 2, (150, 9))
-        y = (X[:, 0] ^ X[:, 1] ^ X[:, 2] ^ (X[:, 3] & (rng.random(150) < 0.8))).astype(np.int64)
-        found = streed.solve(SparseAccuracy(Fraction(1, 150)), X, y, max_depth=max_depth)
-        assert found.status == "optimal"
-        assert found.tree is not None
-        paid = int((found.tree.predict(X) != y).sum()) + found.tree.n_branches
-        assert found.value == pytest.approx(paid / 150, abs=1e-12)
-        assert found.value == found.lower_bound
-        unsettled += not found.stats["settled"]
-    assert unsettled == 6 or left > 5

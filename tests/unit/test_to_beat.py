@@ -31,7 +31,6 @@ G = RNG.integers(0, 2, 240)
 REAL = np.round(2.0 * Y + RNG.normal(size=240), 2)
 COSTS = np.round(RNG.random((240, 3)), 2)
 RAW_WIDE = np.round(RNG.normal(size=(240, 9)), 1)
-RAW = np.round(RNG.normal(size=(240, 3)), 1)
 
 FAIR = Accuracy().subject_to(DemographicParity() <= 0.05)
 CASES: dict[str, tuple[streed.Task, Any, dict[str, Any], float]] = {
@@ -82,21 +81,6 @@ def test_a_search_that_begins_with_a_tree_ends_with_it_or_with_a_better_one(name
     assert best.tree is not None
     assert (again.tree.apply(X) == best.tree.apply(X)).all()
     assert again.tree.root.rows == 240
-
-
-def test_thresholds_are_searched_below_the_bound_too() -> None:
-    best = streed.solve(Accuracy(), RAW, Y, max_depth=2)
-    assert streed.solve(Accuracy(), RAW, Y, max_depth=2, upper_bound=best.value).status == "no better"
-    again = streed.solve(Accuracy(), RAW, Y, max_depth=2, warm_start=best.tree)
-    assert (again.status, again.value, again.tree == best.tree) == ("optimal", best.value, True)
-    rng = np.random.default_rng(5)
-    fine = rng.normal(size=(400, 3))
-    y = rng.integers(0, 2, 400)
-    best = streed.solve(Accuracy(), fine, y, max_depth=2)
-    assert best.stats["route"] == "thresholds"
-    assert streed.solve(Accuracy(), fine, y, max_depth=2, upper_bound=best.value).status == "no better"
-    found = streed.solve(Accuracy(), fine, y, max_depth=2, upper_bound=best.value + 1)
-    assert (found.status, found.value) == ("optimal", best.value)
 
 
 def test_what_cannot_be_beaten_or_adopted_is_refused() -> None:

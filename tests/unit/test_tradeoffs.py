@@ -35,32 +35,6 @@ def front(task: Any, groups: Any = SEX, **options: Any) -> list[Any]:
     return sorted(result.front, key=lambda point: point[0])
 
 
-def gap(predicted: Any, groups: Any, rows: Any = slice(None)) -> float:
-    rates = [predicted[rows][groups[rows] == group].mean() for group in np.unique(groups)]
-    return float(max(rates) - min(rates))
-
-
-def test_points_are_what_their_trees_do() -> None:
-    points = front(Accuracy() & DemographicParity())
-    assert len(points) > 2
-    for (errors, disparity), tree in points:
-        predicted = tree.predict(X)
-        assert errors == (predicted != Y).sum()
-        assert disparity == pytest.approx(gap(predicted, SEX), abs=1e-12)
-    gaps = [value[1] for value, _ in points]
-    assert gaps == sorted(gaps, reverse=True)
-    assert gaps[-1] == 0
-
-
-def test_every_point_is_the_optimum_under_its_own_gap() -> None:
-    points = [value for value, _ in front(Accuracy() & EqualOpportunity())]
-    assert points[0][0] == streed.solve(Accuracy(), X, Y, max_depth=2).value
-    for limit in (0.0, 0.02, 0.05, 0.1, 0.3):
-        task = Accuracy().subject_to(EqualOpportunity() <= limit)
-        best = streed.solve(task, X, Y, max_depth=2, sensitive_features=SEX).value
-        assert best == min(errors for errors, disparity in points if disparity <= limit + 1e-12)
-
-
 def test_saved_trees_hold_their_claims() -> None:
     data = Dataset.make(X, Y, sensitive_features=SEX)
     for task in (Accuracy() & DemographicParity(), Accuracy().subject_to(DemographicParity() <= 0.05)):
