@@ -347,13 +347,6 @@ class Job:
         return line
 
 
-def run_job(job: Mapping[str, Any]) -> Record:
-    """What a fresh process reports of one problem; raises CrashError."""
-    with Job(job) as running:
-        running.begun()
-        return running.outcome()
-
-
 # -- tables --------------------------------------------------------------------------------------------------------
 
 

@@ -6,13 +6,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import streed
-from streed.data import Dataset
 from streed.exact import Array
 from streed.kernels import values
 from streed.kernels.records import INFINITE, UNLIMITED
-from streed.tasks import SparseAccuracy
-from tests.searches import NATIVE
 from tests.unit.kernel_harness import KINDS, Bench, Instance, make_instance
 
 
@@ -92,34 +88,6 @@ def test_bounds_of_a_work_unit_are_admissible(seed: int, min_leaf: int) -> None:
         _check_unit(instance, rows, int(rng.integers(1, upper + 2)))
 
 
-def _rare_category() -> tuple[Instance, Array]:
-    """An instance in which a categorical column may split most rows, but not all of them, and those most rows.
-
-    A leaf needs two rows. Column 3 tells 4 rows apart, of which one is the only row of a category; the others are
-    solved at depth two by column 4 and the categories. Columns 0 to 2 give a tree of depth three that errs once.
-    """
-    rng = np.random.default_rng(0)
-    apart, sign, category = np.arange(64) < 4, rng.integers(0, 2, 64), rng.integers(0, 2, 64)
-    best = sign ^ category
-    category[:4], best[:4] = [2, 0, 0, 1], 0
-    a, b = rng.integers(0, 2, (2, 64))
-    c = a ^ b ^ best ^ (np.arange(64) == 10)
-    X = np.column_stack([a, b, c, apart, sign, category]).astype(np.uint8)
-    return Instance(Dataset.make(X, categorical=[5]), (best[:, None] != [0, 1]).astype(np.int64), 0, 2), ~apart
-
-
-def test_a_category_that_is_rare_in_the_node_and_absent_from_a_child() -> None:
-    # the child's best tree splits on the category, which the node cannot do: it says nothing about the node's optimum
-    instance, plain = _rare_category()
-    rows = instance.everything()
-    assert instance.optimum(plain, 2) == 0
-    assert instance.optimum(rows, 2) > (~plain).sum()
-    with Bench(instance) as bench:
-        assert bench.ask(3)[:2] == (0, 0)
-        column = next(k for k in range(len(bench.active())) if (bench.sides(rows, k)[0] == plain).all())
-        assert bench.values()[values.LOWER0, column] == 0
-
-
 @given(seed=st.integers(0, 2**32), limits=st.sampled_from([(4, None), (None, None), (None, 4), (5, 4)]))
 @settings(max_examples=60, deadline=None)
 def test_no_node_is_bounded_above_its_optimum(seed: int, limits: tuple[int | None, int | None]) -> None:
@@ -137,12 +105,3 @@ def test_no_node_is_bounded_above_its_optimum(seed: int, limits: tuple[int | Non
             node = bench.workspace.nodes[v]
             depth, nodes = (None if each == UNLIMITED else int(each) for each in (node["depth"], node["budget"]))
             assert node["lower"] <= instance.optimum(rows, depth, nodes)
-
-
-def test_equal_rows_and_two_splits_prune() -> None:
-    # departments and sexes of many equal rows, admitted or not: without the two splits it takes 332 nodes
-    data = streed.datasets.load("berkeley").dataset()
-    for search in NATIVE:
-        result = streed.solve(SparseAccuracy(0.0005), data, search=search)
-        assert result.status == "optimal"
-        assert result.stats["nodes"] < 60

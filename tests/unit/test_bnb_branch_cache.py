@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
-
 import attrs
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streed.bnb.branch_cache import literal
 from streed.exact import Array
 from streed.kernels.values import UNKNOWN
-from tests.unit.kernel_harness import NO_BRANCH, SPACE, Bench, extend, make_instance, recall_costs, store_costs
+from tests.unit.kernel_harness import SPACE, Bench, extend, make_instance, recall_costs, store_costs
 
 LITERALS = st.integers(1, 2**16 - 1)
 
@@ -33,29 +30,6 @@ def test_a_branch_is_its_literals_in_descending_order(literals: list[int], seed:
     high, low = _branch([literals[i] for i in order])
     words = [low >> 16 * i & 0xFFFF for i in range(4)] + [high >> 16 * i & 0xFFFF for i in range(4)]
     assert words == sorted(literals, reverse=True) + [0] * (8 - len(literals))
-
-
-def test_every_order_of_literals_is_the_same_branch() -> None:
-    for literals in ([1, 2, 3, 4], [7, 7, 2], [65535, 1, 300, 2, 9]):
-        assert len({_branch(list(order)) for order in itertools.permutations(literals)}) == 1
-
-
-@given(first=st.sets(LITERALS, max_size=8), second=st.sets(LITERALS, max_size=8))
-@settings(deadline=None)
-def test_different_sets_are_different_branches(first: set[int], second: set[int]) -> None:
-    assert (_branch(sorted(first)) == _branch(sorted(second))) == (first == second)
-
-
-@given(literals=st.lists(LITERALS, min_size=9, max_size=12))
-@settings(deadline=None)
-def test_more_than_eight_literals_are_no_branch(literals: list[int]) -> None:
-    assert _branch(literals) == NO_BRANCH
-
-
-def test_literals_of_sides_differ() -> None:
-    numbers = {literal.py_func(column, side) for column in range(100) for side in range(2)}
-    assert len(numbers) == 200
-    assert 0 not in numbers
 
 
 def _random_branches(rng: np.random.Generator, count: int) -> Array:
@@ -120,21 +94,3 @@ def test_a_full_table_forgets_but_never_lies(space: int) -> None:
             known = int((found[some] != UNKNOWN).sum())
         assert 0 < int((found != UNKNOWN).sum()) <= int(bench.engine["branch_slots"]) // 2
         assert known > 0, "new entries replace old ones"
-
-
-def test_short_paths_make_entries_of_one_word() -> None:
-    rng = np.random.default_rng(5)
-    branches = _random_branches(rng, 2000)
-    costs = rng.integers(0, 1000, len(branches))
-    instance = make_instance(rng, rows=8, binary=2)
-    with Bench(instance, space=attrs.evolve(SPACE, branches=4000, path=10)) as bench:
-        store_costs(bench.engine.address, branches, costs)
-        assert _recall(bench, branches) == np.where(branches[:, 0] == 0, costs, UNKNOWN).tolist()
-
-
-def test_branches_that_are_not_cached() -> None:
-    branches = np.array([(0, 0), NO_BRANCH, (0, 5)], np.uint64)
-    with _bench(64) as bench:
-        store_costs(bench.engine.address, branches, np.array([1, 2, 3]))
-        assert _recall(bench, branches) == [UNKNOWN, UNKNOWN, 3]
-        assert int(bench.engine["branch_count"]) == 1

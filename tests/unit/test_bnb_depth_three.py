@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streed.data import Dataset
 from streed.exact import Array
 from streed.kernels import values
 from streed.kernels.control import STOP
 from streed.kernels.records import INFINITE, LEAF
 from tests.unit.kernel_harness import KINDS, Bench, Instance, make_instance
-
-ROOT = (0, 0)
-"""The branch of the root."""
 
 
 def _instance(rng: np.random.Generator) -> Instance:
@@ -113,22 +107,6 @@ def test_asked_for_all_it_solves_every_child(seed: int) -> None:
                     assert found[values.LOWER0, k] <= instance.optimum(without, 3)
 
 
-@pytest.mark.parametrize("labels", [2, 3])
-def test_a_branch_that_is_remembered_is_not_counted_again(labels: int) -> None:
-    instance = make_instance(np.random.default_rng(11), rows=60, binary=8, labels=labels)
-    optimum = instance.optimum(instance.everything(), 3)
-    with Bench(instance) as bench:
-        assert bench.ask(3, branch=ROOT)[:2] == (optimum, optimum)
-        passes = int(bench.engine["pair_passes"])
-        assert passes > 0
-        assert bench.ask(3, branch=ROOT)[:2] == (optimum, optimum)
-        assert int(bench.engine["pair_passes"]) == passes
-        for _ in range(2):
-            # all columns have been counted, each of them once
-            assert bench.ask(3, everything=True, branch=ROOT)[:2] == (optimum, optimum)
-            assert int(bench.engine["pair_passes"]) == 8
-
-
 @pytest.mark.parametrize("everything", [False, True])
 @pytest.mark.parametrize("known", [0, 1])
 def test_stopped_at_once_it_answers_with_depth_two(everything: bool, known: int) -> None:
@@ -142,19 +120,3 @@ def test_stopped_at_once_it_answers_with_depth_two(everything: bool, known: int)
         _check_split(bench, rows, 2, upper, split)
         assert int(bench.engine["pair_passes"]) == 0
         assert bench.ask(2)[:2] == (upper, upper)
-
-
-@pytest.mark.parametrize(
-    ("X", "costs", "min_leaf", "expected"),
-    [
-        ([[0, 0]] * 3, [[0, 1]] * 3, 1, (0, 0, LEAF)),
-        ([[0, 1]] * 3, [[0, 1], [0, 1], [1, 0]], 1, (1, 1, LEAF)),
-        ([[0, 0], [1, 0]], [[0, 1], [1, 0]], 1, (0, 0, 0)),
-        ([[0, 0], [1, 0]], [[0, 1], [1, 0]], 2, (1, 1, LEAF)),
-        ([[0, 0], [1, 0]], [[0, 1], [1, 0]], 3, (INFINITE, INFINITE, LEAF)),
-        ([[0, 0], [0, 1], [1, 0], [1, 1]], [[0, 1], [1, 0], [1, 0], [0, 1]], 1, (0, 0, 0)),
-    ],
-)
-def test_small_cases_by_hand(X: Any, costs: Any, min_leaf: int, expected: tuple[int, int, int]) -> None:
-    with Bench(Instance(Dataset.make(X), np.array(costs), 0, min_leaf)) as bench:
-        assert bench.ask(3) == expected

@@ -10,9 +10,7 @@ import pytest
 
 from streed.bnb import session
 from streed.bnb.eviction import evict
-from streed.bnb.root import search_root
-from streed.kernels.records import CHILD, INFINITE, NONE, UNLIMITED
-from tests.unit.kernel_harness import SPACE, Bench, Instance, find_or_add, make_instance
+from tests.unit.kernel_harness import SPACE, Bench, Instance, make_instance
 
 PATIENCE = 5000
 """Evictions; all searches of one of these tests together need less than two thirds of them."""
@@ -81,88 +79,3 @@ def test_trees_of_which_parts_were_forgotten(
 ) -> None:
     evictions = [_check(_instance(seed, kind="weights", split=split), depth, nodes, **space) for seed in range(30)]
     assert sum(evictions) > len(evictions)
-
-
-def _blocks(bench: Bench) -> None:
-    """Checks that the blocks of all nodes lie apart and that edges point into their own node's children."""
-    e = bench.engine
-    edges = bench.workspace.edges
-    taken_edges: list[int] = []
-    taken_children: list[int] = []
-    for node in bench.workspace.nodes[: int(e["node_count"])]:
-        if node["n_edges"] > 0:
-            begin, child = int(node["edges"]), int(node["children"])
-            taken_edges += range(begin, begin + int(node["edge_space"]))
-            taken_children += range(child, child + int(node["child_space"]))
-            assert node["n_edges"] <= node["edge_space"]
-            for edge in edges[begin : begin + int(node["n_edges"])]:
-                assert child <= edge["children"] <= child + int(node["child_space"]) - int(edge["n_children"])
-    assert len(set(taken_edges)) == len(taken_edges)
-    assert len(set(taken_children)) == len(taken_children)
-    assert max(taken_edges, default=-1) < e["edge_count"]
-    assert max(taken_children, default=-1) < e["child_count"]
-
-
-@pytest.mark.parametrize(("depth", "nodes", "relaxed"), [(6, None, True), (None, None, False), (6, 7, False)])
-def test_what_is_kept(depth: int | None, nodes: int | None, relaxed: bool) -> None:
-    instance = _instance(1, kind="weights", split=0 if relaxed else 1)
-    limits = (UNLIMITED if depth is None else depth, UNLIMITED if nodes is None else nodes)
-    with Bench(instance, relaxed=relaxed, space=attrs.evolve(SPACE, nodes=30, path=200)) as bench:
-        e = bench.engine
-        search_root(e.address, *limits, False)
-        assert e["crowded"] == 1
-        count, level = int(e["node_count"]), int(e["level"])
-        path = bench.view("path", np.int64, level + 1)
-        before = bench.workspace.nodes[path].copy()
-        rows = bench.workspace.node_rows[path].copy()
-        edges = bench.workspace.edges.copy()
-        lowers = [np.sort(edges["lower"][n["edges"] : n["edges"] + max(0, n["n_edges"])]).tolist() for n in before]
-        kept = evict(e.address)
-        assert level < kept == int(e["node_count"]) < count
-        path = bench.view("path", np.int64, level + 1)
-        after = bench.workspace.nodes[path]
-        assert int(e["root"]) == path[0]
-        for name in ("lower", "upper", "depth", "budget", "split", "n_edges"):
-            assert after[name].tolist() == before[name].tolist()
-        assert (bench.workspace.node_rows[path] == rows).all()
-        for node, lower in zip(after, lowers, strict=True):
-            here = slice(int(node["edges"]), int(node["edges"]) + max(0, int(node["n_edges"])))
-            assert np.sort(bench.workspace.edges["lower"][here]).tolist() == lower
-        _blocks(bench)
-        assert (bench.view("children", CHILD, int(e["child_count"]))["node"] == NONE).all()
-        for v in range(kept):
-            node = bench.workspace.nodes[v]
-            row_set = bench.workspace.node_rows[v].copy()
-            assert find_or_add(e.address, row_set, int(node["depth"]), int(node["budget"]), False) == v
-
-
-def test_edges_go_before_nodes() -> None:
-    with Bench(_instance(1, kind="weights", split=1), space=attrs.evolve(SPACE, children=600, path=200)) as bench:
-        e = bench.engine
-        search_root(e.address, UNLIMITED, UNLIMITED, False)
-        assert e["crowded"] == 1
-        count, level = int(e["node_count"]), int(e["level"])
-        before = bench.workspace.nodes[:count].copy()
-        path = bench.view("path", np.int64, level + 1).tolist()
-        assert evict(e.address) == count
-        assert bench.view("path", np.int64, level + 1).tolist() == path
-        after = bench.workspace.nodes[:count]
-        for name in ("lower", "upper", "depth", "budget", "split", "hash"):
-            assert after[name].tolist() == before[name].tolist()
-        assert sum(before["n_edges"] > 0) > sum(after["n_edges"] > 0)
-        assert all(v in path for v in np.flatnonzero(after["n_edges"] > 0).tolist())
-        # unsolved nodes are to be expanded anew
-        assert ((after["n_edges"] >= 0) | (after["n_edges"] == NONE)).all()
-        assert (after["n_edges"][(before["n_edges"] > 0) & (after["n_edges"] <= 0)] == NONE).all()
-        _blocks(bench)
-
-
-@pytest.mark.parametrize(("edges", "children"), [(64, 4000), (4000, 64)])
-def test_a_node_whose_edges_never_fit_ends_the_search(edges: int, children: int) -> None:
-    instance = _instance(0)
-    optimum = instance.optimum(instance.everything(), None, 12)
-    with Bench(instance, space=attrs.evolve(SPACE, edges=edges, children=children, path=200)) as bench:
-        lower, upper = bench.search(None, 12)
-        assert lower <= optimum <= upper
-        if upper < INFINITE:
-            assert optimum <= instance.cost_of(bench.extract(None, 12)) <= upper

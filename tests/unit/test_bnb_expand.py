@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streed.data import Dataset
 from streed.exact import Array
 from streed.kernels import values
 from streed.kernels.records import INFINITE, UNLIMITED
@@ -139,57 +138,3 @@ def test_classes_say_what_labels_say(rows: int, binary: int, kind: str) -> None:
     np.testing.assert_array_equal(by_label[2][same], by_class_[2][same])
     two = [values.TWO1, values.TWO0]
     assert (by_label[2][two] <= by_class_[2][two]).all()
-
-
-def test_the_bound_of_two_splits_is_the_same_by_class() -> None:
-    instance = _two_labels(np.random.default_rng(3), 200, 12, "errors")
-    found = []
-    for by_class in (False, True):
-        with Bench(instance, by_class=by_class) as bench:
-            found.append(_expand(bench, instance.everything())[[values.TWO1, values.TWO0], :12])
-    assert np.array_equal(found[0], found[1])
-    assert found[0].min() > 0
-
-
-def test_categories_show_more_labels_than_two_splits_of_binary_columns() -> None:
-    # the label is the category, in one half the next one: three splits and as many leaves as there are labels, twice
-    half, category = np.divmod(np.arange(48) % 12, 6)
-    best = (category + half) % 6
-    instance = Instance(
-        Dataset.make(np.column_stack([half, category, np.arange(48) % 2]), categorical=[1]),
-        (best[:, None] != np.arange(6)).astype(np.int64),
-    )
-    assert instance.optimum(half == 0, 1) == 0
-    _check(instance, instance.everything())
-    with Bench(instance) as bench:
-        assert bench.search() == (0, 0)
-    with Bench(instance) as bench:
-        assert bench.search(nodes=3) == (0, 0)
-
-
-def _rare_category() -> tuple[Instance, Array]:
-    """An instance in which a categorical column may split part of a side, but not the side, and that side.
-
-    A leaf needs five rows. In the side, category 4 has one row; the others are solved by column 1, then the categories.
-    Columns 3 and 4 give a tree of three splits that errs a few times.
-    """
-    table = [(0, 1, c, int(c > 1)) for c in range(4) for _ in range(50)]
-    table += [(0, 0, c, 1) for c in range(2) for _ in range(30)] + [(0, 0, 4, 1)]
-    table += [(1, j, c, 0) for j in range(2) for c in (2, 3) for _ in range(30)]
-    X, best = np.array(table)[:, :3], np.array(table)[:, 3]
-    a = np.random.default_rng(0).integers(0, 2, len(X))
-    b = a ^ best ^ (np.arange(len(X)) % 29 == 0)
-    costs = (best[:, None] != [0, 1]).astype(np.int64)
-    return Instance(Dataset.make(np.column_stack([X, a, b]), categorical=[2]), costs, 0, 5), X[:, 0] == 0
-
-
-def test_a_category_that_is_rare_in_a_side_and_absent_from_part_of_it() -> None:
-    instance, side = _rare_category()
-    assert instance.optimum(side, None, 2) == 0
-    assert instance.optimum(side, None, 1) > 0
-    with Bench(instance) as bench:
-        found = _expand(bench, instance.everything())
-        column = next(k for k in range(len(bench.active())) if (bench.sides(instance.everything(), k)[0] == side).all())
-        assert bounds_of_side(found, column, 1, UNLIMITED, 2)[0] == 0
-    with Bench(instance) as bench:
-        assert bench.search(nodes=3) == (0, 0)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
 
 import attrs
 import numpy as np
 import pytest
 
-from streed.bnb.nodes import below, block_size, free_edges, nodes_of, take_children, take_edges, trees_of
+from streed.bnb.nodes import block_size, free_edges, nodes_of, take_children, take_edges
 from streed.exact import Array
 from streed.kernels.compiled import entry
 from streed.kernels.pointers import engine_at
@@ -145,36 +144,3 @@ def test_blocks_of_solved_nodes_are_used_again() -> None:
             blocks = [_blocks(bench, owner) for owner in owners]
             assert not _overlaps([(edges, size) for edges, size, _, _ in blocks])
             assert not _overlaps([(children, size) for _, _, children, size in blocks])
-
-
-def test_there_is_no_block_beyond_the_space() -> None:
-    with _bench(edges=64, children=128) as bench:
-        taken = [_take(bench.engine.address, 30, 60) for _ in range(3)]
-        assert taken[:2] == [(0, 0), (32, 64)]
-        assert taken[2] == (NONE, NONE)
-        assert _take(bench.engine.address, 1, 1) == (NONE, NONE)
-
-
-def test_blocks_too_large_for_any_list_are_not_mixed_up() -> None:
-    sizes = [8 * 56, 8 * 57, 8 * 64, 8 * 200]
-    with _bench() as bench:
-        for v, size in enumerate(sizes):
-            _own(bench, v, size, size)
-        for v in range(len(sizes)):
-            _give(bench.engine.address, v)
-        for v, size in enumerate(sizes):
-            _own(bench, v, size, size)
-        assert not _overlaps([_blocks(bench, v)[:2] for v in range(len(sizes))])
-        assert _blocks(bench, 0)[:2] == (0, sizes[0])
-
-
-@pytest.mark.parametrize(("count", "size"), [(0, 0), (1, 1), (7, 7), (8, 8), (9, 16), (511, 512)])
-def test_blocks_of_more_than_eight_come_in_eights(count: int, size: int) -> None:
-    assert block_size.py_func(count) == size
-
-
-def test_limits() -> None:
-    limits: list[Any] = [below.py_func(limit) for limit in (5, 1, UNLIMITED)]
-    assert limits == [4, 0, UNLIMITED]
-    assert [trees_of.py_func(depth) for depth in (0, 1, 4, 29)] == [0, 1, 15, 2**29 - 1]
-    assert trees_of.py_func(30) == trees_of.py_func(UNLIMITED) == UNLIMITED

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
-import attrs
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,9 +11,9 @@ from hypothesis import strategies as st
 
 from streed.bnb import runner, session
 from streed.bnb.procedure import DEPTH_FIRST
-from streed.kernels.control import LOWER, NODES, ROWS_OF_CONTROL, STOP, UPPER
+from streed.kernels.control import ROWS_OF_CONTROL, STOP
 from streed.kernels.records import HOLE, INFINITE, UNLIMITED
-from tests.unit.kernel_harness import KINDS, SPACE, Bench, Instance, make_instance
+from tests.unit.kernel_harness import KINDS, Bench, Instance, make_instance
 
 LIMITS = [(4, None), (5, None), (None, None), (None, 4), (4, 5), (3, None), (3, 4), (2, None), (0, None)]
 """(depth, branching nodes)"""
@@ -67,23 +65,6 @@ def test_bounds_that_are_switched_off(seed: int, limits: tuple[int | None, int |
         _check(instance, *limits, relaxed=relaxed, flags={flag: 0})
 
 
-def test_bounds_that_are_switched_off_change_the_work() -> None:
-    # else the test above would compare nothing
-    free = make_instance(np.random.default_rng(9), rows=150, binary=9, labels=3)
-    dear = make_instance(np.random.default_rng(9), rows=150, binary=9, labels=4, split=1)
-
-    def work(instance: Instance, depth: int | None, flags: dict[str, int]) -> list[int]:
-        space = attrs.evolve(SPACE, nodes=20_000, edges=2**18, children=2**19)
-        with Bench(instance, space=space, relaxed=depth is not None, flags=flags) as bench:
-            bench.search(depth)
-            return [int(bench.engine[name]) for name in ("visits", "units", "pair_passes", "expansions")]
-
-    for flag in ("floors", "archived"):
-        assert work(free, 5, {flag: 0}) != work(free, 5, {})
-    for flag in ("restrictable", "class_bound", "floors", "similar_buckets"):
-        assert work(dear, None, {flag: 0}) != work(dear, None, {})
-
-
 def _stop_at(bench: Bench, kernel: str, number: int) -> list[int]:
     """Stops the search at this call of the kernel; the list that is returned counts the calls."""
     calls = [0]
@@ -132,51 +113,6 @@ def test_stopped_at_any_moment_bounds_hold(
                 assert optimum <= instance.cost_of(bench.extract(*limits)) <= upper
             best = min(best, upper)
     assert best == optimum
-
-
-@pytest.mark.parametrize("limits", LIMITS)
-def test_stopped_before_it_begins(limits: tuple[int | None, int | None]) -> None:
-    instance = make_instance(np.random.default_rng(3), rows=60, binary=6, split=1)
-    optimum = instance.optimum(instance.everything(), *limits)
-    with Bench(instance) as bench:
-        bench.control[STOP] = 1
-        lower, upper = bench.search(*limits)
-        assert lower <= optimum <= upper <= instance.optimum(instance.everything(), 0)
-        assert optimum <= instance.cost_of(bench.extract(*limits)) <= upper
-        assert int(bench.engine["visits"]) <= 1
-
-
-@pytest.mark.parametrize("milliseconds", [0, 2, 10])
-def test_stopped_by_another_thread(milliseconds: int) -> None:
-    instance = make_instance(np.random.default_rng(4), rows=400, binary=30, labels=2)
-    with Bench(instance, relaxed=True) as bench:
-        whole = bench.search(4)
-        assert whole[0] == whole[1]
-    with Bench(instance, relaxed=True) as bench:
-        found: list[tuple[int, int]] = []
-        deadline = time.perf_counter() + milliseconds / 1000
-        reason = runner.run([lambda: found.append(bench.search(5))], bench.control, deadline, lambda: None)
-        lower, upper = found[0]
-        assert lower <= upper
-        assert lower <= whole[0]
-        assert reason == "time" or lower == upper
-        assert lower <= instance.cost_of(bench.extract(5)) <= upper
-
-
-def test_the_control_words_tell_how_far_it_is() -> None:
-    instance = make_instance(np.random.default_rng(5), rows=80, binary=7, kind="weights")
-    optimum = instance.optimum(instance.everything(), 5)
-    seen: list[list[int]] = []
-    with Bench(instance, relaxed=True) as bench:
-        bench.watch("solve_children", lambda: seen.append(bench.control[[NODES, LOWER, UPPER]].tolist()))
-        assert bench.search(5) == (optimum, optimum)
-        seen.append(bench.control[[NODES, LOWER, UPPER]].tolist())
-    nodes, lowers, uppers = zip(*seen, strict=True)
-    assert list(nodes) == sorted(nodes)
-    assert list(lowers) == sorted(lowers)
-    assert list(uppers) == sorted(uppers, reverse=True)
-    assert (lowers[-1], uppers[-1]) == (optimum, optimum)
-    assert len(set(nodes)) > 2
 
 
 def _settled(bench: Bench, depth: int, budget: int, limits: tuple[int | None, int | None]) -> list[int]:

@@ -69,45 +69,6 @@ def test_bounds_from_similar_nodes_are_admissible(seed: int) -> None:
             known.append((rows, optimum))
 
 
-def test_a_node_that_differs_by_one_row_is_found_and_says_what_the_lemma_says() -> None:
-    instance = make_instance(np.random.default_rng(0), rows=90, binary=4, kind="weights", split=1)
-    worst = instance.costs.max(axis=1)
-    rows = instance.everything()
-    with Bench(instance) as bench:
-        whole = _add(bench, rows)
-        bench.workspace.nodes[whole]["lower"] = 1000
-        _remember(bench.engine.address, whole)
-        said = []
-        for i in range(90):
-            rows[i] = False
-            v = _add(bench, rows)
-            _bound(bench.engine.address, v, INFINITE)
-            said.append(1000 - int(bench.workspace.nodes[v]["lower"]) == worst[i])
-            rows[i] = True
-        # what is on all samples is not found, which is rare
-        assert np.mean(said) > 0.8
-        bench.workspace.nodes[whole]["lower"] = 2000
-        _remember(bench.engine.address, whole)
-        v = find_or_add(bench.engine.address, bench.place(rows), UNLIMITED, 7, True)
-        bench.workspace.nodes[v]["upper"] = INFINITE
-        _bound(bench.engine.address, v, INFINITE)
-        assert bench.workspace.nodes[v]["lower"] < 100, "of a node with another budget"
-
-
-def test_a_bucket_forgets_the_oldest_nodes_first() -> None:
-    instance = make_instance(np.random.default_rng(1), rows=60, binary=4, split=1)
-    with Bench(instance) as bench:
-        bits = np.arange(60)
-        nodes = []
-        for i in range(similar_nodes.ENTRIES + 1):
-            nodes.append(_add(bench, bits != i % 60 if i < 60 else bits // 2 != i - 60))
-            bench.workspace.nodes[nodes[-1]]["lower"] = 100 + i
-            _remember(bench.engine.address, nodes[-1])
-            _remember(bench.engine.address, nodes[-1])
-        counts = bench.view("similar_counts", np.int64, similar_nodes.TABLES * int(bench.engine["similar_buckets"]))
-        assert counts.sum() == similar_nodes.TABLES * len(nodes), "entered once, however often it is remembered"
-
-
 SEARCHES = ("depth-first", "branches")
 
 

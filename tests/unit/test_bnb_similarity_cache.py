@@ -80,27 +80,3 @@ def test_bounds_from_similar_rows_are_admissible(seed: int) -> None:
             _, lower = _solve(bench, rows, int(rng.integers(1, 2 * optimum + 2)))
             if lower > instance.split:
                 remembered.append((rows, lower))
-
-
-def test_the_oldest_entries_are_replaced() -> None:
-    instance = make_instance(np.random.default_rng(0), rows=60, binary=5)
-    with Bench(instance) as bench:
-        v, lower = _solve(bench, instance.everything(), 2**60)
-        assert lower > 0
-        assert int(bench.engine["archive_count"]) == 1
-        for _ in range(similarity_cache.ENTRIES + 3):
-            bench.workspace.nodes[v]["lower"] = lower - 1
-            _remember(bench.engine.address, v)
-        # the one entry with the larger bound is gone
-        assert _find_similar(bench.engine.address, v, 0)[0] == lower - 1
-        assert int(bench.engine["archive_count"]) == similarity_cache.ENTRIES + 4
-
-
-def test_nothing_is_remembered_of_nodes_that_a_split_would_pay() -> None:
-    instance = make_instance(np.random.default_rng(0), rows=60, binary=5, split=1)
-    with Bench(instance) as bench:
-        v, _ = _solve(bench, instance.everything(), 2**60)
-        count = int(bench.engine["archive_count"])
-        bench.workspace.nodes[v]["lower"] = 1
-        _remember(bench.engine.address, v)
-        assert int(bench.engine["archive_count"]) == count

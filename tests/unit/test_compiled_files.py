@@ -6,9 +6,7 @@ import contextlib
 import errno
 import json
 import os
-import re
 import shutil
-import stat
 import subprocess
 import sys
 import tempfile
@@ -17,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from numba import int64
 
 from streed.kernels import compiled, notices, places
 from streed.kernels.places import SUFFIX
@@ -93,25 +90,6 @@ def test_damaged_files_are_made_again(
         assert used(double, 4) == (8, True), name
 
 
-def test_the_code_of_another_signature_is_not_taken(place: Path) -> None:
-    used(double, 4)
-    whole = only_file(place)
-    used(double, 2.5)
-    (real,) = set(place.iterdir()) - {whole}
-    shutil.copy(whole, real)
-    assert used(double, 2.5) == (5.0, False)
-    assert used(double, 2.5) == (5.0, True)
-
-
-def test_many_damaged_files_are_said_once(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    used(double, 4)
-    used(negated, 4)
-    for path in place.iterdir():
-        path.write_bytes(b"")
-    assert [used(double, 4), used(negated, 4)] == [(8, False), (-4, False)]
-    assert capsys.readouterr().err.count("\n") == 1
-
-
 def test_a_full_disk(place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def half(path: Path, content: bytes) -> int:
         with path.open("wb") as file:
@@ -129,41 +107,10 @@ def test_a_full_disk(place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytes
     assert used(double, 4) == (8, True)
 
 
-LIMITED = """
-import resource, sys
-from pathlib import Path
-from streed.kernels import compiled
-from tests.unit.test_compiled_files import double
-compiled.cache_directory = lambda: Path(sys.argv[1])
-resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))
-print(compiled.entry(double)(4))
-"""
-
-
-@posix
-def test_files_that_may_not_grow(place: Path) -> None:
-    command = [sys.executable, "-B", "-c", LIMITED, str(place)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=600)
-    assert (done.returncode, done.stdout) == (0, "8\n"), done.stderr
-    assert done.stderr.count("\n") == 1
-    assert os.strerror(errno.EFBIG) in done.stderr
-    assert not list(place.iterdir())
-
-
 def test_a_directory_that_went_away(place: Path) -> None:
     shutil.rmtree(place)
     assert used(double, 4) == (8, False)
     assert used(double, 4) == (8, True)
-
-
-def test_a_file_that_cannot_be_read_or_written(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    used(double, 4)
-    path = only_file(place)
-    path.unlink()
-    path.mkdir()
-    assert used(double, 4) == (8, False)
-    assert capsys.readouterr().err.count("\n") == 2
-    assert [each.name for each in place.iterdir()] == [path.name]
 
 
 def test_no_directory(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -209,15 +156,6 @@ def test_processes_that_fill_one_empty_directory(place: Path) -> None:
         made = compiled.entry(double)
         assert made(np.array([3], kind)).tolist() == [6]
         assert sum(made.stats.cache_hits.values()) == 1
-
-
-def test_units_are_kept_as_well(place: Path) -> None:
-    def unit() -> Any:
-        return compiled.unit(int64(int64))(double)
-
-    assert (unit().ctypes(4), unit().cache_hits) == (8, 1)
-    only_file(place).write_bytes(b"")
-    assert (unit().cache_hits, unit().cache_hits) == (0, 1)
 
 
 # -- a whole solve -----------------------------------------------------------------------------------------------------
@@ -282,11 +220,6 @@ def test_a_solve_with_damaged_files(filled: Path) -> None:
     check_made_again(filled, damaged)
 
 
-@pytest.mark.slow
-def test_a_solve_with_nothing_but_damaged_files(filled: Path) -> None:
-    check_made_again(filled, sorted(filled.glob(f"*/*{SUFFIX}")))
-
-
 def test_a_second_process_compiles_nothing_of_any_kind() -> None:
     """Nor does the folder grow then: what is compiled is all that is written."""
     command = [sys.executable, "-m", "tests.unit.every_kind"]
@@ -316,13 +249,6 @@ def own(temporary: Path) -> Path:
 
 
 @posix
-def test_the_last_resort(temporary: Path) -> None:
-    assert places._last_resort() == own(temporary)
-    assert stat.S_IMODE(own(temporary).stat().st_mode) == 0o700
-    assert places._last_resort() == own(temporary)
-
-
-@posix
 @pytest.mark.parametrize("mode", [0o777, 0o775, 0o757])
 def test_a_parent_that_others_can_write_to(temporary: Path, mode: int) -> None:
     temporary.chmod(mode)
@@ -332,30 +258,11 @@ def test_a_parent_that_others_can_write_to(temporary: Path, mode: int) -> None:
 
 
 @posix
-def test_a_parents_parent_that_others_can_write_to(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    inner = temporary / "inner"
-    inner.mkdir(mode=0o700)
-    monkeypatch.setattr(tempfile, "tempdir", str(inner))
-    assert places._last_resort() == own(inner)
-    temporary.chmod(0o777)
-    with pytest.raises(PermissionError, match="other users can write"):
-        places._last_resort()
-
-
-@posix
 def test_a_link_in_place_of_the_directory(temporary: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir(mode=0o700)
     own(temporary).symlink_to(elsewhere)
     with pytest.raises(PermissionError, match="no directory"):
-        places._last_resort()
-
-
-@posix
-def test_a_directory_that_others_can_write_to(temporary: Path) -> None:
-    own(temporary).mkdir()
-    own(temporary).chmod(0o770)
-    with pytest.raises(PermissionError, match="other users can write"):
         places._last_resort()
 
 
@@ -380,40 +287,6 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     places._choice.cache_clear()
     yield monkeypatch
     places._choice.cache_clear()
-
-
-def test_the_sources_of_all_compiled_code_name_its_directory() -> None:
-    """Every file that has compiled code in it, wherever it moves: an edit to it must make a new directory."""
-    hashed = {source for folder in places.SOURCES for source in folder.rglob("*.py")}
-    maker = re.compile(r"^@(entry|own_entry|unit|native|inline)\b", re.MULTILINE)
-    compiling = {path for path in (ROOT / "streed").rglob("*.py") if maker.search(path.read_text())}
-    assert len(compiling) > 20
-    assert compiling <= hashed
-
-
-@posix
-@pytest.mark.skipif(sys.platform == "darwin", reason="there, the user's directory has another name")
-def test_directories_are_tried_in_turn(asked: pytest.MonkeyPatch, temporary: Path, tmp_path: Path) -> None:
-    file = tmp_path / "file"
-    file.write_text("no directory")
-    asked.setenv("XDG_CACHE_HOME", str(file))
-    assert places.cache_directory() == own(temporary) / places.fingerprint()
-    places._choice.cache_clear()
-    temporary.chmod(0o777)
-    assert places.cache_directory() is None
-    assert str(file) in places.why_none()
-    assert "other users can write" in places.why_none()
-
-
-@posix
-def test_a_directory_that_everybody_can_write_to_is_not_used(asked: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    asked.setenv("STREED_CACHE_DIR", str(tmp_path))
-    directory = places.cache_directory()
-    assert directory is not None
-    directory.chmod(0o777)
-    places._choice.cache_clear()
-    assert places.cache_directory() is None
-    assert "everybody can write" in places.why_none()
 
 
 def test_a_user_without_a_home(asked: pytest.MonkeyPatch, temporary: Path) -> None:

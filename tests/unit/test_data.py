@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streed.data import Column, Dataset, Kind
+from streed.data import Column, Dataset
 from tests.unit.refusal import refused
 
 XOR = [[0, 0], [0, 1], [1, 0], [1, 1]]
@@ -35,15 +35,6 @@ def test_array_of_any_type_and_layout(dtype: Any, order: Any) -> None:
     assert repr(data.columns[1].categories) == ("(False, True)" if dtype == "bool" else "(0, 1)")
 
 
-def test_array_views_big_endian_and_many_blocks() -> None:
-    rng = np.random.default_rng(0)
-    big = rng.integers(0, 2, (20_000, 70))
-    assert (big == Dataset.make(big, None).X).all()
-    assert (big[::3, 1::2] == Dataset.make(big[::3, 1::2], None).X).all()
-    assert (big == Dataset.make(big.astype(">i4"), None).X).all()
-    assert (big.T[:, :50] == Dataset.make(big.T[:, :50], None).X).all()
-
-
 @pytest.mark.parametrize("other", [2, -1, 255, 256, 2**31])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_a_column_of_other_numbers_is_ordered(other: Any, order: Any) -> None:
@@ -54,27 +45,6 @@ def test_a_column_of_other_numbers_is_ordered(other: Any, order: Any) -> None:
     assert data.ordered[17].values.tolist() == sorted([0, other])
     assert data.X.dtype == np.int32
     assert data.X[2999, 17] == (other > 0)
-
-
-@pytest.mark.parametrize("other", [0.5, -1.0, 256.0, 257.0, 1e300, np.inf])
-def test_a_column_of_other_reals_is_ordered(other: Any) -> None:
-    X = np.zeros((5, 3))
-    X[4, 1] = other
-    data = Dataset.make(X, None)
-    assert data.ordered[1].values.tolist() == sorted([0, other])
-    assert data.columns[1] == Column("x1", (), False, Kind.NUMBER)
-
-
-def test_two_numbers_of_an_array_that_are_not_zero_and_one_are_ordered() -> None:
-    data = Dataset.make(np.array([[0, -1], [1, 1]]), None, names=["a", "b"])
-    assert list(data.ordered) == [1]
-    assert data.X.tolist() == [[0, 0], [1, 1]]
-
-
-def test_a_categorical_column_refuses_what_is_infinite() -> None:
-    X = np.zeros((4, 3))
-    X[2, 1] = np.inf
-    refused("X", "'x1'", "infinite value in row 2", call=lambda: Dataset.make(X, None, categorical=True))
 
 
 @pytest.mark.parametrize(
@@ -107,23 +77,6 @@ def test_refuses_what_has_no_rows_and_columns(X: Any, found: Any) -> None:
     refused("X", found, call=lambda: Dataset.make(X, None))
 
 
-def test_small_data_that_are_fine() -> None:
-    assert Dataset.make(np.zeros((3, 0)), [0, 1, 0]).X.shape == (3, 0)
-    assert Dataset.make([[], []], [0, 1]).n_columns == 0
-    assert Dataset.make([[1, 0]], ["a"]).classes == ("a",)
-    assert Dataset.make(XOR, [7, 7, 7, 7]).n_classes == 1
-    assert Dataset.make(np.zeros((4, 2), dtype=int), [0, 1, 1, 0]).X.sum() == 0
-    assert Dataset.make(pd.DataFrame(index=range(3)), [0, 1, 0]).X.shape == (3, 0)
-
-
-def test_ten_thousand_columns() -> None:
-    X = np.zeros((5, 10_000), dtype=np.int64)
-    X[2] = 1
-    data = Dataset.make(X, None)
-    assert data.n_columns == 10_000
-    assert data.column(9_999) == Column("x9999", (0, 1), False)
-
-
 # -- categorical columns of arrays -------------------------------------------------------------------------------------
 
 
@@ -137,14 +90,6 @@ def test_array_with_listed_columns() -> None:
         Column("x2", (3, 4), False),
     )
     assert data.categorical == (1,)
-
-
-def test_array_with_all_columns_categorical() -> None:
-    data = Dataset.make(np.array([[0, 1.5, 0], [1, 2.5, 0], [1, 0.5, 0]]), None, categorical=True)
-    assert data.categorical == (1,)
-    assert data.column(1).categories == (0.5, 1.5, 2.5)
-    assert data.column(2).categories == (0, 1)
-    assert data.X[:, 1].tolist() == [1, 2, 0]
 
 
 def test_most_categories() -> None:
@@ -180,18 +125,7 @@ def test_refuses_unknown_columns_in_categorical(categorical: Any, found: Any) ->
     refused("categorical", found, call=lambda: Dataset.make(table, None, categorical=categorical))
 
 
-@pytest.mark.parametrize("categorical", [None, False, []])
-def test_no_column_is_categorical(categorical: Any) -> None:
-    assert Dataset.make(XOR, None, categorical=categorical).categorical == ()
-
-
 # -- names -------------------------------------------------------------------------------------------------------------
-
-
-def test_names_of_an_array() -> None:
-    data = Dataset.make(XOR, None, names=["left", "right"])
-    assert data.names == ("left", "right")
-    assert data.column(1).name == "right"
 
 
 @pytest.mark.parametrize(
@@ -202,19 +136,7 @@ def test_refuses_names(names: Any, found: Any) -> None:
     refused("names", found, call=lambda: Dataset.make(XOR, None, names=names))
 
 
-def test_refuses_names_for_a_table() -> None:
-    refused("names", "table", call=lambda: Dataset.make(pd.DataFrame({"a": [0, 1]}), None, names=["b"]))
-
-
 # -- one dataset and another -------------------------------------------------------------------------------------------
-
-
-def test_make_of_a_dataset_is_itself() -> None:
-    data = Dataset.make(XOR, [0, 1, 1, 0])
-    assert Dataset.make(data) is data
-    refused("X", "Dataset", call=lambda: Dataset.make(data, [0, 1, 1, 0]))
-    refused("X", "Dataset", call=lambda: Dataset.make(data, sample_weight=[1, 1, 1, 1]))
-    refused("X", "Dataset", call=lambda: Dataset.make(data, costs=[1, 1, 1, 1]))
 
 
 def test_subset() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -54,31 +53,6 @@ def test_labels(y: Any, classes: Any, numbers: Any) -> None:
         assert data.class_numbers.dtype == np.int64
 
 
-@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint64", ">i8"])
-def test_labels_of_any_integer_type(dtype: Any) -> None:
-    data = Dataset.make(XOR, np.array([100, 1, 100, 1], dtype=dtype))
-    assert (data.classes, data.class_numbers.tolist()) == ((1, 100), [1, 0, 1, 0])
-
-
-def test_labels_of_int8_span_its_range() -> None:
-    data = Dataset.make(XOR, np.array([-128, 127, 0, 127], dtype=np.int8))
-    assert (data.classes, data.class_numbers.tolist()) == ((-128, 0, 127), [0, 2, 1, 2])
-
-
-def test_labels_of_categorical_series_are_sorted() -> None:
-    for labels in (
-        pd.Series(pd.Categorical(["b", "a", "b", "a"], categories=["b", "a"])),
-        pl.Series(["b", "a", "b", "a"], dtype=pl.Enum(["b", "a"])),
-    ):
-        assert Dataset.make(XOR, labels).classes == ("a", "b")
-
-
-def test_no_labels() -> None:
-    data = Dataset.make(XOR)
-    refused("y", "there is none", call=lambda: data.y)
-    assert (data.classes, data.class_numbers.tolist(), data.n_classes) == ((None,), [0, 0, 0, 0], 1)
-
-
 @pytest.mark.parametrize(
     ("y", "kind"),
     [
@@ -110,14 +84,6 @@ def test_y_is_not_taken_for_class_numbers(y: Any) -> None:
     with pytest.raises(IndexError):
         np.eye(data.n_classes)[data.y]
     assert (data.targets == 99).sum() == 0
-
-
-@pytest.mark.parametrize("y", [[0, 1, 1, 0], [0.0, 1.0, 1.0, 0.0], [True, False] * 2, [0] * 4, ["b", "a", "b", "a"]])
-def test_y_is_compared_with_class_numbers_where_that_says_the_same(y: Any) -> None:
-    data = Dataset.make(XOR, y)
-    numbers = np.arange(2)
-    assert ((data.y[:, None] == numbers) == (data.class_numbers[:, None] == numbers)).all()
-    assert ((data.y != 1) == (data.class_numbers != 1)).all()
 
 
 @pytest.mark.parametrize(
@@ -155,25 +121,7 @@ def test_few_real_numbers_are_classes_and_many_are_measured(given_as: Any) -> No
     refused("y", "40 different labels that are not whole numbers: 0.25, 0.5", call=lambda: measured.class_labels)
 
 
-def test_whole_numbers_are_both() -> None:
-    data = Dataset.make(XOR, [7, -3, 7, 10**6])
-    assert data.class_labels == (-3, 7, 10**6)
-    assert data.targets.tolist() == [7, -3, 7, 10**6]
-    assert data.targets.dtype == np.int64
-    assert Dataset.make(XOR, [True, False, True, True]).targets.tolist() == [1, 0, 1, 1]
-
-
-def test_texts_are_no_targets() -> None:
-    refused("y", "label 'a', which is no number", call=lambda: Dataset.make(XOR, ["a", "b", "a", "b"]).targets)
-    refused("y", "there is none", call=lambda: Dataset.make(XOR).targets)
-
-
 # -- weights -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("ones", [None, [1, 1, 1, 1], np.ones(4), [True] * 4, pd.Series([1.0] * 4), pl.Series([1] * 4)])
-def test_weights_of_one_are_none(ones: Any) -> None:
-    assert Dataset.make(XOR, [0, 1, 1, 0], sample_weight=ones).weights is None
 
 
 @pytest.mark.parametrize("given_as", [list, tuple, np.array, pd.Series, pl.Series])
@@ -198,13 +146,6 @@ def test_class_totals_are_exact() -> None:
     assert large.class_totals() == [2**58 + 1, 2**58 + 1]
     assert Dataset.make(XOR, [0, 0, 0, 5]).class_totals() == [3, 1]
     assert Dataset.make(XOR, [0, 0, 0, 5], sample_weight=[1, 1, 1, 0]).class_totals() == [3, 0]
-
-
-def test_weights_that_are_decimals_or_fractions() -> None:
-    data = Dataset.make(XOR, None, sample_weight=[Decimal("0.1"), Fraction(1, 4), 1, 0])
-    assert data.weights is not None
-    assert data.weights.tolist() == [0.1, 0.25, 1.0, 0.0]
-    refused("sample_weight", "row 1", "1/3", call=lambda: Dataset.make([[0], [1]], sample_weight=[1, Fraction(1, 3)]))
 
 
 @pytest.mark.parametrize(
@@ -251,15 +192,6 @@ def test_row_data() -> None:
     assert Dataset.make(XOR, None, costs=None).row_data == {}
 
 
-@pytest.mark.parametrize("kind", [dict, pd.DataFrame, pl.DataFrame])
-def test_row_data_from_a_table_keep_their_names(kind: Any) -> None:
-    table = kind({"sex": ["f", "m", "f", "m"], "age": [1, 2, 3, 4]})
-    found = Dataset.make(XOR, None, sensitive_features=table).row_data["sensitive_features"]
-    assert found.dtype.names == ("sex", "age")
-    assert found["sex"].tolist() == ["f", "m", "f", "m"]
-    assert found["age"].tolist() == [1, 2, 3, 4]
-
-
 @pytest.mark.parametrize(
     ("values", "found"),
     [
@@ -295,16 +227,3 @@ def test_labels_round_trip(labels: Any) -> None:
     assert list(data.classes) == sorted(set(labels))
     assert sum(data.class_totals()) == len(labels)
     assert min(data.class_totals()) > 0
-
-
-@given(
-    st.lists(st.tuples(st.integers(0, 2), st.decimals(0, 5, places=2)), min_size=1, max_size=30).filter(
-        lambda rows: any(weight for _, weight in rows)
-    )
-)
-def test_class_totals_are_the_sums_of_the_decimals(rows: Any) -> None:
-    labels = [label for label, _ in rows]
-    weights = [float(weight) for _, weight in rows]
-    data = Dataset.make(np.zeros((len(rows), 1)), labels, sample_weight=weights)
-    expected = [sum(Fraction(w) for label, w in rows if label == k) for k in sorted(set(labels))]
-    assert data.class_totals() == expected

@@ -17,7 +17,7 @@ import scipy.sparse as sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streed.data import Column, Cut, Dataset, Kind, encode
+from streed.data import Column, Cut, Dataset, Kind
 from tests.unit.refusal import refused
 
 XOR = [[0, 0], [0, 1], [1, 0], [1, 1]]
@@ -46,10 +46,6 @@ CODED = (
 CODES = [[1, 0, 0, 0, 1, 2, 0, 1], [0, 1, 1, 0, 0, 0, 0, 1], [1, 1, 1, 1, 1, 1, 0, 1], [1, 0, 0, 0, 0, 0, 0, 1]]
 
 
-def as_objects(columns: dict[str, list[Any]]) -> Any:
-    return np.array(list(zip(*columns.values(), strict=True)), dtype=object)
-
-
 @pytest.mark.parametrize("kind", [dict, pd.DataFrame, pl.DataFrame])
 def test_table_columns(kind: Any) -> None:
     data = Dataset.make(kind(COLUMNS), None)
@@ -59,20 +55,6 @@ def test_table_columns(kind: Any) -> None:
     assert data.categorical == (5,)
     assert data.names == tuple(COLUMNS)
     assert repr(data.columns) == repr(CODED)  # True is not 1
-
-
-@pytest.mark.parametrize("make", [as_objects, lambda c: as_objects(c).tolist()])
-def test_table_without_names(make: Any) -> None:
-    data = Dataset.make(make(COLUMNS), None)
-    assert data.X.tolist() == CODES
-    assert data.names == tuple(f"x{j}" for j in range(8))
-    assert [column.categories for column in data.columns] == [column.categories for column in CODED]
-
-
-def test_lists_of_numbers_and_texts_keep_their_numbers() -> None:
-    data = Dataset.make([["a", 1], ["b", 0]], None)
-    assert data.column(1).categories == (0, 1)
-    assert data.X.tolist() == [[0, 1], [1, 0]]
 
 
 def test_nullable_and_arrow_like_columns() -> None:
@@ -101,24 +83,6 @@ def test_declared_order_of_categories_is_kept() -> None:
         data = Dataset.make(table, None)
         assert data.column(0) == wanted
         assert data.X[:, 0].tolist() == [0, 2, 1, 0]
-
-
-def test_declared_order_of_numbers_and_of_two_values() -> None:
-    table = pd.DataFrame(
-        {
-            "codes": pd.Categorical([10, 2, 7], categories=[10, 7, 2]),
-            "two": pd.Categorical(["b", "a", "b"], categories=["b", "a"]),
-        }
-    )
-    data = Dataset.make(table, None)
-    assert data.columns == (Column("codes", (10, 7, 2), True), Column("two", ("b", "a"), False))
-    assert data.X.tolist() == [[0, 0], [2, 1], [1, 0]]
-
-
-def test_polars_categorical_is_sorted_whatever_was_seen_before() -> None:
-    pl.Series(["late", "c", "b"], dtype=pl.Categorical)
-    data = Dataset.make(pl.DataFrame({"c": pl.Series(["b", "c", "a"], dtype=pl.Categorical)}), None)
-    assert data.column(0) == Column("c", ("a", "b", "c"), True)
 
 
 @pytest.mark.parametrize("kind", [dict, pd.DataFrame, pl.DataFrame])
@@ -168,18 +132,6 @@ def test_what_stands_in_an_order_is_ordered_unless_listed(
         assert listed.X[:, 0].tolist() == [0, 2, 1, *([3] if gap else [])]
 
 
-def test_periods_are_their_beginnings() -> None:
-    months = pd.Series(pd.PeriodIndex(["2024-01", "2024-03", "2024-02", None], freq="M"))
-    data = Dataset.make(pd.DataFrame({"month": months}))
-    assert data.X[:, 0].tolist() == [0, 2, 1, 3]
-    assert data.column(0).written(Cut(data.ordered[0].threshold(0), 1)) == "2024-01-16"
-
-
-def test_decimals_that_are_one_double_are_refused() -> None:
-    close = [Decimal("1.00000000000000000001"), Decimal("1.00000000000000000002"), Decimal(3)]
-    refused("X", "'c'", "the same double", call=lambda: Dataset.make({"c": close}))
-
-
 @pytest.mark.parametrize(
     "table",
     [
@@ -211,18 +163,6 @@ def test_missing_values_are_gaps_of_ordered_columns_and_a_category_in_others(tab
             assert [data.ordered[1].cut(*each) for each in data.ordered[1].questions().tolist()] == [Cut(None, 1)]
 
 
-def test_missing_values_without_names() -> None:
-    assert Dataset.make([[0, 1], [1, None]], None).ordered[1].has_gaps
-    texts = np.array([["a", "missing"], ["c", None]], dtype=object)
-    assert Dataset.make(texts, None).column(1).categories == ("missing", "(missing)")
-
-
-@pytest.mark.parametrize("values", [["a", 1, 2], [[1], [2], [3]], [{}, 1, 2]])
-def test_values_of_several_types_are_texts(values: Any) -> None:
-    assert Dataset.make({"c": values}, None).column(0).categories == tuple(sorted(map(str, values)))
-    refused("X", "'c'", "the type object", call=lambda: Dataset.make({"c": [*values, object()]}, None))
-
-
 # -- masks and sparse matrices -----------------------------------------------------------------------------------------
 
 
@@ -239,26 +179,6 @@ def test_a_mask_means_missing() -> None:
     )
     assert hidden.n_questions == 0
     assert Dataset.make(np.ma.masked_array([[0, 1], [1, 0]], mask=False)).X.tolist() == [[0, 1], [1, 0]]
-
-
-ONES = np.ma.masked_array([1, 2, 1], mask=np.array([0, 1, 0], bool))
-
-
-@pytest.mark.parametrize(
-    ("argument", "given"),
-    [
-        ("y", {"y": ONES}),
-        ("sample_weight", {"sample_weight": ONES}),
-        ("frequency", {"frequency": ONES}),
-        ("costs", {"costs": ONES}),
-        ("costs", {"costs": np.ma.stack([ONES, ONES], axis=1)}),
-        ("costs", {"costs": {"a": ONES}}),
-        ("costs", {"costs": [[1, 1], [np.ma.masked, 1], [1, 1]]}),
-        ("y", {"y": [0, np.ma.masked, 1]}),
-    ],
-)
-def test_a_mask_is_refused_where_gaps_are(argument: str, given: Any) -> None:
-    refused(argument, "missing value in row 1", call=lambda: Dataset.make([[0], [1], [1]], **given))
 
 
 @pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dok", "bsr", "dia"])
@@ -280,15 +200,6 @@ def test_sparse_matrices_are_read_as_dense_ones(form: str) -> None:
     assert (part.X == Dataset.make(reals, frequency=[0, 2] * 15).X).all()
 
 
-def test_lazy_tables_and_sparse_columns() -> None:
-    table = {"a": [0, 0, 5, 0], "b": ["x", "y", "x", None]}
-    expected = Dataset.make(table)
-    frame = pd.DataFrame(table)
-    for X in (pl.LazyFrame(table), frame.assign(a=pd.arrays.SparseArray(frame["a"])), pl.DataFrame(table)):
-        assert Dataset.make(X).columns == expected.columns
-        assert Dataset.make(X).X.tolist() == expected.X.tolist()
-
-
 # -- new rows by the columns of old ones -------------------------------------------------------------------------------
 
 
@@ -304,13 +215,6 @@ def test_encode_array() -> None:
     refused("X", "1 dimensions", call=lambda: data.encode(np.zeros(2)))
 
 
-def test_encode_array_with_categories() -> None:
-    data = Dataset.make(np.array([[0, 5], [1, 9], [1, 7]]), None, categorical=[1])
-    assert data.encode(np.array([[1, 9], [0, 5]])).tolist() == [[1, 2], [0, 0]]
-    assert data.encode([[1, 9.0], [0, 5]]).tolist() == [[1, 2], [0, 0]]
-    refused("X", "'x1'", "6", call=lambda: data.encode(np.array([[1, 6]])))
-
-
 @pytest.mark.parametrize("kind", [dict, pd.DataFrame, pl.DataFrame])
 def test_encode_tables_by_name(kind: Any) -> None:
     data = Dataset.make(pd.DataFrame(COLUMNS), None)
@@ -320,15 +224,6 @@ def test_encode_tables_by_name(kind: Any) -> None:
     refused("X", "'three'", "'w'", call=lambda: data.encode(kind({**COLUMNS, "three": ["x", "w", "y", "z"]})))
     refused("X", "'bit'", "7", call=lambda: data.encode(kind({**COLUMNS, "bit": [0, 1, 7, 1]})))
     refused("X", "'text'", "missing", call=lambda: data.encode(kind({**COLUMNS, "text": ["a", None, "b", "a"]})))
-
-
-def test_encode_by_position_and_with_only_the_used_columns() -> None:
-    data = Dataset.make(COLUMNS, None)
-    assert data.encode(as_objects(COLUMNS)).tolist() == CODES
-    codes = encode(data.columns, {"three": ["z", "x"], "bit": [1, 0]}, used=[1, 5])
-    assert codes.tolist() == [[0, 1, 0, 0, 0, 2, 0, 0], [0, 0, 0, 0, 0, 0, 0, 0]]
-    array = encode(Dataset.make(XOR, None).columns, np.array([[5, 1], [7, 0]]), used={1})
-    assert array[:, 1].tolist() == [1, 0]
 
 
 # -- the caller's objects ----------------------------------------------------------------------------------------------
@@ -371,12 +266,6 @@ def test_the_callers_objects_stay_as_they_were(X: Any) -> None:
     for ours in (data.X, data.class_numbers, data.weights, data.row_data["costs"]):
         ours[...] = 1
     assert [content(thing) for thing in (X, y, weights, costs)] == before
-
-
-def test_read_only_arrays_are_fine() -> None:
-    X, y = np.array(XOR), np.array([0, 1, 1, 0])
-    X.flags.writeable = y.flags.writeable = False
-    assert Dataset.make(X, y, sample_weight=y).X.tolist() == XOR
 
 
 # -- properties --------------------------------------------------------------------------------------------------------

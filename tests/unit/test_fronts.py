@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
-import attrs
 import numpy as np
 import pytest
 
 import streed
 from streed.data import Dataset
-from streed.errors import InputError, NotSeparableError, TaskError
-from streed.exact import Array
+from streed.errors import InputError, NotSeparableError
 from streed.pareto.packing import pack_fronts
 from streed.problem import Problem
-from streed.reference import best_trees
 from streed.task import Task
-from streed.task.algebra import at_most
 from streed.task.analysis.vector_form import vector_costs
-from streed.tasks import F1, Accuracy, ClassErrors, Misclassifications, MonotoneMetric, Splits
-from tests.unit.outcomes import tree_of
+from streed.tasks import F1, ClassErrors, MonotoneMetric
 from tests.unit.refusal import refused
-from tests.unusual_tasks import ByOwnDominance, ErrorsByClass, WorstOfEach
+from tests.unusual_tasks import ByOwnDominance, WorstOfEach
 
 RNG = np.random.default_rng(11)
 X = RNG.integers(0, 2, (30, 4))
@@ -36,30 +30,6 @@ def values(task: Task, labels: Any, **options: Any) -> list[Any]:
     assert result.status == "optimal"
     assert result.stats["route"] == "fronts"
     return sorted(value for value, _ in result.front)
-
-
-@attrs.frozen
-class Review(Task):
-    """(wrong answers, rows that a person must look at): a task of a user's, with a label of its own."""
-
-    order: ClassVar[str] = "componentwise"
-
-    def statistics(self, data: Dataset) -> dict[str, Array]:
-        return {"rows_of": (data.class_numbers[:, None] == np.arange(2)).astype(np.int64)}
-
-    def labels(self, data: Dataset) -> Sequence[Any]:
-        return ("no", "yes", "review")
-
-    def leaf_cost(self, s: Any, k: int) -> Any:
-        if k == 2:
-            return (0, s.rows_of[0] + s.rows_of[1])
-        return (s.rows_of[1 - k], 0)
-
-
-@pytest.mark.parametrize("task", [Review(), ClassErrors(), ErrorsByClass()], ids=lambda task: type(task).__name__)
-def test_a_vector_task_is_solved_as_by_trying_every_tree(task: Task) -> None:
-    every = best_trees(task, Dataset.make(X, Y), max_depth=2)
-    assert values(task, Y, max_depth=2) == sorted(value for value, _ in every)
 
 
 def test_every_point_has_a_tree_that_is_worth_it() -> None:
@@ -81,27 +51,6 @@ def test_three_classes_and_scores_of_them() -> None:
 def _worst(*errors_and_sizes: int) -> float:
     half = len(errors_and_sizes) // 2
     return -max(e / n for e, n in zip(errors_and_sizes[:half], errors_and_sizes[half:], strict=True))
-
-
-def test_limits_that_are_quantities_count_no_more_at_the_root() -> None:
-    result = streed.solve(Misclassifications().subject_to(at_most(Splits(), 2)), X, Y, max_depth=3)
-    assert len(result.front) == 1
-    assert result.value == streed.solve(Misclassifications(), X, Y, max_depth=3, max_nodes=2).value
-    leaves = list(tree_of(result).leaves())
-    assert sum(leaf.cost for leaf in leaves) == result.value
-
-
-def test_the_whole_front_of_a_score() -> None:
-    front = streed.solve(F1(), X, Y, max_depth=2, search="fronts").front
-    assert len(front) == len(values(ClassErrors(), Y, max_depth=2))
-    assert max(score for score, _ in front) == streed.solve(F1(), X, Y, max_depth=2).value
-    with pytest.raises(TaskError, match="one optimum"):
-        streed.solve(Accuracy(), X, Y, search="fronts")
-
-
-def test_a_perfect_tree_is_the_whole_front() -> None:
-    result = streed.solve(ClassErrors(), X, X[:, 0] ^ X[:, 2], max_depth=4)
-    assert [value for value, _ in result.front] == [(0, 0)]
 
 
 def test_many_different_costs_are_sliced_into_bits() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -93,30 +92,6 @@ def test_equal_and_complementary_columns_go_under_the_first_name() -> None:
     column, flipped, *_ = _pack(np.column_stack([a * 0, b, a, 1 - a, 1 - b, b, a * 0 + 1, a]), [0] * 8)
     assert column.tolist() == [1, 2]
     assert flipped.tolist() == [1, 0]
-
-
-@pytest.mark.parametrize("first", [0, 1])
-def test_of_one_half_the_side_of_the_first_row_is_without(first: int) -> None:
-    a = np.array([0, 1, 1, 0]) ^ first
-    column, flipped, _, column_rows, _ = _pack(np.column_stack([a, 1 - a]), [0, 0])
-    assert column.tolist() == [0]
-    assert flipped.tolist() == [first]
-    assert _bits(column_rows)[0, :4].tolist() == [0, 1, 1, 0]
-
-
-def test_no_bit_column_has_more_than_half_of_the_rows() -> None:
-    rng = np.random.default_rng(4)
-    codes = (rng.random((99, 40)) < rng.random(40)).astype(np.uint8)
-    *_, column_rows, _ = _pack(codes, [0] * 40)
-    assert (2 * _bits(column_rows).sum(axis=-1) <= 99).all()
-
-
-def test_equal_hashes_are_not_enough() -> None:
-    # columns that differ in one row only, so many that their slots in the table collide
-    codes = np.eye(200, dtype=np.uint8)
-    column, flipped, *_ = _pack(codes, [0] * 200)
-    assert column.tolist() == list(range(200))
-    assert not flipped.any()
 
 
 def test_a_problem_without_columns_or_rows() -> None:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import attrs
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streed.errors import InputError
 from streed.exact import Array
 from streed.kernels import values
 from streed.kernels.records import INFINITE
@@ -101,19 +99,6 @@ def test_labels_categories_and_minimum_support(lane: Any, seed: int) -> None:
     _check(instance, lane, rng)
 
 
-def test_more_columns_than_lanes() -> None:
-    rng = np.random.default_rng(5)
-    for labels in (2, 3):
-        instance = make_instance(rng, rows=60, binary=40, labels=labels)
-        with Bench(instance) as bench:
-            bench.load()
-            bench.call("prepare")
-            rows = instance.everything()
-            for k in (0, 31, 32, len(bench.active()) - 1):
-                without, having = bench.sides(rows, k)
-                assert bench.solve_children(k) == (instance.optimum(without, 2), instance.optimum(having, 2))
-
-
 @pytest.mark.parametrize(("lane", "limit"), [(np.int16, 2**15 - 2), (np.int32, 2**30), (np.int64, 2**60)])
 @pytest.mark.parametrize("labels", [2, 3])
 @pytest.mark.parametrize("tenths", [0, 1, 10])
@@ -128,32 +113,3 @@ def test_costs_up_to_the_limit_of_every_lane_type(lane: Any, limit: int, labels:
     assert instance.packed.lane_type() is lane
     assert limit - 4 <= instance.packed.groups.worst + 2 * instance.packed.split_cost <= limit - 3
     _check(instance, None, rng)
-
-
-def test_the_narrowest_lane_type_that_no_sum_overflows() -> None:
-    packed = make_instance(np.random.default_rng(0)).packed
-
-    def lane(worst: int, split: int = 0) -> Any:
-        return attrs.evolve(packed, groups=attrs.evolve(packed.groups, worst=worst), split_cost=split).lane_type()
-
-    assert lane(2**15 - 5) is np.int16
-    assert lane(2**15 - 4) is np.int32
-    assert lane(1, 2**14) is np.int32
-    assert lane(2**30 - 3) is np.int32
-    assert lane(2**30 - 2) is np.int64
-    with pytest.raises(InputError, match="beyond 2\\*\\*60"):
-        lane(2**60)
-
-
-def test_rows_count_for_the_lane_type_where_leaves_need_them() -> None:
-    rng = np.random.default_rng(0)
-    many = make_instance(rng, rows=33_000, binary=2)
-    many.costs[100:] = 0
-    assert many.packed.lane_type() is np.int16
-    assert Instance(many.data, many.costs, 0, 2).packed.lane_type() is np.int32
-    few = make_instance(rng, min_leaf=2**31)
-    assert few.packed.lane_type() is np.int64
-    with Bench(few) as bench:
-        bench.load()
-        bench.call("prepare")
-        assert int(bench.engine["upper"]) == INFINITE

@@ -10,18 +10,6 @@ import attrs
 import numpy as np
 import pytest
 
-from streed.enumerate.entries import (
-    addends,
-    combine,
-    compact,
-    meet,
-    merge_equal,
-    new_index,
-    new_table,
-    order_by,
-    put_entry,
-    thin,
-)
 from streed.enumerate.layout import COST, FULL, KEY, SPACE, VALUE
 from streed.enumerate.numbered_kernels import add_pairs, find_separating, optima_of_children, sum_pairs
 from streed.enumerate.shallow import enumerate_shallow, find_shallow
@@ -33,20 +21,6 @@ Entry = tuple[int, ...]
 
 
 @entry
-def _order_by(entries, column):  # type: ignore[no-untyped-def]
-    return order_by(entries, len(entries), column)
-
-
-@entry
-def _put_all(candidates, bits):  # type: ignore[no-untyped-def]
-    entries, used = new_table(bits, candidates.shape[1])
-    count = 0
-    for i in range(len(candidates)):
-        entries, used, bits, count = put_entry(entries, used, bits, count, candidates[i])
-    return compact(entries, used, count)
-
-
-@entry
 def _sum_pairs(rows, starts, columns, n_columns, profits, f, side):  # type: ignore[no-untyped-def]
     local, chosen = find_separating(rows, starts, columns, n_columns)
     pairs = np.zeros((len(chosen), len(chosen), profits.shape[1]), np.int64)
@@ -55,20 +29,8 @@ def _sum_pairs(rows, starts, columns, n_columns, profits, f, side):  # type: ign
     return local, chosen, pairs, total
 
 
-@entry
-def _merge_equal(entries):  # type: ignore[no-untyped-def]
-    index = new_index(len(entries))
-    count = merge_equal(entries, len(entries), index)
-    return count, index.any()
-
-
 def as_set(entries: Any) -> set[Entry]:
     return set(map(tuple, entries.tolist()))
-
-
-def unite(a: Any, b: Any) -> Any:
-    """The entries of a and of b."""
-    return combine(np.vstack([a, b]), a[:0], a[:0], np.zeros(a.shape[1], np.int64), np.int64(0), np.int64(INFINITE))
 
 
 def least_of_keys(entries: Any) -> dict[Entry, int]:
@@ -89,111 +51,6 @@ def make_limits(**more: int) -> Array:
     """Limits of entries, by which all are needed but for what is given."""
     limits = {"most_key": 2**62, "most_value": INFINITE, "staircase": 0, "space": INFINITE, "full": 0, **more}
     return np.array(list(limits.values()), np.int64)
-
-
-@pytest.mark.parametrize("count", [0, 1, 2, 31, 32, 33, 64, 65, 511, 512, 513])
-@pytest.mark.parametrize("width", [3, 4, 6])
-def test_of_equal_keys_the_least_value_is_kept(count: int, width: int) -> None:
-    """The table begins with 4 places and with 1,024, of which one half is used."""
-    rng = np.random.default_rng(count)
-    candidates = rng.integers(-4, 5, (count, width)) * 2 ** rng.integers(0, 50, (count, 1))
-    for bits in (2, 10):
-        found = _put_all(candidates, bits)
-        check_table(found)
-        assert as_set(found) <= as_set(candidates)
-        assert least_of_keys(found) == least_of_keys(candidates)
-
-
-@pytest.mark.parametrize("count", [0, 1, 2, 7, 8, 9, 31, 32, 33, 400])
-@pytest.mark.parametrize("width", [3, 5])
-@pytest.mark.parametrize("cost_is_told", [True, False])
-def test_of_equal_entries_one_is_left(count: int, width: int, cost_is_told: bool) -> None:
-    """Which budgets an entry fits, and its value, are as before; where value and key tell the cost, keys differ."""
-    rng = np.random.default_rng(count)
-    entries = rng.integers(-2, 3, (count, width)) * 2**40
-    if cost_is_told:
-        entries[:, COST] = 3 * entries[:, VALUE] + entries[:, KEY]
-    found = entries.copy()
-    kept, index_is_used = _merge_equal(found)
-    assert not index_is_used
-    left = found[:kept]
-    assert as_set(left) <= as_set(entries)
-    for budget in sorted(set(entries[:, COST].tolist())):
-        assert least_of_keys(left[left[:, COST] <= budget]) == least_of_keys(entries[entries[:, COST] <= budget])
-    if cost_is_told:
-        assert kept == len({each[KEY:] for each in as_set(entries)})
-
-
-@pytest.mark.parametrize("count", [0, 1, 2, 31, 32, 33, 100])
-def test_entries_in_the_order_of_a_column(count: int) -> None:
-    rng = np.random.default_rng(count)
-    entries = rng.integers(0, 6, (count, 3))
-    for column in range(3):
-        assert _order_by(entries, column).tolist() == np.argsort(entries[:, column], kind="stable").tolist()
-
-
-@pytest.mark.parametrize(("m", "n"), [(0, 0), (0, 2), (1, 1), (31, 33), (40, 60)])
-def test_the_sums_of_two_tables_within_a_budget(m: int, n: int) -> None:
-    rng = np.random.default_rng(m + n)
-    found, a, b = (unite(*np.split(rng.integers(0, 30, (size, 4)), [size // 2])) for size in (5, m, n))
-    add = rng.integers(0, 4, 4)
-    sums = (a[:, None] + b[None] + add).reshape(-1, 4)
-    for budget in (-1, 20, 40, 100):
-        combined = combine(found, a, b, add, budget, INFINITE)
-        check_table(combined)
-        within = np.vstack([found, sums[sums[:, COST] <= budget]])
-        assert as_set(combined) <= as_set(within)
-        assert least_of_keys(combined) == least_of_keys(within)
-    if len(within) > 20:
-        assert 10 < len(combine(found, a, b, add, 100, 10)) < len(combined)
-
-
-@pytest.mark.parametrize("count", [0, 1, 2, 33, 200])
-def test_entries_that_are_needed(count: int) -> None:
-    rng = np.random.default_rng(count)
-    entries = unite(rng.integers(0, 40, (count, 3)), np.zeros((0, 3), np.int64))
-    within = entries[(entries[:, KEY] <= 25) & (entries[:, VALUE] <= 30)]
-    assert thin(entries, make_limits()).tolist() == entries.tolist()
-    assert thin(entries, make_limits(most_key=25, most_value=30)).tolist() == within.tolist()
-    found = thin(entries, make_limits(most_key=25, most_value=30, staircase=1))
-    check_table(found)
-    dominated = {
-        x for x in as_set(within) for y in as_set(within) if x != y and x[VALUE] >= y[VALUE] and x[KEY] >= y[KEY]
-    }
-    assert as_set(found) == as_set(within) - dominated
-
-
-@pytest.mark.parametrize(("m", "n"), [(0, 0), (0, 3), (1, 1), (31, 33)])
-def test_two_entries_that_add_up_to_a_total(m: int, n: int) -> None:
-    rng = np.random.default_rng(m + n)
-    a, b = rng.integers(0, 6, (m, 4)), rng.integers(0, 6, (n, 4))
-    sums = as_set((a[:, None] + b[None]).reshape(-1, 4))
-    for total in [*sums][:20]:
-        i, j = addends(a, b, np.array(total))
-        assert tuple(a[i] + b[j]) == total
-    for total in [x for x in itertools.product(range(0, 11, 3), repeat=4) if x not in sums][:50]:
-        assert addends(a, b, np.array(total)) == (-1, -1)
-
-
-@pytest.mark.parametrize("intervals", [1, 2, 3])
-@pytest.mark.parametrize(("m", "n"), [(0, 0), (0, 4), (4, 0), (1, 1), (32, 33), (64, 65)])
-def test_the_least_pair_with_all_sums_in_their_intervals(intervals: int, m: int, n: int) -> None:
-    rng = np.random.default_rng(100 * intervals + m)
-    for width in (0, 4, 40):
-        a, b = rng.integers(0, 50, (m, 3)), rng.integers(0, 50, (n, 3))
-        sums_a, sums_b = rng.integers(-20, 20, (m, intervals)), rng.integers(-20, 20, (n, intervals))
-        order = np.argsort(sums_b[:, 0], kind="stable")
-        b, sums_b = b[order], sums_b[order]
-        least = rng.integers(-10, 10, intervals)
-        most = least + width
-        sums = sums_a[:, None] + sums_b[None]
-        inside = ((sums >= least) & (sums <= most)).all(axis=2)
-        values = np.where(inside, a[:, None, VALUE] + b[None, :, VALUE], INFINITE)
-        best = int(values.min(initial=INFINITE))
-        value, i, j = meet(a, b, sums_a, sums_b, least, most, INFINITE)
-        assert value == best
-        assert (i, j) == (-1, -1) if best == INFINITE else values[i, j] == best
-        assert meet(a, b, sums_a, sums_b, least, most, best) == (best, -1, -1)
 
 
 @attrs.frozen(eq=False)
@@ -270,15 +127,6 @@ def test_sums_over_pairs_of_columns(columns: int, f: int) -> None:
         assert total.tolist() == profits.sum(axis=0).tolist()
         upper = np.triu_indices(len(chosen))
         assert (pairs[upper] == np.einsum("ni,nj,nc->ijc", one, one, profits)[upper]).all()
-
-
-def test_no_rows_have_no_sums() -> None:
-    posed = Posed.drawn(np.random.default_rng(0), 3, 4, 2)
-    none = np.zeros(0, np.int64)
-    arguments = (none, posed.starts, posed.columns, 4, posed.profits, np.int64(-1), np.int64(0))
-    local, chosen, pairs, total = _sum_pairs(*arguments)
-    assert (local == -1).all()
-    assert (len(chosen), pairs.shape, total.tolist()) == (0, (0, 0, 4), [0] * 4)
 
 
 @pytest.mark.parametrize("labels", [1, 2, 3])

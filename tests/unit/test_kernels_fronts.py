@@ -10,18 +10,13 @@ import pytest
 
 from streed.data import Dataset
 from streed.exact import Array
-from streed.kernels.compiled import entry
-from streed.kernels.control import ROWS_OF_CONTROL, STOP
+from streed.kernels.control import ROWS_OF_CONTROL
 from streed.pareto.arrays import ENTRIES, FOUND, FULL, KEYS, LEAF, FrontStore
 from streed.pareto.packing import Packed, pack_fronts
 from streed.pareto.store import (
     front_of_node,
     front_of_three,
     kept_front,
-    rehash,
-)
-from streed.pareto.units import (
-    front_of_any_pairs,
 )
 from streed.problem import Problem
 from streed.task import COMPONENTWISE, State, Task
@@ -29,11 +24,6 @@ from streed.task import COMPONENTWISE, State, Task
 pytestmark = pytest.mark.compiles
 
 Point = tuple[int, ...]
-
-
-@entry
-def _front_of_any_pairs(rows, scratch, node):  # type: ignore[no-untyped-def]
-    return front_of_any_pairs(rows, scratch, node)
 
 
 @final
@@ -162,34 +152,6 @@ def test_fronts_are_those_of_all_trees(name: str, depth: int) -> None:
         assert [tuple(leaves[LEAF - column]) for column in columns] == values(packed, keys, n)
 
 
-@pytest.mark.parametrize("columns", [1, 31, 32, 33, 65])
-@pytest.mark.parametrize("rows", [63, 64, 65])
-def test_staircases_are_the_fronts_of_any_pairs(columns: int, rows: int) -> None:
-    rng = np.random.default_rng(columns)
-    data, task, packed = drawn(rng, rows=rows, columns=columns, labels=2, components=2)
-    assert packed.rows.differences.shape[1] == 2
-    keys, _ = front_of_node(packed.rows, packed.scratch(), packed.root, 2)
-    assert keys.tolist() == _front_of_any_pairs(packed.rows, packed.scratch(), packed.root)[0].tolist()
-    if columns == 1:
-        assert sorted(values(packed, keys, rows)) == sorted(front(data.X, task, np.ones(rows, bool), 2, 1))
-
-
-def test_lanes_are_narrow_up_to_31_bits() -> None:
-    rng = np.random.default_rng(1)
-    X = (rng.random((40, 4)) < 0.5).astype(np.uint8)
-    costs = rng.integers(0, 2, (40, 2, 3))
-    costs[0, :, 1:] = 0
-    for top, narrow in ((2**17, True), (2**18, False)):
-        scaled = costs.copy()
-        scaled[0, 1, 0] = top
-        task = Sums(scaled, (1, 1, 1))
-        packed = pack_fronts(Problem(Dataset.make(X), task, 3, None, 1))
-        assert packed is not None
-        assert packed.keys.narrow == narrow
-        keys, _ = front_of_node(packed.rows, packed.scratch(), packed.root, 2)
-        assert sorted(values(packed, keys, 40)) == sorted(front(X, task, np.ones(40, bool), 2, 1))
-
-
 @pytest.mark.parametrize("components", [2, 3])
 def test_fronts_are_kept_as_long_as_there_is_room(components: int) -> None:
     rng = np.random.default_rng(components)
@@ -215,24 +177,3 @@ def test_fronts_are_kept_as_long_as_there_is_room(components: int) -> None:
         assert small.counters[FULL] == 1
         assert small.counters[ENTRIES] <= min(entries, 3)
         assert small.counters[KEYS] <= keys_kept
-
-
-def test_a_store_with_new_slots_knows_what_it_kept() -> None:
-    _, _, packed = drawn(np.random.default_rng(3), rows=65, columns=5, labels=2, components=2)
-    kept = store(packed, 40, 5000)
-    three(packed, kept)
-    kept.counters[FULL] = 1
-    larger = kept._replace(slots=np.zeros(256, np.int64))
-    rehash(larger)
-    assert larger.counters[FULL] == 0
-    for number in range(int(kept.counters[ENTRIES])):
-        node = kept.sets[number]
-        assert [a.tolist() for a in kept_front(larger, node)] == [a.tolist() for a in kept_front(kept, node)]
-
-
-def test_a_stopped_front_is_that_of_the_leaves() -> None:
-    _, task, packed = drawn(np.random.default_rng(4), rows=33, columns=4, labels=2, components=2)
-    control = np.zeros(ROWS_OF_CONTROL, np.int64)
-    control[STOP] = 1
-    keys, _ = three(packed, store(packed, 40, 5000), control)
-    assert sorted(values(packed, keys, 33)) == sorted(nondominated(set(map(tuple, task.costs.sum(axis=0).tolist()))))

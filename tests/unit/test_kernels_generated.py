@@ -14,16 +14,10 @@ from hypothesis import strategies as st
 from streed.data import Dataset
 from streed.encoding.generated import Scored
 from streed.exact import Array
-from streed.kernels.codegen.mathematics import STAND_INS
-from streed.kernels.compiled import entry
-from streed.kernels.scoring.lowest import lowest
-from streed.logarithms import log_ratio
 from streed.problem import Problem
 from streed.reference import optimum
 from streed.task import State, Task
 from tests.unit.kernel_harness import Bench
-
-native_log_ratio = STAND_INS[id(log_ratio)]
 
 
 @attrs.frozen
@@ -100,39 +94,6 @@ def test_sums_of_few_and_of_many_columns(columns: int) -> None:
             small = with_it if 2 * with_it.sum() <= rows.sum() else without
             bench.solve_children(column)
             pairs_of(bench, "child_pairs", having[small], z[small])
-
-
-@entry
-def _log_ratios(a, b, found):  # type: ignore[no-untyped-def]
-    for i in range(len(a)):
-        found[i] = native_log_ratio(a[i], b[i])
-
-
-def test_logarithms_of_ratios_are_numpys() -> None:
-    rng = np.random.default_rng(0)
-    a = np.concatenate([np.exp(rng.uniform(-700, 700, 2000)), rng.integers(1, 99, 2000)])
-    b = np.concatenate([np.exp(rng.uniform(-700, 700, 1000)), a[1000:3000] * rng.uniform(0.5, 2, 2000), a[3000:]])
-    found = np.zeros(len(a))
-    _log_ratios(a, b, found)
-    assert found == pytest.approx(np.log(a) - np.log(b), rel=1e-15, abs=1e-12)
-    assert found[3000:].tolist() == [0.0] * 1000
-
-
-@entry
-def _lowest(costs, count, start):  # type: ignore[no-untyped-def]
-    return lowest(costs, count, start)
-
-
-@pytest.mark.parametrize("count", [0, 1, 7, 8, 21, 32])
-def test_the_lowest_of_some_costs(count: int) -> None:
-    rng = np.random.default_rng(count)
-    for start in (0.5, 3.0):
-        costs = 1.0 + rng.random(40)
-        assert _lowest(costs, count, start) == min([start, *costs[:count]])
-        costs[rng.random(40) < 0.5] = np.nan
-        assert _lowest(costs, count, start) == np.nanmin([start, *costs[:count]])
-    whole = rng.integers(-(2**62), 2**62, 40)
-    assert _lowest(whole, count, 5) == min([5, *whole[:count]])
 
 
 @pytest.mark.compiles

@@ -58,25 +58,6 @@ def test_groups_give_the_costs_back(seed: int) -> None:
     _check(costs, divisor, bool(rng.integers(0, 2)))
 
 
-def test_rows_that_cost_alike_stand_in_one_group() -> None:
-    costs = np.array([[0, 1], [1, 0], [5, 6], [0, 1], [7, 7], [3, 1]])
-    groups = _check(costs, 1, False)
-    assert groups.profits.tolist() == [[1, 0, 1, 1], [0, 1, 1, 1], [0, 2, 2, 1]]
-    assert groups.places.tolist() == [0, 0, 1, 64, 2, 1, 3, 2, 5, 128]
-    assert (groups.words.tolist(), groups.base, groups.worst) == ([0, 1, 2, 3], 13, 6)
-
-
-def test_rows_that_cost_nothing_stand_in_a_group_where_rows_are_counted() -> None:
-    costs = np.array([[0, 1], [4, 4], [4, 4]])
-    assert _check(costs, 1, False).profits.tolist() == [[1, 0, 1, 1]]
-    assert _check(costs, 1, True).profits.tolist() == [[1, 0, 1, 1], [0, 0, 0, 1]]
-
-
-def test_nothing_costs_anything() -> None:
-    groups = _check(np.full((5, 3), 2), 1, False)
-    assert (len(groups.places), groups.words.tolist(), groups.profits.shape, groups.base) == (0, [0], (0, 5), 10)
-
-
 @pytest.mark.parametrize("count_rows", [False, True])
 @pytest.mark.parametrize("extra", [0, 1])
 def test_too_many_different_costs_are_sliced_into_bits(count_rows: bool, extra: int) -> None:
@@ -93,12 +74,6 @@ def test_too_many_different_costs_are_sliced_into_bits(count_rows: bool, extra: 
         assert ((groups.profits > 0).sum(axis=1) == 1).all()
 
 
-def test_bits_of_costs_near_the_largest() -> None:
-    rng = np.random.default_rng(8)
-    costs = rng.integers(0, 2**54, (60, 3))
-    _check(costs, 1, True)
-
-
 @given(seed=st.integers(0, 2**32))
 @settings(max_examples=60, deadline=None)
 def test_the_common_divisor_is_that_of_all_differences(seed: int) -> None:
@@ -109,18 +84,3 @@ def test_the_common_divisor_is_that_of_all_differences(seed: int) -> None:
     split = unit * int(rng.integers(0, 5))
     differences: list[Any] = [split, *(costs - costs[:, :1]).reshape(-1).tolist()]
     assert common_divisor(costs, split) == max(1, math.gcd(*differences))
-
-
-def test_the_least_common_divisor_is_one() -> None:
-    assert common_divisor(np.full((3, 2), 9), 0) == 1
-    assert common_divisor(np.array([[0, 6], [4, 0]]), 0) == 2
-    assert common_divisor(np.array([[0, 6], [4, 0]]), 3) == 1
-
-
-@pytest.mark.parametrize(("share", "summed"), [(0.5, True), (0.5, False)])
-def test_rows_of_many_columns_and_fine_costs_are_summed(share: float, summed: bool) -> None:
-    """Costs of many digits under many labels are summed, where slices of each digit would take longer; few are not."""
-    rng = np.random.default_rng(0)
-    codes = (rng.random((2000, 100)) < share).astype(np.uint8)
-    costs = rng.integers(0, 2**40 if summed else 64, (2000, 20 if summed else 2))
-    assert (group_rows(costs, 1, False, codes).values is not None) == summed

@@ -3,32 +3,22 @@
 from __future__ import annotations
 
 import itertools
-import os
 import platform
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from llvmlite import binding
 
 from streed.exact import Array
 from streed.kernels import target
 from streed.kernels.compiled import entry
 from streed.kernels.counting.look_up import AGAINST, look_up_bytes, look_up_tile
-from streed.kernels.counting.pair_counts import MOST_UNITS, count_split, count_units
-from streed.kernels.counting.units import build_nibbles, build_units, fill_up, split_words
-from streed.kernels.pointers import engine_at
+from streed.kernels.counting.pair_counts import count_split, count_units
+from streed.kernels.counting.units import build_nibbles, build_units, fill_up
 from streed.kernels.records import CHUNK, LANES, NIBBLE, UNIT_BYTES, UNIT_ROWS, WORD_ROWS
-from streed.kernels.scoring.few_rows import are_few
 from streed.kernels.simd import store
-from streed.kernels.target import compresses, shuffled_bytes
-from tests.unit.compacted import unpack_units
-from tests.unit.kernel_harness import Bench, Instance, make_instance
 
 shuffles = pytest.mark.skipif(
     platform.machine().lower() not in ("x86_64", "amd64"), reason="the tables need an instruction of x86"
@@ -39,49 +29,12 @@ tables = pytest.mark.skipif(
 )
 
 
-# -- the choice ----------------------------------------------------------------------------------------------------
-
-
-def _machine(cpu: str, features: str = "") -> Any:
-    return binding.Target.from_triple("x86_64-unknown-linux-gnu").create_target_machine(cpu=cpu, features=features)
-
-
-BITALG = "+avx512bitalg,+avx512vpopcntdq"
-
-
-@shuffles
-@pytest.mark.parametrize(
-    ("cpu", "features", "shuffled", "compressed"),
-    [
-        ("x86-64", "", 0, False),
-        ("x86-64-v2", "", 16, False),
-        ("haswell", "", 32, False),
-        ("x86-64-v3", "", 32, False),
-        ("x86-64-v4", "", 32, True),
-        ("skylake-avx512", "", 32, True),
-        ("icelake-client", "", 0, True),
-        ("znver4", "", 0, True),
-        ("x86-64-v4", BITALG, 0, True),
-        ("x86-64-v4", f"{BITALG},+prefer-256-bit", 0, True),
-    ],
-)
-def test_what_processors_can_do(cpu: str, features: str, shuffled: int, compressed: bool) -> None:
-    machine = _machine(cpu, features)
-    assert (shuffled_bytes(machine), compresses(machine)) == (shuffled, compressed)
-    assert target.shuffles(machine) == (cpu != "x86-64")
-
-
 # -- units ---------------------------------------------------------------------------------------------------------
 
 
 @entry
 def _build(rows, row_bits, blocks, units, unit):  # type: ignore[no-untyped-def]
     return build_units(rows, 0, len(rows), row_bits, blocks, units, unit)
-
-
-@entry
-def _split(words, begin, end, units):  # type: ignore[no-untyped-def]
-    return split_words(words, begin, end, words.shape[1], units)
 
 
 @entry
@@ -146,32 +99,6 @@ SIZES = [0, 1, 3, 4, 5, 11, 12, 13, 16, 47, 48, 240, 251, 252, 253, 500]
 
 @tables
 @pytest.mark.parametrize("rows", SIZES)
-def test_units_hold_the_rows(rows: int) -> None:
-    rng = np.random.default_rng(rows)
-    bits, packed = _draw(rng, max(rows, 1), 70)
-    chosen = rng.permutation(rows).astype(np.int32)
-    units = _room(3 + rows // UNIT_ROWS, 96)
-    used = _build(chosen, packed, 3, units, 1)
-    assert used == -(-rows // UNIT_ROWS)
-    assert (units[0] == 99).all()
-    assert (units[1 + used :] == 99).all()
-    assert (unpack_units(units[1 : 1 + used], np.array([0, used]), [rows]) == bits[chosen]).all()
-
-
-@tables
-@pytest.mark.parametrize("words", [0, 1, 2, 3, 14, 15])
-def test_words_are_split(words: int) -> None:
-    bits, _ = _draw(np.random.default_rng(words), WORD_ROWS * 20, 40)
-    split, _ = _words_of(bits, [0, len(bits)])
-    units = _room(CHUNK, 64)
-    used = _split(split, 2, 2 + words, units)
-    assert used == -(-words * WORD_ROWS // UNIT_ROWS)
-    found = unpack_units(units[:used], np.array([0, used]), [words * WORD_ROWS])
-    assert (found == bits[2 * WORD_ROWS : (2 + words) * WORD_ROWS]).all()
-
-
-@tables
-@pytest.mark.parametrize("rows", SIZES)
 @pytest.mark.parametrize("full", [False, True])
 def test_tiles_are_counts(rows: int, full: bool) -> None:
     rng = np.random.default_rng(rows)
@@ -186,17 +113,6 @@ def test_tiles_are_counts(rows: int, full: bool) -> None:
         for k in (0, 32):
             _tile(units, 0, used, j, k, out)
             assert (out == expected[j : j + 4, k : k + LANES]).all()
-
-
-@tables
-def test_tiles_count_up_to_the_most_that_16_bits_hold() -> None:
-    units = _room(MOST_UNITS, 32)
-    rows = MOST_UNITS * UNIT_ROWS
-    assert _build(np.arange(rows, dtype=np.int32), np.full((rows, 1), -1, np.int32), 1, units, 0) == MOST_UNITS
-    out = np.zeros((4, LANES), np.int16)
-    _tile(units, 0, MOST_UNITS, 4, 0, out)
-    assert (out == rows).all()
-    assert rows <= np.iinfo(np.int16).max < rows + UNIT_ROWS
 
 
 @tables
@@ -249,91 +165,3 @@ def test_pair_sums_of_units_and_words_are_matrix_products(lane: Any, seed: int) 
     pairs[:] = 77
     _pairs_of_words(words, starts_of_words, columns, multipliers, pairs, _room(CHUNK, stride))
     assert (pairs.reshape(2, stride, stride)[:, :columns] == expected[:, :columns]).all()
-
-
-# -- children of few rows ------------------------------------------------------------------------------------------
-
-
-@entry
-def _are_few(engine, column, side):  # type: ignore[no-untyped-def]
-    return are_few(engine_at(engine), np.int16, column, side)
-
-
-def _instance_of(rng: np.random.Generator, rows: int, small: int, labels_cost: int = 1) -> Instance:
-    """An instance of which `small` rows have column 0."""
-    instance = make_instance(rng, rows=rows, binary=9)
-    instance.data.X[:, 0] = rng.permutation(np.arange(rows) < small)
-    instance.costs[:] *= labels_cost
-    return instance
-
-
-@pytest.mark.parametrize(("small", "cost", "few"), [(244, 1, True), (245, 1, False), (1, 1, True), (100, 2, False)])
-def test_what_few_rows_are(small: int, cost: int, few: bool) -> None:
-    instance = _instance_of(np.random.default_rng(small), 600, small, cost)
-    with Bench(instance) as bench:
-        bench.load()
-        assert int(bench.engine["groups"]) == 2
-        column = bench.active().index(0)
-        assert _are_few(bench.engine.address, column, 1) == few
-        assert not _are_few(bench.engine.address, column, 0)
-
-
-@pytest.mark.parametrize(("weight", "few"), [(2**15 - 1 - 252, True), (2**15 - 252, False)])
-def test_few_rows_need_room_in_the_lanes(weight: int, few: bool) -> None:
-    instance = _instance_of(np.random.default_rng(0), 300, 50)
-    with Bench(instance) as bench:
-        bench.load()
-        bench.engine["weight"] = weight
-        assert _are_few(bench.engine.address, bench.active().index(0), 1) == few
-
-
-@pytest.mark.parametrize("lane", [np.int16, np.int32, np.int64])
-@pytest.mark.parametrize("small", [1, 5, 130, 243, 244, 245, 300])
-def test_children_around_what_a_byte_holds(lane: Any, small: int) -> None:
-    instance = _instance_of(np.random.default_rng(small), 620, small)
-    with Bench(instance, lane=lane) as bench:
-        bench.load()
-        bench.call("prepare")
-        everything = instance.everything()
-        for column in range(len(bench.active())):
-            sides = bench.sides(everything, column)
-            assert bench.solve_children(column) == tuple(instance.optimum(side, 2) for side in sides)
-
-
-@pytest.mark.parametrize("label", [0, 1])
-def test_children_with_one_label_only(label: int) -> None:
-    rng = np.random.default_rng(label)
-    instance = _instance_of(rng, 300, 120)
-    instance.costs[instance.data.X[:, 0] == 1] = [label, 1 - label]
-    with Bench(instance) as bench:
-        bench.load()
-        bench.call("prepare")
-        column = bench.active().index(0)
-        without, having = bench.sides(instance.everything(), column)
-        assert bench.solve_children(column) == (instance.optimum(without, 2), 0)
-        assert having.sum() == 120
-
-
-# -- levels --------------------------------------------------------------------------------------------------------
-
-
-LEVELS = [
-    pytest.param("x86-64", "sse2", marks=pytest.mark.slow),
-    pytest.param("x86-64-v2", "ssse3", marks=pytest.mark.slow),
-    pytest.param("x86-64-v3", "avx2", marks=pytest.mark.compiles),
-    pytest.param("x86-64-v4", "avx512vl", marks=pytest.mark.slow),
-]
-"""With what each needs. Each compiles all these kernels anew, so all but one are for the long run."""
-
-
-@shuffles
-@pytest.mark.parametrize(("cpu", "needed"), LEVELS)
-def test_kernels_of_other_processors(cpu: str, needed: str, tmp_path: Path) -> None:
-    if not binding.get_host_cpu_features().get(needed, False):
-        pytest.skip(f"this processor does not run code for {cpu}")
-    room = Path(__file__).parent
-    files = [room / f"test_kernels_{name}.py" for name in ("pair_counts", "rows", "depth_two", "look_up", "set_bits")]
-    environment = os.environ | {"NUMBA_CPU_NAME": cpu, "NUMBA_CPU_FEATURES": "", "STREED_CACHE_DIR": str(tmp_path)}
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *map(str, files)]
-    found = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=600)
-    assert found.returncode == 0, found.stdout[-3000:]

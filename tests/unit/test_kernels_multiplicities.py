@@ -56,18 +56,6 @@ def test_merged_groups_have_the_sums_of_the_rows(count_rows: bool) -> None:
     assert (merged.flips.astype(bool) == (2 * X.astype(np.int64).sum(axis=0) > N)).all()
 
 
-def test_rows_that_are_few_or_differ_stay_as_they_are() -> None:
-    few = group_rows(np.stack([Y, 1 - Y], axis=1)[:1000], 1, False, X[:1000])
-    assert merge_counted(few, X[:1000]) is few
-    apart = np.random.default_rng(3).integers(0, 2, (N, 30)).astype(np.uint8)
-    groups = group_rows(np.stack([Y, 1 - Y], axis=1), 1, False, apart)
-    assert merge_counted(groups, apart) is groups
-    rough = np.random.default_rng(4).integers(0, 2**40, (N, 2))
-    sliced = group_rows(rough, 1, False, apart)
-    assert sliced.sliced
-    assert merge_counted(sliced, X) is sliced
-
-
 CASES: dict[str, tuple[streed.Task, Any, dict[str, Any]]] = {
     "deep": (Accuracy(), Y, {"max_depth": 4}),
     "three classes": (Accuracy(), THREE, {"max_depth": 4}),

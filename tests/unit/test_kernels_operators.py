@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 from typing import Any
 
 import numpy as np
@@ -11,24 +10,9 @@ import pytest
 
 from streed.kernels.compiled import entry, unit
 from streed.kernels.pointers import KERNEL, engine_at
-from streed.kernels.records import ENGINE, INFINITE, LOWEST, NO_COST
-from streed.kernels.scoring.operators import cost_of_split, join, join_cost, least_cost, least_of, rest_of
+from streed.kernels.records import ENGINE
+from streed.kernels.scoring.operators import cost_of_split, least_cost, least_of
 from streed.kernels.values import COST, LEAST0, LEAST1, ROWS_OF_VALUES
-
-
-@entry
-def _join(engine, a, b):  # type: ignore[no-untyped-def]
-    return join(engine_at(engine), a, b)
-
-
-@entry
-def _join_cost(engine, a, b):  # type: ignore[no-untyped-def]
-    return join_cost(engine_at(engine), a, b)
-
-
-@entry
-def _rest_of(engine, goal, other):  # type: ignore[no-untyped-def]
-    return rest_of(engine_at(engine), goal, other)
 
 
 @entry
@@ -60,33 +44,6 @@ def record(**fields: int) -> Any:
     for name, value in fields.items():
         engine[name] = value
     return engine, engine.ctypes.data
-
-
-HALF = INFINITE // 2
-VALUES = [LOWEST, LOWEST // 2, LOWEST // 2 + 1, -5, 0, 1, 7, 2**40, HALF - 1, HALF, INFINITE]
-
-
-@pytest.mark.parametrize(("a", "b"), list(itertools.product(VALUES, repeat=2)))
-def test_values_are_added_between_the_unknown_and_the_infinite(a: int, b: int) -> None:
-    engine, address = record()
-    total = a + b
-    expected = INFINITE if total >= HALF else total if total > LOWEST // 2 else LOWEST
-    assert _join(address, a, b) == expected
-    assert _join_cost(address, a, NO_COST) == a
-    assert _rest_of(address, a, b) == (a - b if a < HALF and b > LOWEST // 2 else INFINITE)
-    assert engine["combined"] == 0
-
-
-def test_a_kernel_joins_what_is_known() -> None:
-    engine, address = record(**dict(zip(("combine", "subtract"), kernels(), strict=True)))
-    assert _join(address, 3, 5) == _join_cost(address, 5, 3) == 5
-    assert _join_cost(address, 4, NO_COST) == 4
-    assert _join(address, INFINITE, LOWEST) == _join(address, 0, INFINITE) == INFINITE
-    assert _join(address, LOWEST, 3) == _join(address, 3, LOWEST) == LOWEST
-    assert _rest_of(address, 9, 2) == 9
-    assert _rest_of(address, INFINITE, 2) == _rest_of(address, 9, LOWEST) == INFINITE
-    engine["subtract"] = 0
-    assert _rest_of(address, 9, 2) == INFINITE
 
 
 @pytest.mark.parametrize("columns", [0, 1, 31, 32, 33])

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
-import attrs
 import numpy as np
 import pytest
 
-from streed.data import Dataset
 from streed.exact import Array
 from streed.kernels.buffers import address_of
 from streed.kernels.ordered.orders import sort_rows
 from streed.kernels.ordered.record import INFEASIBLE, NEW, PLACE, ROW, SPLITS
 from streed.ordered import units
-from streed.ordered.generated import GeneratedRows, generated_rows
+from streed.ordered.generated import GeneratedRows
 from streed.ordered.layout import LABELLED, MATRIX, SIGNED
 from streed.ordered.problem import OrderedRows
 from streed.ordered.session import OrderedSession
-from streed.problem import Problem
-from streed.task import State, Task
-from streed.tasks import SquaredError
 
 pytestmark = pytest.mark.compiles
 
@@ -96,34 +91,6 @@ def test_orders_hold_every_row_once_and_say_where_values_grow() -> None:
             assert (grows[1:] == (np.diff(ranks[column][rows]) > 0)).all()
 
 
-def test_sides_are_in_order_without_the_columns_that_are_constant_there() -> None:
-    rng = np.random.default_rng(1)
-    for n in (2, 31, 32, 33, 64):
-        rows = _draw(rng, n, SIGNED, np.int16, 1)
-        session = OrderedSession(rows)
-        width, orders, ranks = session.n_columns, session.orders, session.ranks
-        for column in range(width):
-            for position in np.flatnonzero(orders[column, :n] >= NEW).tolist():
-                sizes = position, n - position
-                target, names = np.zeros(width * (n + 2), np.uint32), np.zeros((2, width), np.int64)
-                part, side = np.array([column, 0, position]), np.zeros(n, np.uint8)
-                ids = np.arange(width)
-                widths = units.split_rows(session.address, orders, n, ids, part, side, target, names)
-                flat = np.split(target, [width * (position + 1)])
-                below = np.isin(np.arange(n), orders[column, :position] & np.uint32(ROW))
-                for size, here, kept, count, inside in zip(sizes, flat, names, widths, (below, ~below), strict=True):
-                    members = np.flatnonzero(inside)
-                    differ = [j for j in range(width) if len(np.unique(ranks[j, members])) > 1]
-                    assert kept[:count].tolist() == differ
-                    shaped = here.reshape(width, size + 1)
-                    for at, name in enumerate(differ):
-                        found = shaped[at, :size] & np.uint32(ROW)
-                        assert sorted(found.tolist()) == members.tolist()
-                        grows = np.diff(ranks[name, found], prepend=ranks[name, found[0]])
-                        assert (grows >= 0).all()
-                        assert ((shaped[at, :size] >= NEW) == (grows > 0)).all()
-
-
 @pytest.mark.parametrize("min_leaf", [1, 4])
 @pytest.mark.parametrize("lane", [np.int16, np.int32, pytest.param(np.int64, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", KINDS)
@@ -161,86 +128,3 @@ def test_scores_and_the_best_split_are_those_of_numpy(kind: str, lane: Any, min_
             column, position = answer[2:].tolist()
             left = np.isin(np.arange(n), orders[column, :position] & np.uint32(ROW))
             assert _leaf(rows, left) + _leaf(rows, ~left) == answer[1]
-
-
-def test_lanes_are_as_wide_as_the_sums() -> None:
-    ranks = np.array([[0, 1, 2]], np.int32)
-    for total, lane in ((2**15 - 1, np.int16), (2**15, np.int32), (2**31 - 1, np.int32), (2**31, np.int64)):
-        costs = np.array([[0, total - 3], [1, 0], [0, 2]])
-        rows = OrderedRows(ranks, costs)
-        assert rows.lane == lane
-        assert OrderedSession(rows).solve(2).cost == 0
-        assert OrderedSession(rows).solve(1).cost == 1
-    counted = OrderedRows(ranks, np.array([[0, 1], [1, 0], [0, 1]]), frequency=np.array([2**15, 1, 1]), min_leaf=2)
-    assert counted.lane == np.int32
-    assert OrderedSession(counted).solve(2).cost == 1
-
-
-@attrs.frozen
-class _Spread(Task):
-    """Twice the number of pairs of rows that differ, of two classes: whole, and more than any row adds."""
-
-    any_label: ClassVar[bool] = True
-
-    def statistics(self, data: Dataset) -> dict[str, Array]:
-        return {"ones": data.class_numbers.astype(np.int64)}
-
-    def leaf_cost(self, s: State, k: int) -> Any:
-        return 2 * s.ones * (s.rows - s.ones)
-
-    def worst_per_row(self, data: Dataset) -> Array:
-        return np.full(data.n_rows, 2.0 * data.n_rows)
-
-
-@pytest.mark.parametrize("min_leaf", [1, 4])
-@pytest.mark.parametrize("task", [_Spread(), SquaredError()])
-def test_generated_scores_are_those_of_numpy(task: Task, min_leaf: int) -> None:
-    rng = np.random.default_rng(min_leaf)
-    for n in (2, 31, 32, 33, 70):
-        _compare_generated(rng, task, n, min_leaf)
-
-
-def _compare_generated(rng: np.random.Generator, task: Task, n: int, min_leaf: int) -> None:
-    ranks = np.stack([rng.integers(0, most, n) for most in (2, 5, 1000)]).astype(np.int32)
-    y = rng.integers(0, 2, n)
-    y[:2] = (0, 1)
-    data = Dataset.make(rng.integers(0, 9, (n, 2)), y if isinstance(task, _Spread) else y * 2.5)
-    rows = generated_rows(Problem(data, task.bind(data), None, None, min_leaf), ranks)
-    assert rows is not None
-    assert rows.whole == isinstance(task, _Spread)
-    session = OrderedSession(rows)
-    # equal rows are merged: each of the others is the one that has its ranks
-    place = [int(np.flatnonzero((rows.ranks == each[:, None]).all(axis=0))[0]) for each in ranks.T]
-
-    def leaf(inside: Array) -> float:
-        here = y[inside[place]]
-        if len(here) < min_leaf:
-            return np.inf if len(here) or min_leaf > 1 else 0.0
-        spread = float(here.sum() * (len(here) - here.sum()))
-        return 2 * spread if rows.whole else 2.5**2 * spread / len(here)
-
-    def stump(inside: Array) -> float:
-        sides = [(ranks, rank) for ranks in rows.ranks for rank in np.unique(ranks[inside])[:-1]]
-        both = (leaf(inside & (ranks <= rank)) + leaf(inside & (ranks > rank)) for ranks, rank in sides)
-        return min(both, default=np.inf)
-
-    def is_near(code: int, cost: float) -> bool:
-        if cost == np.inf or rows.whole:
-            return code == min(cost, INFEASIBLE)
-        # rounded down, by a step or two
-        return 0 <= cost * rows.scale - code <= 3 or code == cost == 0
-
-    width, orders, m = session.n_columns, session.orders, rows.n_rows
-    possible = [(0, 0)] + [(j, int(r)) for j in range(width) for r in np.flatnonzero(orders[j, :m] >= NEW)]
-    drawn = [possible[i] for i in rng.integers(0, len(possible), SPLITS - 1)]
-    found = _ask(session, width, drawn)
-    for at, (column, position) in enumerate(drawn):
-        left = np.isin(np.arange(m), orders[column, :position] & np.uint32(ROW))
-        for side, inside in (("left", left), ("right", ~left)):
-            assert is_near(found[f"leaf_{side}"][at], leaf(inside))
-            assert is_near(found[f"stump_{side}"][at], stump(inside))
-    answer = np.zeros(4, np.int64)
-    units.find_stump(session.address, orders, m, np.arange(width), answer)
-    everything = np.ones(m, bool)
-    assert is_near(answer[0], leaf(everything))
-    assert is_near(answer[1], stump(everything))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -11,23 +9,11 @@ from streed.exact import Array
 from streed.kernels.compiled import entry
 from streed.pareto.arrays import KeyLayout
 from streed.pareto.packed_vectors import (
-    BLOCK,
     add_sets,
-    empty,
-    empty_buckets,
     is_allowed,
-    merge_buckets,
     merge_sets,
     sort_and_sweep,
-    sweep,
 )
-
-NOTHING = np.iinfo(np.int64).max
-
-
-@entry
-def _sweep(layout, keys, columns):  # type: ignore[no-untyped-def]
-    return sweep(layout, keys, columns, len(keys))
 
 
 @entry
@@ -38,11 +24,6 @@ def _sort_and_sweep(layout, keys):  # type: ignore[no-untyped-def]
 @entry
 def _add_sets(layout, a, b):  # type: ignore[no-untyped-def]
     return add_sets(layout, a, b)
-
-
-@entry
-def _empty(layout, best, count):  # type: ignore[no-untyped-def]
-    return empty(layout, best, count).copy()
 
 
 @entry
@@ -120,19 +101,6 @@ def test_the_nondominated_keys_under_caps(name: str, count: int) -> None:
 
 
 @every_layout
-def test_of_equal_keys_the_first_keeps_its_column(name: str) -> None:
-    rng = np.random.default_rng(5)
-    vectors = Vectors(LAYOUTS[name])
-    points = drawn(rng, vectors, 90)
-    keys = vectors.pack(points)
-    order = np.argsort(keys, kind="stable")
-    swept, columns = keys[order].copy(), order.astype(np.int32)
-    count = _sweep(vectors.layout, swept, columns)
-    first = {tuple(point): at for at, point in reversed(list(enumerate(points.tolist())))}
-    assert [first[point] for point in vectors.front(points)] == columns[:count].tolist()
-
-
-@every_layout
 @pytest.mark.parametrize(("m", "n"), [(0, 0), (0, 3), (3, 0), (1, 1), (31, 33), (32, 32), (64, 65)])
 def test_sums_of_two_sets_with_the_cost_of_a_split(name: str, m: int, n: int) -> None:
     rng = np.random.default_rng(m + n)
@@ -141,28 +109,6 @@ def test_sums_of_two_sets_with_the_cost_of_a_split(name: str, m: int, n: int) ->
     a, b = drawn(rng, vectors, m, 0.4), drawn(rng, vectors, n, 0.4)
     found = _add_sets(vectors.layout, vectors.pack(a), vectors.pack(b))
     assert vectors.unpack(found) == vectors.front(vectors.sums(a, b))
-
-
-@pytest.mark.parametrize("n", [BLOCK // 512 - 1, BLOCK // 512, BLOCK // 512 + 1])
-def test_sums_on_both_sides_of_a_block(n: int) -> None:
-    """Antichains, so that no sum of the first components is dominated by chance alone."""
-    vectors = Vectors([20, 20, 20])
-    at = np.arange(512)
-    a = np.column_stack([at, 511 - at, at % 7])
-    at = np.arange(n)
-    b = np.column_stack([3 * at, 3 * (n - 1 - at), at % 5])
-    found = _add_sets(vectors.layout, vectors.pack(a), vectors.pack(b))
-    whole = np.unique(vectors.sums(a, b), axis=0)
-    least = np.full((4096, 4096), 99)
-    for x, y, z in whole.tolist():
-        least[x, y] = min(least[x, y], z)
-    below = np.minimum.accumulate(np.minimum.accumulate(least, axis=0), axis=1)
-    kept = [
-        (x, y, z)
-        for x, y, z in whole.tolist()
-        if least[x, y] == z and (x == 0 or below[x - 1, y] > z) and (y == 0 or below[x, y - 1] > z)
-    ]
-    assert vectors.unpack(found) == kept
 
 
 @every_layout
@@ -179,32 +125,3 @@ def test_merging_into_what_is_known(name: str) -> None:
     assert vectors.unpack(keys) == expected
     old = {tuple(point): 100 + at for at, point in enumerate(known.tolist())}
     assert origins.tolist() == [old.get(point, 7) for point in expected]
-
-
-@pytest.mark.parametrize("caps", [None, [90, 1000]])
-@pytest.mark.parametrize("size", [0, 1, 31, 32, 33, 65])
-def test_buckets_are_the_sets_of_two_components(caps: list[int] | None, size: int) -> None:
-    rng = np.random.default_rng(size)
-    vectors = Vectors([8, 12], caps, [1, 2])
-    best, origins = np.full(vectors.layout.buckets, NOTHING), np.zeros(vectors.layout.buckets, np.int32)
-    everything = [np.zeros((0, 2), np.int64)]
-    for column in range(3):
-        a, b = drawn(rng, vectors, size, 0.45), drawn(rng, vectors, size, 0.45)
-        merge_buckets(vectors.layout, vectors.pack(a), vectors.pack(b), column, best, origins)
-        everything.append(vectors.sums(a, b))
-    keys, columns = empty_buckets(vectors.layout, best, origins)
-    expected = vectors.front(np.vstack(everything))
-    assert vectors.unpack(keys) == expected
-    sets: list[Any] = [set(map(tuple, each.tolist())) for each in everything[1:]]
-    first = [next(column for column in range(3) if point in sets[column]) for point in expected]
-    assert columns.tolist() == first
-    assert (best == NOTHING).all()
-
-
-def test_the_first_buckets_are_emptied_whatever_is_allowed() -> None:
-    vectors = Vectors([8, 12], [0, 0])
-    best = np.full(vectors.layout.buckets, NOTHING)
-    best[[0, 3, 5, 6, 40]] = [9, 9, 4, 5, 0]
-    assert vectors.unpack(_empty(vectors.layout, best, 7)) == [(0, 9), (5, 4)]
-    assert (best[:7] == NOTHING).all()
-    assert best[40] == 0

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from streed.data import Dataset
 from streed.exact import Array
 from streed.kernels.scoring.signed import ROWS_OF_SUMS
-from tests.unit.kernel_harness import KINDS, Bench, Instance, load_side, make_instance
+from tests.unit.kernel_harness import KINDS, Bench, Instance, make_instance
 
 LANE_TYPES = (np.int16, np.int32, np.int64)
 
@@ -134,26 +134,3 @@ def test_groups_of_more_than_2047_words(labels: int) -> None:
         if labels == 3:
             for column in range(4):
                 _check_children(bench, rows, column)
-
-
-def _optimum(instance: Instance, rows: Array, depth: int) -> int:
-    """The least cost of a tree for the rows where splits are free, by trying all of them."""
-    best = int(instance.costs[rows].sum(axis=0).min())
-    if depth > 0 and best > 0:
-        for column in instance.data.X.T.astype(bool):
-            below = _optimum(instance, rows & column, depth - 1) + _optimum(instance, rows & ~column, depth - 1)
-            best = min(best, below)
-    return best
-
-
-@pytest.mark.parametrize("labels", [2, 3])
-def test_children_of_long_groups_are_solved(labels: int) -> None:
-    instance, rows = _long(labels)
-    with Bench(instance) as bench:
-        bench.load(rows)
-        bench.call("prepare")
-        for column in (0, 2):
-            counted = bench.solve_children(column)
-            assert counted == tuple(_optimum(instance, side, 2) for side in bench.sides(rows, column))
-        _, having = bench.sides(rows, 0)
-        assert load_side(bench.engine.address, 0, 1) == having.sum() > 2**15

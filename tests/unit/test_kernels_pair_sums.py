@@ -11,25 +11,10 @@ import pytest
 from streed.data import Dataset
 from streed.exact import Array
 from streed.kernels.compiled import entry
-from streed.kernels.counting.fours import add_four, clear_four, spread_fours, sum_eight, sum_sixteen
+from streed.kernels.counting.fours import sum_eight, sum_sixteen
 from streed.kernels.counting.groups import Groups, group_rows
 from streed.kernels.packed import pack
 from tests.unit.kernel_harness import Bench, Instance
-
-
-@entry
-def _add_four(array, at, values, place):  # type: ignore[no-untyped-def]
-    add_four(array, at, values, place)
-
-
-@entry
-def _clear_four(array, at):  # type: ignore[no-untyped-def]
-    clear_four(array, at)
-
-
-@entry
-def _spread_fours(table, at, into, row, stride, count, column):  # type: ignore[no-untyped-def]
-    spread_fours(table, at, into, row, stride, count, column)
 
 
 @entry
@@ -40,32 +25,6 @@ def _sum_eight(values, width, first, planes, names, rows, size, bits, column, in
 @entry
 def _sum_sixteen(values, width, first, planes, names, rows, size, bits, column, into, row, stride):  # type: ignore[no-untyped-def]
     sum_sixteen(values, width, first, planes, names, rows, size, bits, column, into, row, stride)
-
-
-@pytest.mark.parametrize("dtype", [np.int64, np.float64])
-def test_four_entries_are_added_and_cleared(dtype: Any) -> None:
-    rng = np.random.default_rng(0)
-    array, values = (rng.integers(-(2**51), 2**51, 20).astype(dtype) for _ in range(2))
-    expected = array.copy()
-    expected[8:12] += values[4:8]
-    _add_four(array, 2, values, 1)
-    assert (array == expected).all()
-    expected[16:20] = 0
-    _clear_four(array, 4)
-    assert (array == expected).all()
-
-
-@pytest.mark.parametrize(("number", "lane"), [(np.int64, np.int32), (np.int64, np.int64), (np.float64, np.float64)])
-@pytest.mark.parametrize("planes", [1, 2, 3, 4])
-def test_eight_times_four_entries_are_spread(number: Any, lane: Any, planes: int) -> None:
-    rng = np.random.default_rng(planes)
-    table = rng.integers(-(2**31), 2**31, 4 * 11).astype(number)
-    into = np.full((4 * 3, 16), 5, lane)
-    expected = into.copy()
-    for p in range(planes):
-        expected[1 + 3 * p, 8:] = table[4 * 2 + p :: 4][:8]
-    _spread_fours(table, 2, into, 1, 3, planes, 8)
-    assert (into == expected).all()
 
 
 @pytest.mark.parametrize(("kernel", "lanes"), [(_sum_eight, 8), (_sum_sixteen, 16)])

@@ -114,16 +114,6 @@ def test_nodes_and_children_are_masks(seed: int) -> None:
     _check(instance, rng, (1.0, 0.5, 0.1, 0.0))
 
 
-@pytest.mark.parametrize(("constant", "kept"), [(3, 60), (12, 60), (13, 47), (28, 32), (59, 1)])
-def test_few_constant_columns_stay_and_many_go(constant: int, kept: int) -> None:
-    instance = make_instance(np.random.default_rng(1), rows=400, binary=60)
-    instance.data.X[200:, :constant] = 0
-    with Bench(instance) as bench:
-        assert bench.packed.n_columns == 60
-        _check_node(bench, np.arange(400) >= 200)
-        assert len(bench.active()) == kept
-
-
 @pytest.mark.parametrize("kind", ["errors", "many"])
 def test_more_than_32767_rows(kind: str) -> None:
     rng = np.random.default_rng(2)

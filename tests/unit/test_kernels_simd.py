@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import numpy as np
@@ -61,21 +60,6 @@ def _bytes(a, b, words, which, out, wide):  # type: ignore[no-untyped-def]
     simd.store(wide, 0, 0, simd.widen_unsigned(wide, x))
 
 
-@entry
-def _word(word):  # type: ignore[no-untyped-def]
-    """(count_ones, first_one)."""
-    return simd.count_ones(word), simd.first_one(word)
-
-
-@entry
-def _wait(flags, index, most):  # type: ignore[no-untyped-def]
-    """How often flags[index] was read until it was not zero; at most `most` times."""
-    reads = 0
-    while reads < most and simd.load_atomic(flags, index) == 0:
-        reads += 1
-    return reads
-
-
 def _whole(rng: np.random.Generator, dtype: Any, *shape: int) -> Any:
     """Numbers of every size up to the dtype's limits, some of them the limits themselves."""
     limits = np.iinfo(dtype)
@@ -122,17 +106,6 @@ def test_reductions_and_masks(dtype: Any, seed: int) -> None:
     assert price == min(np.iinfo(dtype).max, 2**62 - 1)
 
 
-@pytest.mark.parametrize(
-    ("dtype", "scalar"), [(np.int16, 2**16 + 5), (np.int32, -(2**40) - 3), (np.int16, -(2**15) - 1)]
-)
-def test_scalars_are_taken_modulo_the_lane(dtype: Any, scalar: int) -> None:
-    a = np.ones((2, 2 * LANES), dtype)
-    out = np.zeros((20, LANES), dtype)
-    _lane_by_lane(a, a, np.ones((1, LANES), np.int16), scalar, 0, 0, 0, out)
-    assert (out[2] == np.array(scalar).astype(dtype)).all()
-    assert (out[8] == np.array(scalar + 1).astype(dtype)).all()
-
-
 @pytest.mark.parametrize("dtype", [np.int16, np.int32, np.int64])
 @given(seed=st.integers(0, 2**32), which=st.integers(0, 3))
 @settings(deadline=None, max_examples=20)
@@ -148,27 +121,3 @@ def test_bytes_without_sign(dtype: Any, seed: int, which: int) -> None:
     assert (found[2] == words % 256).all()
     assert (found[3] == words >> 4 * which & 15).all()
     assert (wide == a).all()
-
-
-@given(word=st.integers(1, 2**64 - 1))
-@settings(deadline=None)
-def test_ones_of_a_word(word: int) -> None:
-    ones, first = _word(np.uint64(word))
-    assert (ones, first) == (word.bit_count(), (word & -word).bit_length() - 1)
-
-
-def test_load_atomic_sees_what_another_thread_writes() -> None:
-    flags = np.zeros(4, np.int64)
-    flags[:] = [1, 1, 0, 1]
-    assert _wait(flags, 2, 1000) == 1000
-    assert _wait(flags, 1, 1000) == 0
-    most = 2 * 10**10
-    reads: list[int] = []
-    thread = threading.Thread(target=lambda: reads.append(_wait(flags, 2, most)), daemon=True)
-    thread.start()
-    thread.join(0.02)
-    assert thread.is_alive()
-    flags[2] = 9
-    thread.join(5)
-    assert len(reads) == 1
-    assert 0 < reads[0] < most

@@ -139,31 +139,6 @@ def test_nodes_and_their_children(lane: Any, seed: int) -> None:
     check(case, lane, (1.0, 0.6, 0.2), rng)
 
 
-@pytest.mark.parametrize("columns", [31, 32, 33])
-def test_sizes_around_the_width_of_the_lanes(columns: int) -> None:
-    rng = np.random.default_rng(columns)
-    case = made(rng, 25, columns, 3)
-    with Bench(case) as bench:  # type: ignore[arg-type]
-        rows = case.everything()
-        bench.load(rows)
-        bench.call("prepare")
-        found = bench.values()
-        own = bit_columns(bench)
-        for k in {0, 1, len(own) - 2, len(own) - 1}:
-            without, having = bench.sides(rows, k)
-            if without.any() and having.any():
-                assert found[values.KEY, k] == case.split(rows, own[k], 2, ())
-                assert bench.solve_children(k)[1] == case.optimum(having, 2, (own[k],))
-
-
-@pytest.mark.parametrize("lane", LANE_TYPES)
-def test_nothing_is_to_be_told_apart(lane: Any) -> None:
-    """One column, the same in all rows: there is nothing to split."""
-    X, costs = np.zeros((5, 1), np.uint8), np.array([[0, 1]] * 5)
-    case = Priced(Dataset.make(X), costs, np.array([3]), np.array([[1]]))
-    check(case, lane, (1.0,), np.random.default_rng(0))
-
-
 @pytest.mark.parametrize(("lane", "limit"), [(np.int16, 2**15), (np.int32, 2**31), (np.int64, 2**60)])
 def test_costs_near_the_limit_of_every_lane_type(lane: Any, limit: int) -> None:
     """The narrowest lanes that hold the costs and prices of a case are chosen, and nothing overflows in them."""

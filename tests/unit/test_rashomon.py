@@ -12,26 +12,19 @@ import pytest
 import streed
 from streed.errors import InputError
 from streed.exact import exact_number
-from streed.rashomon.packing import Packing
-from streed.rashomon.question import RowSum
 from streed.rashomon.recursion import Recursion
-from streed.reference.near_optimal import counted_trees
 from streed.task.algebra import at_most
 from streed.tasks import (
     F1,
     Accuracy,
     ClassErrors,
-    CostSensitive,
     DemographicParity,
     Entropy,
-    InstanceCosts,
     MatthewsCorrelation,
     Misclassifications,
     SparseAccuracy,
     Splits,
-    SquaredError,
 )
-from streed.tasks.cost_tables import CostTable, TestCost
 from streed.tree import used_columns
 
 
@@ -58,13 +51,6 @@ def test_every_tree_is_drawn_equally_often() -> None:
     assert len(drawn) == 18
     statistic = sum((count - 100) ** 2 / 100 for count in drawn.values())
     assert statistic < 40.8  # the 0.999 quantile of chi-square with 17 degrees of freedom
-
-
-def test_generators_and_seeds_draw_what_they_drew_before() -> None:
-    X, y, _ = made()
-    trees = streed.rashomon(PRICED, X, y, max_depth=2, slack=2)
-    assert trees.sample(5, rng=3) == trees.sample(5, rng=3)
-    assert trees.sample(5, rng=np.random.default_rng(1)) == trees.sample(5, rng=np.random.default_rng(1))
 
 
 def test_counts_beyond_64_bits_are_exact() -> None:
@@ -117,14 +103,6 @@ def test_columns_that_may_be_left_out() -> None:
         trees.without("e")
 
 
-def test_a_column_that_is_twice_there_is_not_missed() -> None:
-    X, y, _ = made()
-    trees = streed.rashomon(PRICED, np.column_stack([X, 1 - X[:, 0]]), y, max_depth=2, slack=2)
-    assert trees.count == 18
-    assert trees.without(0).count == 18
-    assert trees.without(0, 3).count == 0
-
-
 def test_shares_of_labels_are_those_of_the_trees() -> None:
     X, y, _ = made()
     trees = streed.rashomon(PRICED, X, y, max_depth=2, slack=2)
@@ -143,16 +121,6 @@ def test_the_tree_of_fewest_columns() -> None:
         assert fewest.columns == tuple(f"x{j}" for j in sorted(used_columns(fewest.tree.root)))
     parity = streed.rashomon(Misclassifications(), X[:, :3], X[:, 0] ^ X[:, 1], max_depth=2, slack=0)
     assert parity.fewest_columns().columns == ("x0", "x1")
-
-
-def test_a_score_by_its_linear_budget() -> None:
-    X, y, _ = made()
-    trees = streed.rashomon(F1(), X, y, max_depth=2, epsilon=0.1)
-    data = streed.Dataset.make(X, y)
-    scores = [score for score, _, _ in counted_trees(F1(), data, max_depth=2)]
-    assert trees.histogram == {
-        score: scores.count(score) for score in sorted(set(scores), reverse=True) if score >= 0.9 * max(scores) - 1e-12
-    }
 
 
 def test_limits_of_time_and_memory_stop_a_count() -> None:
@@ -178,59 +146,6 @@ def test_so_many_of_the_best_trees() -> None:
             assert (best.count, best.optimum) == (len(ties), values[0])
             assert [value_of(tree) for tree in best] == ties
     assert streed.rashomon(PRICED, X, y, max_depth=1, n_best=10**6).count == 18
-
-
-def test_so_many_of_the_best_trees_without_trivial_splits() -> None:
-    for seed in range(8):
-        rng = np.random.default_rng(seed)
-        X, y = np.column_stack([rng.integers(0, 3, 9), rng.integers(0, 2, (9, 2))]), rng.integers(0, 2, 9)
-        options: dict[str, Any] = {"max_depth": 2, "trivial": False, "categorical": [0]}
-        every = streed.rashomon(Misclassifications(), X, y, slack=20, **options)
-        values = [value for value, count in every.histogram.items() for _ in range(count)]
-        for k in (1, 2, 5):
-            best = streed.rashomon(Misclassifications(), X, y, n_best=k, **options)
-            assert best.count == sum(value <= values[min(k, len(values)) - 1] for value in values)
-
-
-def test_no_more_nodes_than_asked_for() -> None:
-    X, y, _ = made()
-    whole = streed.rashomon(PRICED, X, y, max_depth=2, budget=24)
-    sizes = [tree.n_branches for tree in whole]
-    for nodes in range(4):
-        few = streed.rashomon(PRICED, X, y, max_depth=2, max_nodes=nodes, budget=24)
-        assert few.count == sum(size <= nodes for size in sizes)
-    assert streed.rashomon(Misclassifications(), X, y, max_nodes=1, budget=24).count == 14
-
-
-def test_costs_that_are_real_numbers_are_added_without_rounding() -> None:
-    X, y, _ = made(12, 3)
-    costs = np.random.default_rng(0).random((12, 2))
-    priced = streed.rashomon(InstanceCosts(), X, costs=costs, max_depth=2, slack=0.5)
-    assert priced.count == len({tree.to_json() for tree in priced})
-    assert value_of(priced[0]) == streed.solve(InstanceCosts(), X, costs=costs, max_depth=2).value
-    targets = np.random.default_rng(1).random(12)
-    squares = streed.rashomon(SquaredError(), X, targets, max_depth=2, n_best=20)
-    assert [value_of(tree) for tree in squares] == sorted(value_of(tree) for tree in squares)
-    assert value_of(squares[0]) == pytest.approx(streed.solve(SquaredError(), X, targets, max_depth=2).value)
-    mixed = streed.rashomon(0.5 * Accuracy() + 1 / 3 * Entropy(), X, y, max_depth=2)
-    assert mixed.count == sum(mixed.histogram.values())
-
-
-def test_a_price_that_no_optimum_pays_is_counted_whole() -> None:
-    # one class and weights of many digits: any split costs more than all labels may gain
-    X, _, _ = made(8, 3)
-    weights = [
-        0.44755074597986255,
-        0.8333945393805823,
-        0.5760540456045156,
-        0.8352945942683331,
-        *[0.9840108487587939] * 4,
-    ]
-    trees = streed.rashomon(SparseAccuracy(0.05), X, [0] * 8, max_depth=2, slack=0.1, sample_weight=weights)
-    assert trees.histogram == {0: 1, 0.05: 2, 0.1: 2}
-    assert value_of(trees[-1]) == 0.1
-    best = streed.rashomon(SparseAccuracy(0.05), X, [0] * 8, max_depth=2, n_best=2, sample_weight=weights)
-    assert best.histogram == {0: 1, 0.05: 2}
 
 
 def test_no_depth_limit_with_a_price() -> None:
@@ -266,14 +181,6 @@ def test_what_is_not_counted_says_why(task: Any, options: dict[str, Any], messag
         streed.rashomon(task, X, y, max_depth=2, sensitive_features=groups, **options)
 
 
-def test_prices_that_depend_on_the_path_are_refused() -> None:
-    X, y, _ = made()
-    tests = [TestCost("first", 2, 1, "lab", columns=0), TestCost("second", 2, 1, "lab", columns=1)]
-    task = CostSensitive(CostTable.of([[0, 3], [3, 0]], tests, range(2)))
-    with pytest.raises(InputError, match="depends on the node"):
-        streed.rashomon(task, X[:, :2], y, max_depth=2)
-
-
 def test_questions_about_no_trees_and_no_quantities() -> None:
     X, y, _ = made()
     none = streed.rashomon(PRICED, X, y, max_depth=2, budget=-1)
@@ -303,19 +210,3 @@ def test_infeasible_limits_leave_no_trees() -> None:
     trees = streed.rashomon(Accuracy(), X, y, max_depth=1, min_leaf=24)
     assert all(tree.n_branches == 0 for tree in trees)
     assert exact_number(trees.optimum) == min(y.sum(), 24 - y.sum())
-
-
-def test_digits_of_packed_sums_come_back() -> None:
-    rng = np.random.default_rng(2)
-    sums = [
-        RowSum(rng.integers(-5, 6, (9, 3)), 2),
-        RowSum(rng.integers(-7, 3, (9, 3)), 0),
-        RowSum(np.zeros((9, 3), int), 1),
-    ]
-    packing = Packing.of(sums, 4)
-    for _ in range(50):
-        labels, splits = rng.integers(0, 3, 9), int(rng.integers(0, 5))
-        key = int(packing.costs[np.arange(9), labels].sum()) + splits * packing.split
-        assert packing.totals(key) == tuple(
-            int(each.costs[np.arange(9), labels].sum()) + splits * each.split for each in sums
-        )

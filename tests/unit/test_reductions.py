@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-import random
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -19,12 +17,11 @@ from streed.enumerate.near_optimal import NearOptimalTrees
 from streed.enumerate.numbered_rows import NumberedRowSets
 from streed.enumerate.packed_rows import PackedRowSets
 from streed.enumerate.vector_trees import Trees
-from streed.errors import TaskError
 from streed.exact import Array
 from streed.problem import Driver, Problem, SearchLimits
 from streed.problem.oracle_by_search import FixedCosts, preorder_of
-from streed.reductions.dinkelbach import best_beyond, is_settled
-from streed.reductions.lagrangian import Relaxation, minimise
+from streed.reductions.dinkelbach import best_beyond
+from streed.reductions.lagrangian import Relaxation
 from streed.reference import every_tree
 from streed.task.sums import LinearFraction
 from streed.tasks import Accuracy, DemographicParity
@@ -127,41 +124,6 @@ def test_all_trees_within_the_budget_are_enumerated(driver: Driver, kind: dict[s
         assert entries[:, 0].tolist() == sorted(entries[:, 0].tolist())
 
 
-@pytest.mark.parametrize("driver", [DRIVER, Unprepared()], ids=["packed", "numbered"])
-def test_keys_that_fill_their_word_are_enumerated(driver: Driver) -> None:
-    """The largest sums together take 61.2 bits of the 62 that a word has."""
-    trees = make_trees(0, driver=driver)
-    parts = trees.parts.copy()
-    parts[1:, :, 0] = 0
-    parts[1, :, 1], parts[2, :, 1] = 2**26, 2**28
-    trees = Trees(trees.problem, parts, trees.splits, trees.driver, trees.search_limits)
-    near_optimal = NearOptimalTrees(trees, [1], [1, 2], 1, (0, 0), [(0, 2**40)] * 2)
-    assert near_optimal._code.words == 1
-    entries = near_optimal.every(1000)
-    found = {tuple(sums) for sums in near_optimal.sums_of(entries).tolist()}
-    assert found == {vector[1:] for vector in all_vectors(trees)}
-    assert entries[:, 2].max() > 2**61
-
-
-@pytest.mark.parametrize("kind", KINDS, ids=str)
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("driver", [DRIVER, Unprepared()], ids=["packed", "numbered"])
-def test_the_least_sum_within_intervals(kind: dict[str, Any], seed: int, driver: Driver) -> None:
-    trees = make_trees(seed, driver=driver, **kind)
-    vectors = all_vectors(trees)
-    draw = random.Random(seed)
-    for intervals in ([(-3, 3), (-6, 2)], [(0, 0), (-100, 100)], [(draw.randint(-9, 0), 1), (2, 30)], [(300, 400)] * 2):
-        allowed = [v for v in vectors if all(a <= z <= b for z, (a, b) in zip(v[1:], intervals, strict=True))]
-        found = minimise(trees, [1], intervals)
-        if not allowed:
-            assert found is None
-        else:
-            assert found is not None
-            assert found.vector in allowed
-            assert found.vector[0] == min(v[0] for v in allowed)
-            assert vector_of(trees, found.root) == found.vector
-
-
 def test_the_dual_bound_is_below_the_optimum() -> None:
     for seed in range(6):
         trees = make_trees(seed)
@@ -192,29 +154,6 @@ def test_keys_hold_all_sums() -> None:
             assert code.sums(chosen[None]).tolist() == [expected]
 
 
-def test_predictions_route_every_row() -> None:
-    trees = make_trees(0, categories=3)
-    for vector, root in itertools.islice(all_vectors(trees).items(), 20):
-        labels = predict_rows(root, trees.data.X)
-        assert tuple(trees.parts[:, np.arange(12), labels].sum(axis=1).tolist())[1:] == vector[1:]
-
-
-def test_limits_on_sums_need_sums() -> None:
-    class Odd(streed.Task):
-        def statistics(self, data: Dataset) -> dict[str, Array]:
-            return {"y": data.y}
-
-        def leaf_cost(self, s: Any, k: int) -> Any:
-            return s.y**2
-
-        def combine(self, a: Any, b: Any) -> Any:
-            return max(a, b)
-
-    with pytest.raises(TaskError, match="sums over rows"):
-        Odd().subject_to(DemographicParity() <= 0.1)
-    assert repr(Accuracy().subject_to(DemographicParity() <= 0.1)).count("DemographicParity") == 1
-
-
 @pytest.mark.parametrize(("sizes", "forced"), [((9, 7), True), ((8, 6), False), ((9, 3), False)])
 def test_no_gap_between_groups_of_coprime_sizes_leaves_one_label(sizes: tuple[int, int], forced: bool) -> None:
     draw = np.random.default_rng(sum(sizes))
@@ -229,22 +168,6 @@ def test_no_gap_between_groups_of_coprime_sizes_leaves_one_label(sizes: tuple[in
     fair = [p for p in predictions if p[groups == 0].sum() * sizes[1] == p[groups == 1].sum() * sizes[0]]
     assert result.value == min(int((p != y).sum()) for p in fair)
     assert (result.stats["scalar_solves"] == 0) == forced
-
-
-def test_no_solve_is_spared_unless_no_whole_sums_are_left() -> None:
-    draw = random.Random(4)
-    spared = 0
-    for _ in range(500):
-        known, asked = ([draw.randint(0, 12) for _ in range(2)] for _ in range(2))
-        value_ranges = [(low, low + draw.randint(0, 9)) for low in (draw.randint(-3, 3), draw.randint(-3, 3))]
-        vector = tuple(draw.randint(low, high) for low, high in value_ranges)
-        steps = [range(low - x, high - x + 1) for x, (low, high) in zip(vector, value_ranges, strict=True)]
-        left = [step for step in itertools.product(*steps) if np.dot(known, step) >= 0 and np.dot(asked, step) < 0]
-        settled = is_settled(known, asked, vector, value_ranges)
-        assert settled == (not left) or not any(known)
-        assert not (settled and left)
-        spared += settled
-    assert 0 < spared < 500
 
 
 def test_the_best_score_beyond_a_line_is_above_those_of_all_whole_sums_there() -> None:

@@ -140,30 +140,6 @@ def test_edits_give_new_answers(place: Path) -> None:
     assert seconds <= QUICK
 
 
-RELOADED = """
-import importlib
-import pathlib
-
-import helpers
-import tasks_of_mine
-
-before = tasks_of_mine.answer(tasks_of_mine.Priced(), max_depth=0)[0]
-path = pathlib.Path("helpers.py")
-path.write_text(path.read_text().replace("FIFTH = 0.2", "FIFTH = 0.3"))
-importlib.reload(helpers)
-importlib.reload(tasks_of_mine)
-print(tasks_of_mine.json.dumps([before, tasks_of_mine.answer(tasks_of_mine.Priced(), max_depth=0)[0]]))
-"""
-
-
-@pytest.mark.compiles
-def test_reloading_gives_new_answers(place: Path) -> None:
-    (place / "tasks_of_mine.py").write_text(script())
-    before, after = run(["-c", RELOADED], place)
-    assert before == pytest.approx(ONE_LEAF, rel=1e-12)
-    assert after == pytest.approx(ONE_LEAF + 0.9, rel=1e-12)
-
-
 # -- wherever a task is written ----------------------------------------------------------------------------------------
 
 PRINT = "\nprint(json.dumps(answer(Priced(), max_depth=0)))\n"
@@ -195,14 +171,3 @@ def test_tasks_from_anywhere(place: Path, solved: Callable[[Path], tuple[float, 
         value, seconds = solved(place)
         assert value == pytest.approx(ONE_LEAF, rel=1e-12)
     assert seconds <= QUICK
-
-
-# -- without a cache ---------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_a_cache_directory_that_cannot_be_made(place: Path) -> None:
-    (place / "file").write_text("no directory")
-    value, seconds = run(["script.py"], place, STREED_CACHE_DIR=str(place / "file" / "cache"))
-    assert value == pytest.approx(ONE_LEAF, rel=1e-12)
-    assert seconds > QUICK

@@ -11,14 +11,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-import streed
 from streed.data import Dataset
 from streed.errors import InputError
-from streed.reference import Evaluation, every_tree, optimum
-from streed.registry import make_task, tasks
+from streed.reference import Evaluation, optimum
 from streed.task import State, Task
 from streed.tasks import (
     BayesianTree,
@@ -30,11 +26,10 @@ from streed.tasks import (
     Misclassifications,
     PessimisticError,
     QuinlanMDL,
-    Splits,
     SquaredError,
     WorstLeaf,
 )
-from streed.tree import Branch, Leaf
+from streed.tree import Branch
 
 NATS = math.log(2)
 
@@ -103,16 +98,6 @@ def test_posterior_by_hand() -> None:
     assert BayesianTree().branching_cost(5, (), 0) == 0
 
 
-def test_a_prior_for_small_trees_makes_them_small() -> None:
-    data = Dataset.make([[0], [0], [1], [1]], [0, 0, 1, 1])
-    found = optimum(BayesianTree(), data)
-    small = optimum(BayesianTree(growth=0.01), data)
-    assert found is not None
-    assert small is not None
-    assert isinstance(found[1], Branch)
-    assert isinstance(small[1], Leaf)
-
-
 def test_the_worst_leaf() -> None:
     data = Dataset.make([[0, 0], [0, 0], [0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 1, 1, 1, 0])
     found = optimum(WorstLeaf(), data, max_depth=1)
@@ -136,30 +121,6 @@ def test_lexicographic_takes_errors_first_and_then_nodes() -> None:
         Lexicographic().bind(Dataset.make(X, [0, 1, 0, 1, 1], sample_weight=[0.5, 1, 1, 1, 1]))
 
 
-WEIGHED_ROWS = st.tuples(st.integers(0, 1), st.integers(0, 1), st.integers(0, 2), st.integers(0, 3))
-
-
-@given(st.lists(WEIGHED_ROWS, min_size=1, max_size=6))
-@settings(max_examples=25, deadline=None)
-def test_lexicographic_is_the_lexicographic_optimum(rows: list[tuple[int, int, int, int]]) -> None:
-    if not any(weight for *_, weight in rows):
-        return
-    weights = [weight for *_, weight in rows]
-    data = Dataset.make([row[:2] for row in rows], [row[2] for row in rows], sample_weight=weights)
-    found = optimum(Lexicographic(), data)
-    assert found is not None
-    errors, nodes = Evaluation(Misclassifications(), data), Evaluation(Splits(), data)
-    pairs = [(errors.cost(tree), nodes.cost(tree)) for tree in every_tree(Misclassifications(), data)]
-    assert Lexicographic().score(found[0], State(data.n_rows)) == min(pairs)
-
-
-def test_lexicographic_is_solved_as_costs_per_row() -> None:
-    result = streed.solve(Lexicographic(), [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
-    assert result.value == (0, 3)
-    assert result.status == "optimal"
-    assert "value   (0, 3)" in result.to_text()
-
-
 def test_squared_errors_by_hand() -> None:
     X, y = [[0], [0], [1], [1]], [1.0, 2.0, 5.0, 5.0]
     data = Dataset.make(X, y)
@@ -174,34 +135,6 @@ def test_squared_errors_by_hand() -> None:
     bound = SquaredError().bind(data)
     evaluation = Evaluation(SquaredError(), data)
     assert bound.leaf_label(evaluation.state([0, 1]), 0) == 1.5
-
-
-def test_squared_errors_of_weighted_rows_and_large_targets() -> None:
-    y = [10**9 + 1, 10**9 + 2, 10**9 + 4]
-    data = Dataset.make([[0], [0], [0]], y, sample_weight=[1, 2, 0.5])
-    mean = np.average(y, weights=[1, 2, 0.5])
-    expected = float(np.array([1, 2, 0.5]) @ (np.array(y) - mean) ** 2)
-    evaluation = Evaluation(SquaredError(), data)
-    state = evaluation.state([0, 1, 2])
-    assert float(evaluation.task.leaf_cost(state, 0)) == pytest.approx(expected)
-    assert evaluation.task.leaf_label(state, 0) == pytest.approx(mean, rel=1e-15)
-
-
-def test_majority_leaves_show_the_majority() -> None:
-    data = Dataset.make([[0], [0], [0], [1], [1]], ["no", "yes", "yes", "no", "yes"])
-    for task in (Gini(), Entropy(), QuinlanMDL(), MehtaMDL(), BayesianTree()):
-        evaluation = Evaluation(task, data)
-        assert evaluation.task.leaf_label(evaluation.state([0, 1, 2]), 0) == "yes"
-        assert evaluation.task.leaf_label(evaluation.state([3, 4]), 0) == "no"
-
-
-def test_impurities_join_splits_and_errors() -> None:
-    data = Dataset.make([[0, 0], [0, 1], [1, 0], [1, 1]], ["a", "b", "b", "b"])
-    found = optimum(Gini() + 0.25 * Splits(), data)
-    assert found is not None
-    assert float(found[0]) == 0.5
-    both = (Gini() + Misclassifications()).bind(data)
-    assert both.labels(data) == ("a", "b")
 
 
 @pytest.mark.parametrize(
@@ -223,12 +156,6 @@ def test_refuses(make: Any, argument: str) -> None:
     with pytest.raises(InputError) as refused:
         make()
     assert refused.value.argument == argument
-
-
-def test_the_shell_knows_their_parameters() -> None:
-    assert dict(tasks()["squared-error"].parameters) == {"cost_complexity": "0", "normalized": "False"}
-    assert dict(tasks()["gini"].parameters) == {}
-    assert make_task("pessimistic-error(0.1)", {}) == PessimisticError(0.1)
 
 
 def test_normalized_squared_errors_are_pystreeds() -> None:

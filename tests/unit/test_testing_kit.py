@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import streed
 from streed.data import Dataset
 from streed.errors import InputError, NotSeparableError, TaskError
 from streed.task import State
@@ -68,13 +67,6 @@ def test_the_error_of_another_one() -> None:
     assert set(broken["counterexample"]["data"]) == {"x0", "y"}
 
 
-def test_the_same_call_finds_the_same() -> None:
-    law = only("combine is associative")
-    texts = [find_violations(MeanOfChildren, law).to_text() for _ in range(2)]
-    assert texts[0] == texts[1]
-    assert find_violations(MeanOfChildren, law, seed=5).violated == ("combine is associative",)
-
-
 def test_a_suite_tells_of_violated_laws() -> None:
     suite: Any = separability_suite(MeanOfChildren, **FEW)
     (marks,) = suite.pytestmark
@@ -109,15 +101,6 @@ def test_data_of_ones_own(given: dict[str, Any]) -> None:
     assert found is not None
     assert found.rows <= 8
     assert "woman" in found.to_text()
-
-
-def test_data_that_does_not_fit() -> None:
-    with pytest.raises(TaskError, match="KeyError: 'woman'; if that is row data, give woman="):
-        check_separable(ParityEverywhere, **FEW)
-    with pytest.raises(InputError, match="together with row_data"):
-        check_separable(Counted, data=ROWS, y=st.integers(0, 1))
-    with pytest.raises(InputError, match="give a Dataset, a strategy"):
-        check_separable(Counted, data=[1, 2])  # type: ignore[arg-type]
 
 
 class Refusing(Counted):
@@ -166,25 +149,6 @@ def test_strategies(data: Dataset, choices: st.DataObject) -> None:
     assert choices.draw(values(Counted(), data)) >= 0
 
 
-def test_default_data_is_various() -> None:
-    seen: set[str] = set()
-
-    @settings(max_examples=200, deadline=None, derandomize=True, database=None)
-    @given(datasets())
-    def look(data: Dataset) -> None:
-        assert data.n_rows <= 8
-        seen.add(f"{data.n_classes} classes")
-        seen.add("weights" if data.weights is not None else "no weights")
-        seen.add("multiway" if data.categorical else "binary")
-        seen.add("rows" if data.n_rows == 8 else "fewer")
-        if data.weights is not None and (data.weights == 0).any():
-            seen.add("weight 0")
-
-    look()
-    expected = {"1 classes", "2 classes", "3 classes", "weights", "no weights", "multiway", "binary", "rows", "fewer"}
-    assert seen == expected | {"weight 0"}
-
-
 @attrs.frozen
 class Slow(Counted):
     def leaf_cost(self, s: State, k: int) -> Any:
@@ -199,18 +163,6 @@ def test_a_time_limit() -> None:
     report = find_violations(Slow, LAWS[:1], max_examples=100_000, time_limit=0.3)
     assert time.monotonic() - begin < 60  # it would take hours
     assert report.holds
-
-
-def test_names_are_loaded_when_they_are_used() -> None:
-    code = "import sys, streed.testing; print(sorted({'hypothesis', 'pytest', 'numba'} & set(sys.modules)))"
-    assert (
-        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=600).stdout
-        == "[]\n"
-    )
-    assert streed.testing.check_separable is check_separable
-    assert set(streed.testing.__all__) <= set(dir(streed.testing))
-    with pytest.raises(AttributeError, match="nothing"):
-        _ = streed.testing.nothing
 
 
 def test_a_missing_package_is_named() -> None:
