@@ -12,9 +12,8 @@ from hypothesis import given, settings
 from streed.data import Dataset
 from streed.errors import NotSeparableError, TaskError
 from streed.reference import Evaluation, best_trees, optimal_front
-from streed.task import COMPONENTWISE, PARTIAL, State, Task, Totals
-from streed.task.algebra import Constrained, Product, Sum, WeightedSum, exact_costs, maximize
-from streed.task.analysis.linear_form import row_cost_form
+from streed.task import COMPONENTWISE, State, Task, Totals
+from streed.task.algebra import Constrained, Product, Sum, maximize
 from streed.tasks import (
     Accuracy,
     BalancedAccuracy,
@@ -29,11 +28,8 @@ from streed.tasks import (
 from streed.tree.description import describe, rebuild
 from tests.unit.algebra_tasks import (
     Gain,
-    Largest,
-    Paired,
     Pairs,
     Spread,
-    Treatments,
     WorstLeaf,
     data_sets,
     most,
@@ -62,69 +58,12 @@ def test_a_sum_adds_the_values_of_its_terms(total: Task, terms: list[tuple[Any, 
     assert values(total, data) == expected
 
 
-def test_sums_of_costs_per_row_stay_costs_per_row() -> None:
-    assert isinstance(Accuracy() + 0.1 * Splits(), WeightedSum)
-    assert isinstance(3 * Accuracy(), WeightedSum)
-    assert isinstance(Accuracy() + 0.0 * Spread(), Sum)
-
-
-def test_labels_are_those_of_the_task_that_cares() -> None:
-    data = some_data()
-    assert tuple((Spread() + Accuracy()).labels(data)) == (0, 1)
-    assert (Spread() + Accuracy()).shows_labels
-    assert tuple((Splits() + Treatments()).labels(data)) == ("drug", "placebo", "nothing")
-    both = Splits() + Spread()
-    assert tuple(both.labels(data)) == ("share",)
-    assert not both.shows_labels
-    assert both.leaf_label(State(3, part1_positive=2, part1_negative=1), 0) == Fraction(2, 3)
-    with pytest.raises(TaskError, match="Accuracy and Treatments cannot be joined"):
-        (Accuracy() + Treatments()).bind(data).labels(data)
-    with pytest.raises(TaskError, match="Treatments and Accuracy cannot be joined"):
-        (Treatments() & Accuracy()).bind(data).labels(data)
-
-
-def test_any_label_joins_row_costs_of_other_labels() -> None:
-    form = row_cost_form(Treatments(), some_data())
-    assert form is not None
-    costs = exact_costs((form + 0.5 * Splits()).bind(some_data()), some_data())
-    assert costs.costs.shape == (7, 3)
-    assert (costs.unit * costs.costs[1]).tolist() == [0, 1, 2]
-    assert costs.unit * costs.split == Fraction(1, 2)
-
-
-def test_facts_of_a_sum_follow_from_its_terms() -> None:
-    whole = State(3, part0_positive=2, part0_negative=1, part1_cost=(1, 2))
-    one = Spread() + 0.5 * Misclassifications()
-    assert isinstance(one, Sum)
-    assert one.superadditive
-    assert one.worsening
-    assert one.lower_bound(whole) == 0
-    assert not (Accuracy() + Gain()).worsening
-    assert (Spread() + Gain()).lower_bound(State(1, part0_positive=1, part0_negative=0)) is None
-    assert not (Spread() + Treatments() + Gain()).superadditive
-    assert one.worst_per_row(some_data()) is None
-    twice = 2 * Spread() + Spread()
-    assert twice.superadditive
-    assert twice.worsening
-    assert twice.lower_bound(State(3, part0_positive=2, part0_negative=1, part1_positive=2, part1_negative=1)) == 0
-    worst = twice.worst_per_row(some_data())
-    assert worst is not None
-    assert worst.tolist() == [21.0] * 7
-
-
 @pytest.mark.parametrize("other", [WorstLeaf(), Pairs()])
 def test_only_additive_tasks_are_added(other: Task) -> None:
     with pytest.raises(NotSeparableError, match=r"Def\. 4\.4"):
         Accuracy() + other
     with pytest.raises(NotSeparableError, match=r"Def\. 4\.4"):
         2 * other
-
-
-def test_tuples_are_not_added() -> None:
-    with pytest.raises(TaskError, match="costs are numbers"):
-        (Paired() + Accuracy()).leaf_cost(State(2, part0_y=1, part1_cost=(1, 1)), 0)
-    with pytest.raises(TaskError, match="values are numbers"):
-        (Paired() & Accuracy()).leaf_cost(State(2, part0_y=1, part1_cost=(1, 1)), 0)
 
 
 def test_weights_are_not_negative_and_limits_come_last() -> None:
@@ -164,16 +103,6 @@ def test_a_product_has_the_front_of_its_parts(parts: list[Task], data: Dataset) 
     assert {value for value, _ in optimal_front(joint, data, max_depth=2)} == front
 
 
-@given(data=data_sets())
-@settings(max_examples=15, deadline=None)
-def test_a_product_of_other_orders_is_partial(data: Dataset) -> None:
-    joint = Misclassifications() & Largest()
-    assert joint.order == PARTIAL
-    every = set(values(joint, data))
-    front = {v for v in every if not any(u != v and u[0] <= v[0] and u[1] >= v[1] for u in every)}
-    assert {value for value, _ in optimal_front(joint, data, max_depth=2)} == front
-
-
 def test_a_product_scores_part_by_part() -> None:
     data = some_data()
     joint = BalancedAccuracy() & Splits()
@@ -184,12 +113,6 @@ def test_a_product_scores_part_by_part() -> None:
     assert (Spread() & Spread()).lower_bound(State(1)) == (0, 0)
     assert (Spread() & Splits()).subtract((3, 4), (1, 1)) == (2, 3)
     assert (Spread() & WorstLeaf()).subtract((3, 4), (1, 1)) is None
-
-
-def test_a_task_stays_hashable_and_comparable() -> None:
-    assert SparseAccuracy(0.1) == SparseAccuracy(0.1)
-    assert SparseAccuracy(0.1) != SparseAccuracy(0.2)
-    assert len({Accuracy(), Accuracy(), Splits()}) == 2
 
 
 @pytest.mark.parametrize(
