@@ -5,7 +5,6 @@ They are row data, `sensitive_features`: one column of any kind, or a table with
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol, final
 from weakref import WeakKeyDictionary
@@ -22,9 +21,6 @@ if TYPE_CHECKING:
 
 ROW_DATA = "sensitive_features"
 
-_FEW = 8
-"""Groups whose rows are counted one group after the other, which is quicker than to pick the rows that count."""
-
 
 @final
 @attrs.frozen(eq=False)
@@ -37,19 +33,12 @@ class Groups:
 
     def sizes(self, counted: Array | None, weights: Array | None) -> list[int]:
         """What the rows of each group weigh; of those `counted` (n,) alone. `weights` (n,): whole numbers."""
-        if weights is None and counted is not None and len(self.names) <= _FEW:
-            return [int(np.count_nonzero(each & counted)) for each in self._masks]
         if weights is None:
             sizes = np.bincount(self.number if counted is None else self.number[counted], minlength=len(self.names))
         else:
             sizes = np.zeros(len(self.names), np.int64)
             np.add.at(sizes, self.number, weights if counted is None else weights * counted)
         return [int(size) for size in sizes]
-
-    @functools.cached_property
-    def _masks(self) -> list[Array]:
-        """(n,) bool for each group: whether a row is in it."""
-        return [self.number == g for g in range(len(self.names))]
 
 
 def check_sizes(sizes: Mapping[str, int], kind: str, name: str) -> None:

@@ -309,7 +309,7 @@ def test_a_kernel_is_compared_with_python(monkeypatch: pytest.MonkeyPatch, off_b
     def kernel(task: Task, data: Dataset, states: list[State]) -> Any:
         return [[float(task.leaf_cost(s, k)) + off_by * (k == 1) for k in range(data.n_classes)] for s in states]
 
-    monkeypatch.setattr("streed.testing.native.kernel", lambda: kernel)
+    monkeypatch.setattr("streed.encoding.generated.native_values", kernel)
     found = finding("native equals Python", Counted)
     assert found.verdict == verdict
     if off_by:
@@ -317,7 +317,6 @@ def test_a_kernel_is_compared_with_python(monkeypatch: pytest.MonkeyPatch, off_b
         assert float(facts["compiled"]) == 1 + float(facts[next(name for name in facts if name.endswith("in Python"))])
 
 
-def test_a_task_without_a_kernel_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("streed.testing.native.kernel", lambda: None)
+def test_a_task_without_a_kernel_of_its_own() -> None:
     found = finding("native equals Python", Accuracy, max_examples=5)
     assert (found.verdict, found.note) == ("not applicable", "no native kernel")

@@ -4,9 +4,7 @@ Every composition is a task again, and what it declares follows by rule from wha
 """
 
 from streed.task.algebra.directions import Negated, as_costs, gain_sign, maximize, minimize
-from streed.task.algebra.gains import NetGain
-from streed.task.algebra.operators import add, scale, subtract
-from streed.task.algebra.penalties import Penalized
+from streed.task.algebra.operators import NetGain, Penalized, add, scale, subtract
 from streed.task.algebra.products import Product, join, worsens
 from streed.task.algebra.sums import Sum, WeightedSum, weighted_sum
 from streed.task.algebra.thresholds import Threshold, at_most, constrain

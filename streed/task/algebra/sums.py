@@ -3,7 +3,7 @@
 A sum of weighted row-cost tasks is a row-cost task: costs add row by row, branching costs add per node. A sum of other
 additive tasks adds their leaf costs, each on its own statistics. Addition preserves the order of numbers (STreeD,
 Def. 4.4), and so does multiplication by a weight that is not negative. The weights stay exact fractions, so a lambda
-of 0.01 is one hundredth. A weight is negative only where `streed.task.algebra.gains` takes a cost from what is
+of 0.01 is one hundredth. A weight is negative only where `streed.task.algebra.operators` takes a cost from what is
 maximised; nothing that follows from costs that are not negative is declared of such a sum.
 """
 

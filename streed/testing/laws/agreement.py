@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
-from streed.errors import InputError, MismatchError, TaskError
+from streed.errors import MismatchError, TaskError
 from streed.reference import best_trees, optimal_front
 from streed.task import Totals
-from streed.testing import native
 from streed.testing.cases import Violation, close, show, show_state
 from streed.testing.laws.law import Law
 
@@ -19,9 +18,6 @@ if TYPE_CHECKING:
     from streed.problem import Driver
     from streed.task import Task, Value
     from streed.testing.cases import Case
-
-_NATIVE_DIFFERS = "leaf_cost gives another number when it is compiled"
-_NATIVE_EXPECTED = "equal numbers; compiled integers have 64 bits, and there are no fractions"
 
 _FEW_TREES = 6
 """Rows: of more, there are too many trees to try them all at every step of a search for a small counterexample."""
@@ -119,37 +115,25 @@ def _compile() -> None:
 
 
 def _check_native(case: Case) -> bool:
-    """By the kernel's own values where streed gives them, else by what a tree without splits costs."""
-    rows = [case.rows(), case.everything]
-    found = native.compare(case.given, case.data, rows)
-    if found is None:
-        accepted, _ = accepting(case.given)
-        asked = [_check_native_leaf(case, name, each) for name in accepted for each in rows]
-        return any(asked)
-    for s, k, python, compiled in found:
-        raise Violation(
-            _NATIVE_DIFFERS,
-            ("s", show_state(s)),
-            (f"leaf_cost(s, {k}) in Python", show(python)),
-            ("compiled", repr(compiled)),
-            ("expected", _NATIVE_EXPECTED),
-        )
-    return True
+    from streed.encoding.generated import native_values
 
-
-def _check_native_leaf(case: Case, driver: str, rows: Sequence[int]) -> bool:
-    """Whether the driver asked a kernel; raises Violation where the leaf that it chose does not cost what it says."""
-    import streed
-
+    states = [case.state(case.rows()), case.state(case.everything)]
     try:
-        result = streed.solve(case.given, case.data.subset(rows), max_depth=0, search=driver)
-    except InputError:  # the task takes the whole data, not these rows alone
+        native = native_values(case.task, case.data, states)
+    except TaskError:  # no kernel is made of it
         return False
-    except MismatchError as error:
-        raise Violation(
-            _NATIVE_DIFFERS, ("s", case.state_text(rows)), ("found", str(error)), ("expected", _NATIVE_EXPECTED)
-        ) from error
-    return bool(result.stats.get("route") == "generated")
+    for s, costs in zip(states, native, strict=True):
+        for k, compiled in enumerate(costs):
+            python = case.task.leaf_cost(s, k)
+            if not close(python, compiled):
+                raise Violation(
+                    "leaf_cost gives another number when it is compiled",
+                    ("s", show_state(s)),
+                    (f"leaf_cost(s, {k}) in Python", show(python)),
+                    ("compiled", repr(compiled)),
+                    ("expected", "equal numbers; compiled integers have 64 bits, and there are no fractions"),
+                )
+    return True
 
 
 NATIVE = Law(
