@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from streed.data import Dataset
 from streed.reference import Evaluation
-from streed.task import RowCostTask, State, Task, Totals
+from streed.task import RowCostTask, Task
 from streed.task.algebra import Constrained, exact_costs
 from streed.tasks import (
     Accuracy,
@@ -56,25 +56,6 @@ def data_sets(draw: st.DrawFn) -> Dataset:
 
 @every_task
 @given(data=data_sets())
-def test_costs_are_never_negative(make_task: Callable[[Dataset], Task], data: Dataset) -> None:
-    evaluation = Evaluation(make_task(data), data)
-    whole = evaluation.state(list(range(data.n_rows)))
-    assert all(evaluation.task.leaf_cost(whole, k) >= 0 for k in range(len(evaluation.labels)))
-    assert (evaluation.task.branching_cost(data.n_rows, (), 0) or 0) >= 0
-
-
-@every_task
-@given(data=data_sets())
-def test_binding_twice_is_binding_once(make_task: Callable[[Dataset], Task], data: Dataset) -> None:
-    once = make_task(data).bind(data)
-    twice = once.bind(data)
-    whole = [Evaluation(task, data).state(list(range(data.n_rows))) for task in (once, twice)]
-    assert whole[0].cost == whole[1].cost
-    assert once.branching_cost(3, (), 0) == twice.branching_cost(3, (), 0)
-
-
-@every_task
-@given(data=data_sets())
 def test_the_engines_integers_are_the_exact_costs(make_task: Callable[[Dataset], Task], data: Dataset) -> None:
     """What the engine adds up, times its unit, is what the reference adds up, row by row."""
     evaluation = Evaluation(make_task(data), data)
@@ -85,29 +66,3 @@ def test_the_engines_integers_are_the_exact_costs(make_task: Callable[[Dataset],
     inner = evaluation.task.task if isinstance(evaluation.task, Constrained) else evaluation.task
     assert isinstance(inner, RowCostTask)
     assert costs.unit * costs.split == inner.split_cost()
-
-
-@given(data=data_sets(), lam=st.sampled_from((0, 0.01, 0.125, 1)))
-def test_sparse_accuracy_is_the_error_rate_and_the_splits(data: Dataset, lam: float) -> None:
-    task = SparseAccuracy(lam).bind(data)
-    errors = Evaluation(Misclassifications(), data).state(list(range(data.n_rows))).cost
-    rate = Evaluation(task, data).state(list(range(data.n_rows))).cost
-    assert rate == tuple(Fraction(wrong) / sum(data.class_totals()) for wrong in errors)
-    assert task.branching_cost(data.n_rows, (), 0) == Fraction(str(lam))
-
-
-@given(data=data_sets())
-def test_balanced_accuracy_is_the_mean_recall(data: Dataset) -> None:
-    totals = data.class_totals()
-    costs = Evaluation(BalancedAccuracy(), data).state(list(range(data.n_rows))).cost
-    present = [total for total in totals if total > 0]
-    for k, cost in enumerate(costs):
-        assert BalancedAccuracy().score(cost, Totals(BalancedAccuracy(), data)) == Fraction(totals[k] > 0, len(present))
-
-
-@given(st.integers(1, 9), st.integers(0, 20), st.integers(0, 20))
-def test_minimum_support_is_anti_monotone(least: int, rows: int, more: int) -> None:
-    """Def. 4.5: where rows suffice, more of them do too; a leaf that is too small cannot be split into large ones."""
-    limit = MinSupport(least)
-    assert limit.allows(State(rows)) == (rows >= least)
-    assert limit.allows(State(rows + more)) or not limit.allows(State(rows))

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import streed
-from streed.data.database import MOMENTS
 from streed.tasks import (
     F1,
     Accuracy,
@@ -105,26 +104,6 @@ def test_the_optimum_is_that_of_the_raw_rows(name: str, file: Path) -> None:
         assert found.tree.root.rows == read.size
 
 
-def test_what_is_read_without_a_task_serves_every_task(file: Path) -> None:
-    data = streed.Dataset.from_parquet(file, target="t", features=FEATURES)
-    found = streed.solve(SquaredError(), data, max_depth=2)
-    assert found.value == pytest.approx(streed.solve(SquaredError(), table(*FEATURES), ROWS["t"], max_depth=2).value)
-
-
-def test_the_order_of_rows_does_not_matter(file: Path) -> None:
-    connection = duckdb.connect()
-    path = str(file).replace("'", "''")
-    read = [
-        streed.Dataset.from_query(
-            connection, f"SELECT * FROM '{path}' ORDER BY {order};", target="t", features=FEATURES, moments=True
-        )
-        for order in ("t", "x0, w DESC", "hash(t)")
-    ]
-    for each in read[1:]:
-        assert (each.X == read[0].X).all()
-        assert (each.row_data[MOMENTS] == read[0].row_data[MOMENTS]).all()
-
-
 @pytest.mark.parametrize("cuts", [1, 6])
 def test_numbers_and_dates_are_cut_at_quantiles_and_the_cuts_are_exact(cuts: int, file: Path) -> None:
     features = [QUOTED, "day", "colour", "x0"]
@@ -141,14 +120,6 @@ def test_numbers_and_dates_are_cut_at_quantiles_and_the_cuts_are_exact(cuts: int
     answers = {QUOTED: raw[QUOTED] <= asked[QUOTED], "day": days <= asked["day"]}
     for answer in answers.values():
         assert 0.02 < answer.mean() < 0.98
-
-
-def test_numbers_whole_are_those_of_a_plain_table(file: Path) -> None:
-    features = [QUOTED, "day", "colour"]
-    data = streed.Dataset.from_parquet(file, target="y", features=features)
-    plain = streed.Dataset.make(table(*features), ROWS["y"])
-    assert [each.scale for each in data.columns] == [each.scale for each in plain.columns]
-    assert streed.solve(Accuracy(), data, max_depth=2).value == streed.solve(Accuracy(), plain, max_depth=2).value
 
 
 def test_gaps_in_numbers_stay_gaps(tmp_path: Path) -> None:

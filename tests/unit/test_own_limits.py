@@ -1,4 +1,4 @@
-"""Limits with statistics of their own; errors of limits; labels; what explain says."""
+"""Limits with statistics of their own; errors of limits."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import pytest
 
 import streed
 from streed.data import Dataset
-from streed.errors import InputError, TaskError
+from streed.errors import TaskError
 from streed.reference import optimum
 from streed.task import Limit, State, Task
-from streed.tasks import AbsoluteError, Accuracy, DemographicParity, MinSupport, SquaredError
+from streed.tasks import MinSupport
 
 pytestmark = pytest.mark.compiles
 
@@ -112,32 +112,3 @@ def test_errors_of_a_limit_name_the_limit_and_its_line(limit: Limit, said: str, 
     assert second.endswith(mark)
     if isinstance(limit, Missing) and not isinstance(limit, NamedRows):
         assert "no statistic 'second'; it has first, rows" in first
-
-
-@pytest.mark.parametrize(("task", "said"), [(SquaredError(), "show 'mean', no classes"), (AbsoluteError(), "function")])
-def test_fairness_of_tasks_that_predict_no_classes_is_refused_for_that_reason(task: Task, said: str) -> None:
-    def attempt() -> None:
-        limited = task.subject_to(DemographicParity() <= 0.1)
-        streed.solve(limited, X, np.arange(30) / 2, max_depth=1, sensitive_features=WOMAN)
-
-    with pytest.raises(TaskError, match=said):
-        attempt()
-
-
-def test_labels_may_be_numbers_that_are_not_whole() -> None:
-    result = streed.solve(Accuracy(), X, np.where(Y, -1.5, 2.25), max_depth=2)
-    assert result.tree is not None
-    assert result.value == streed.solve(Accuracy(), X, Y, max_depth=2).value
-    assert set(result.tree.predict(X).tolist()) == {-1.5, 2.25}
-
-
-@attrs.frozen
-class Gains(Errors):
-    def statistics(self, data: Dataset) -> Any:
-        return {"gain": data.row_data["gain"]}
-
-
-def test_explain_says_which_row_data_a_task_reads() -> None:
-    assert "without the row data 'gain' that it reads" in streed.explain(Gains())
-    with pytest.raises(InputError, match="gain: Gains reads it as row data"):
-        streed.explain(Gains(), Dataset.make(X, Y))
