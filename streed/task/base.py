@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from streed.data import Dataset
     from streed.task.algebra import Threshold
     from streed.task.bounded_sums import Gap
-    from streed.task.test_costs import CostsInOrder, CostsWithTests
 
 Value = Any
 """A solution value: what `leaf_cost` returns and `combine` combines: a number, or a tuple of numbers."""
@@ -77,9 +76,6 @@ class Task(Composable):
     reads_rows: ClassVar[bool] = False
     """Whether a leaf's cost may depend on which rows it has, and not only on their sums."""
 
-    any_label: ClassVar[bool] = False
-    """Whether `leaf_cost` is the same for every label, so that the task joins tasks of any labels."""
-
     # -- what a task must say --------------------------------------------------------------------------------------
 
     @abc.abstractmethod
@@ -125,11 +121,6 @@ class Task(Composable):
             return bool(a < b)
         return bool(a != b and all(x <= y for x, y in zip(a, b, strict=True)))
 
-    @property
-    def limits(self) -> tuple[Limit, ...]:
-        """The anti-monotone constraints (STreeD, Def. 4.5) that every leaf must meet: what `subject_to` was given."""
-        return ()
-
     def feasible(self, value: Value) -> bool:
         """Whether a subtree may have this value; anti-monotone: an infeasible part makes the whole infeasible."""
         return True
@@ -154,33 +145,9 @@ class Task(Composable):
         """A value that no tree at state s is better than, or None (default) where the task knows of none."""
         return None
 
-    def priced(self, data: Dataset) -> CostsWithTests | None:
-        """The bound task as costs per row and prices per split, where it is that; None (default) where it is not.
-
-        The law: leaves cost what those of `costs` do, branching nodes what the prices say.
-        """
-        return None
-
-    def in_order(self, data: Dataset) -> CostsInOrder | None:
-        """The bound task as costs per row of trees whose leaves rise or fall with columns; None (default) elsewhere."""
-        return None
-
-    def exact_cost(self, data: Dataset, rows: Array, k: int) -> Value | None:
-        """What a leaf of these rows of `data`, (m,) int64, with label number k costs, exactly, row weights included.
-
-        Trees are measured by it where `statistics` had to round numbers, such as squares, before they are added. None,
-        the default, is `leaf_cost` of the exact sums.
-        """
-        return None
-
     def leaf_label(self, s: State, k: int) -> Any:
         """What a leaf at state s with label number k shows; unless overridden, the label itself is shown."""
         return k
-
-    @property
-    def shows_labels(self) -> bool:
-        """Whether leaves show their labels, because `leaf_label` is not overridden."""
-        return not self.overrides("leaf_label")
 
     def score(self, value: Value, totals: State) -> Any:
         """What the user sees as the value of a solution (default: the value); `totals` is the state of all rows.
@@ -188,21 +155,6 @@ class Task(Composable):
         Of a front, the solution of least score (largest, if `larger_is_better`) is the result's tree.
         """
         return value
-
-    def objective_of(self, value: Value) -> Value:
-        """The part of a value that is the objective's (default: all of it), without what is kept for limits only."""
-        return value
-
-    def at_root(self, value: Value) -> Value:
-        """What still counts of the value of a whole tree (default: its `objective_of`), for the front of the root.
-
-        Quantities that were kept for a limit on the whole tree matter no longer. `better_at_root` compares the rest.
-        """
-        return self.objective_of(value)
-
-    def better_at_root(self, a: Value, b: Value) -> bool:
-        """Whether a is strictly better than b, both as `at_root` gives them (default: `better`)."""
-        return self.better(a, b)
 
     # -- algebra ---------------------------------------------------------------------------------------------------
 

@@ -18,10 +18,13 @@ import attrs
 from streed.errors import TaskError
 
 if TYPE_CHECKING:
-    from streed.task.base import Task, Value
+    from streed.data import Dataset
+    from streed.exact import Array
+    from streed.task.base import Limit, Task, Value
     from streed.task.bounded_sums import BoundedSum, Gap, SumLimit
     from streed.task.over_sums import BoundSums
     from streed.task.states import State
+    from streed.task.test_costs import CostsInOrder, CostsWithTests
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 _RESTATES = "restates_contract"
@@ -118,6 +121,14 @@ class Composable(Fields, abc.ABC):
     stands_alone: ClassVar[bool] = True
     """Whether its methods are its own, fit to be compiled; False of a task that asks others."""
 
+    any_label: ClassVar[bool] = False
+    """Whether `leaf_cost` is the same for every label, so that the task joins tasks of any labels."""
+
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        """The anti-monotone constraints (STreeD, Def. 4.5) that every leaf must meet: what `subject_to` was given."""
+        return ()
+
     def overrides(self, name: str) -> bool:
         """Whether a member of the contract says something else of this task than of one whose values are costs."""
         task = cast("Task", self)
@@ -148,6 +159,26 @@ class Composable(Fields, abc.ABC):
     def value_caps(self, width: int) -> Sequence[Any] | None:
         """The most that each of `width` entries of a feasible value is (None: any); None if feasibility is not that."""
         return None if self.overrides("feasible") else [None] * width
+
+    def objective_of(self, value: Value) -> Value:
+        """The part of a value that is the objective's (default: all of it), without what is kept for limits only."""
+        return value
+
+    def at_root(self, value: Value) -> Value:
+        """What still counts of the value of a whole tree (default: its `objective_of`), for the front of the root.
+
+        Quantities that were kept for a limit on the whole tree matter no longer. `better_at_root` compares the rest.
+        """
+        return self.objective_of(value)
+
+    def better_at_root(self, a: Value, b: Value) -> bool:
+        """Whether a is strictly better than b, both as `at_root` gives them (default: `better`)."""
+        return cast("Task", self).better(a, b)
+
+    @property
+    def shows_labels(self) -> bool:
+        """Whether leaves show their labels, because `leaf_label` is not overridden."""
+        return not self.overrides("leaf_label")
 
     @property
     def value_parts(self) -> tuple[Task, ...] | None:
@@ -186,6 +217,25 @@ class Composable(Fields, abc.ABC):
         """
         task = cast("Task", self)
         return task.score(value, totals) if task.order == "total" or not self.overrides("score") else None
+
+    def priced(self, data: Dataset) -> CostsWithTests | None:
+        """The bound task as costs per row and prices per split, where it is that; None (default) where it is not.
+
+        The law: leaves cost what those of `costs` do, branching nodes what the prices say.
+        """
+        return None
+
+    def in_order(self, data: Dataset) -> CostsInOrder | None:
+        """The bound task as costs per row of trees whose leaves rise or fall with columns; None (default) elsewhere."""
+        return None
+
+    def exact_cost(self, data: Dataset, rows: Array, k: int) -> Value | None:
+        """What a leaf of these rows of `data`, (m,) int64, with label number k costs, exactly, row weights included.
+
+        Trees are measured by it where `statistics` had to round numbers, such as squares, before they are added. None,
+        the default, is `leaf_cost` of the exact sums.
+        """
+        return None
 
     def outline(self) -> list[str]:
         """Its name, and below it those of its parts, indented: what `explain` begins with."""
