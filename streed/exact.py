@@ -135,14 +135,6 @@ class Range:
         return f"{kind} {ends}".strip() + f", {self.meaning}" * bool(self.meaning) + ", or None" * self.optional
 
 
-def real_number(x: Any, name: str = "number") -> float:
-    """`x` as a float; raises InputError as `exact_number` does, and for numbers beyond the range of floats."""
-    try:
-        return float(exact_number(x, name))
-    except OverflowError:
-        raise InputError(name, "the number is too large", "give one below 1e308") from None
-
-
 def fraction_of(x: Any) -> Fraction:
     """A finite value of a task as it is, floats as the binary fractions that they are."""
     return Fraction(int(x) if isinstance(x, numbers.Integral) else x)

@@ -12,8 +12,6 @@ import attrs
 from streed.task import TOTAL, Task
 from streed.tree import Tree
 
-STATUSES = ("optimal", "feasible", "no better", "infeasible", "unknown")
-
 
 @attrs.frozen
 class TightestLimit:

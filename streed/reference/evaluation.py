@@ -127,8 +127,3 @@ def _total(values: list[Value]) -> Value:
     if isinstance(values[0], list):
         return tuple(sum(entries) for entries in zip(*values, strict=True))
     return sum(values)
-
-
-def cost_of_tree(task: Task, data: Dataset, root: Node) -> Value:
-    """C(s0, root), the value of a tree by Eq. 4; raises MismatchError for a tree that does not fit the data."""
-    return Evaluation(task, data).cost(root)

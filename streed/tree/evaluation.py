@@ -1,7 +1,6 @@
 """The value of a given tree from the raw data: the certificate that every result must pass.
 
-`inspect` follows the definition (STreeD, Eq. 4) with exact numbers for any task; `evaluate_costs` is the quick way for
-tasks that are costs per row and label, which the engine's integers describe. Both route the rows anew.
+`inspect` follows the definition (STreeD, Eq. 4) with exact numbers for any task, and routes the rows anew.
 """
 
 from __future__ import annotations
@@ -19,9 +18,8 @@ from streed.tree.rows import sides_in
 from streed.tree.tree import Tree
 
 if TYPE_CHECKING:
-    from streed.data import Cut, Dataset
+    from streed.data import Dataset
     from streed.exact import Array
-    from streed.whole_costs import IntegerCosts
 
 
 @attrs.frozen
@@ -127,62 +125,6 @@ def count_rows(root: Node, data: Dataset) -> Node:
         return attrs.evolve(node, children=children, rows=data.count(rows))
 
     return counted(root, np.arange(data.n_rows))
-
-
-def evaluate_costs(tree: Tree, data: Dataset, costs: IntegerCosts) -> int:
-    """The total integer cost of a tree that was grown on `data`: its rows' costs plus `split` per branching node.
-
-    A set of rows is one Python integer with a bit per row, so a node costs two operations on n/8 bytes, whatever the
-    number of labels; rows of equal label are added up together at the end.
-    """
-    n_rows, n_labels = costs.costs.shape
-    literals: dict[tuple[int, int, Cut | None], int] = {}
-    n_branches = 0
-    stack: list[Node] = [tree.root]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, Branch):
-            n_branches += 1
-            for code in range(1, len(node.children)):
-                literals.setdefault((node.column, code, node.cut), len(literals))
-            stack.extend(node.children)
-    row_sets = _row_sets(data, list(literals))
-    by_label = [0] * n_labels
-    pairs: list[tuple[Node, int]] = [(tree.root, (1 << n_rows) - 1)]
-    while pairs:
-        node, rows = pairs.pop()
-        if isinstance(node, Leaf):
-            by_label[node.label] |= rows
-            continue
-        rest = rows
-        for code in range(1, len(node.children)):
-            here = rows & row_sets[literals[node.column, code, node.cut]]
-            rest ^= here
-            pairs.append((node.children[code], here))
-        pairs.append((node.children[0], rest))
-    total = costs.split * n_branches
-    for label, rows in enumerate(by_label):
-        if rows:
-            packed = np.frombuffer(rows.to_bytes((n_rows + 7) // 8, "little"), dtype=np.uint8)
-            chosen = np.unpackbits(packed, count=n_rows, bitorder="little").view(np.bool_)
-            total += int(costs.costs[:, label] @ chosen)
-    return total
-
-
-def _row_sets(data: Dataset, literals: list[tuple[int, int, Cut | None]]) -> list[int]:
-    """For every (column, child >= 1, cut), the rows that go to it, as an integer whose bit i is row i."""
-    if not literals:
-        return []
-    codes = data.X.take([column for column, _, _ in literals], axis=1).T
-    for place, (column, _, cut) in enumerate(literals):
-        if cut is not None:
-            codes[place] = data.ordered[column].sides(codes[place], cut)
-    if data.categorical:
-        codes = codes == np.array([[code] for _, code, _ in literals], dtype=np.uint8)
-    # Packing along the rows of a contiguous array is several times quicker than along its columns.
-    packed = np.packbits(np.ascontiguousarray(codes), axis=1, bitorder="little")
-    flat, n_bytes = packed.tobytes(), packed.shape[1]
-    return [int.from_bytes(flat[at : at + n_bytes], "little") for at in range(0, len(flat), n_bytes)]
 
 
 def _combined(root: Node, task: Task, leaf_costs: list[Value], leaf_rows: list[int]) -> tuple[Value, tuple[int, ...]]:

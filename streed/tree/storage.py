@@ -35,12 +35,6 @@ FORMAT, VERSION = "streed.tree", 4
 DEEPEST = 2_000
 """Levels of a saved tree: as text, a deeper one has more blanks than a file should."""
 
-LARGEST = 2**63 - 1
-"""Of what counts rows, columns and nodes."""
-
-MOST_COLUMNS = 10_000_000
-"""Of the data that a saved tree was learned from."""
-
 
 def schema() -> dict[str, Any]:
     """The published JSON schema of a saved tree."""

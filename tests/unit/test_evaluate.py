@@ -7,10 +7,9 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.task import Task
-from streed.task.algebra import exact_costs
 from streed.tasks import Accuracy, BalancedAccuracy, MinSupport, Misclassifications, SparseAccuracy, Splits
 from streed.tree import Branch, Leaf, Tree
-from streed.tree.evaluation import evaluate, evaluate_costs, inspect
+from streed.tree.evaluation import evaluate, inspect
 from tests.unit.specimens import XOR, colour_tree
 
 
@@ -34,8 +33,6 @@ def test_row_weights_count() -> None:
     data = Dataset.make(XOR, [0, 1, 1, 0], sample_weight=[0.1, 0.2, 0, 5])
     tree = Tree.grown(Branch(0, (Leaf(0, 2, 0), Leaf(1, 2, 0)), 4), data)
     assert evaluate(tree, Accuracy(), data) == Fraction(52, 10)
-    costs = exact_costs(Accuracy(), data)
-    assert costs.unit * evaluate_costs(tree, data, costs) == Fraction(52, 10)
 
 
 class Worst(Task):

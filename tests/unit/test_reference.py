@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, final
 import attrs
 
 from streed.data import Dataset
-from streed.reference import Evaluation, cost_of_tree, optimum
+from streed.reference import Evaluation, optimum
 from streed.reference.definition import OptimizationTask
 from streed.reference.recursion import Solution, _shares, merge, nondom
 from streed.task import State, Task, Totals
@@ -143,7 +143,7 @@ def test_equation_4_adds_up_leaves_and_branches() -> None:
     data = Dataset.make(*XOR)
     tree = Branch(0, (Leaf(0, 2, 0), Branch(1, (Leaf(0, 1, 0), Leaf(1, 1, 0)), 2)), 4)
     task = Misclassifications() + 0.25 * Splits()
-    assert cost_of_tree(task, data, tree) == 1 + 2 + 2 * Fraction(1, 4)
+    assert Evaluation(task, data).cost(tree) == 1 + 2 + 2 * Fraction(1, 4)
     evaluation = Evaluation(task, data)
     assert evaluation.shape(tree) == (2, 2, 3)
     assert evaluation.predictions(tree) == [0, 0, 0, 1]

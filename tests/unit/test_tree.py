@@ -17,10 +17,9 @@ from hypothesis import strategies as st
 from streed.data import Dataset
 from streed.data.roles import Roles
 from streed.errors import InputError
-from streed.task.algebra import exact_costs
 from streed.tasks import Accuracy, MinSupport, SparseAccuracy, Splits
 from streed.tree import Branch, Claims, Leaf, Tree, flatten, nest, walk
-from streed.tree.evaluation import evaluate, evaluate_costs, inspect
+from streed.tree.evaluation import evaluate, inspect
 from streed.tree.storage import schema
 from tests.unit.specimens import XOR, chain, colour_tree, trees, xor_tree
 
@@ -229,7 +228,6 @@ def test_deep_trees_need_no_recursion() -> None:
     assert hash(tree) == hash(nest_again(tree))
     assert len(tree.to_text().splitlines()) == 1201
     assert len(tree.to_dot().splitlines()) == 1201 + 1200 + 4
-    assert evaluate_costs(tree, data, exact_costs(Accuracy(), data)) == 0
     assert evaluate(tree, SparseAccuracy(0.001), data) == Fraction(600, 1000)
     assert repr(tree) == "<Tree: 600 branches, 601 leaves, depth 600>"
     assert repr(tree.root) == "Branch(column=0, children=<2>, rows=601)"
@@ -251,8 +249,7 @@ def test_predict_is_routing_by_hand(drawn: tuple[Tree, Dataset]) -> None:
         errors += (node.label != data.class_numbers[i]) * (1 if weights is None else Fraction(float(weights[i])))
     assert tree.predict(data).tolist() == expected
     assert evaluate(tree, Accuracy(), data) == errors
-    costs = exact_costs(0.5 * Splits() + Accuracy(), data)
-    assert costs.unit * evaluate_costs(tree, data, costs) == errors + Fraction(tree.n_branches, 2)
+    assert evaluate(tree, 0.5 * Splits() + Accuracy(), data) == errors + Fraction(tree.n_branches, 2)
     found = inspect(tree, Accuracy(), data)
     assert found.rows == tuple(node.rows for node in walk(tree.root))
 

@@ -16,7 +16,7 @@ import numpy as np
 from streed.data import Dataset
 from streed.errors import StreedError
 from streed.exact import readable
-from streed.reference import cost_of_tree, optimum
+from streed.reference import Evaluation, optimum
 from streed.task import Task, Totals
 from streed.tree import Node
 from tests.differential.volume.draws import (
@@ -220,7 +220,7 @@ def judge(problem: Problem) -> Truth:
         return readable(task.score(value, Totals(task, data)))
 
     def of_tree(root: Node) -> Any:
-        return cost_of_tree(task, data, root)
+        return Evaluation(task, data).cost(root)
 
     scale = 1.0 if found is None else abs(float(found[0]))
     return Truth(
