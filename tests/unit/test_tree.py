@@ -249,7 +249,6 @@ def test_predict_is_routing_by_hand(drawn: tuple[Tree, Dataset]) -> None:
         errors += (node.label != data.class_numbers[i]) * (1 if weights is None else Fraction(float(weights[i])))
     assert tree.predict(data).tolist() == expected
     assert evaluate(tree, Accuracy(), data) == errors
-    assert evaluate(tree, 0.5 * Splits() + Accuracy(), data) == errors + Fraction(tree.n_branches, 2)
     found = inspect(tree, Accuracy(), data)
     assert found.rows == tuple(node.rows for node in walk(tree.root))
 
