@@ -16,14 +16,15 @@ from tests.differential.volume.problem import Problem, to_text
 from tests.differential.volume.runner import FAMILIES, OTHERS, Drawn, family_of, judged, verdict_on
 from tests.differential.volume.smaller import smaller
 
-QUICK = {"costs": 40, "scores": 12, "fairness": 8, "discounts": 12, "policies": 10, "regression": 12, "hostile": 24}
+QUICK = {"costs": 12, "scores": 8, "fairness": 6, "hostile": 24, "proofs": 6, "exports": 12}
 """How many are tried of the families that compile little; of the others only where much is compiled."""
-LONG = {"fronts": 56, "stops": 44, "thresholds": 60, "near_optimal": 44}
-COUNTS = QUICK | {"proofs": 6, "exports": 12} | LONG
+LONG = {"discounts": 12, "policies": 10, "regression": 12, "fronts": 56, "stops": 44, "thresholds": 60}
+LONG["near_optimal"] = 44
+COUNTS = QUICK | LONG
 
 
 def _marked(family: str, quick: Any = (), long: Any = pytest.mark.compiles) -> Any:
-    return pytest.param(family, marks=quick if family in (*QUICK, "proofs", "exports") else long)
+    return pytest.param(family, marks=quick if family in QUICK else long)
 
 
 @pytest.mark.filterwarnings("ignore")

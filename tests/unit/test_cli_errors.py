@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import sqlite3
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
-from xml.dom import minidom
 
 import pytest
 from click.testing import CliRunner, Result
 
-import streed
 from streed.cli.app import app
-from streed.data import Dataset
-from streed.export import to_dot, to_python, to_sql
-from streed.plot import tree_svg
-from streed.tree import Branch, Leaf, Tree
 
 LONG = "9" * 5_000
 PLAY = "outlook,windy,play\na,0,no\nb,1,yes\na,1,no\nb,0,yes\n"
@@ -150,64 +141,3 @@ def test_a_full_disk_is_told_in_a_line(unbuffered: str) -> None:
         )
     assert (ended.returncode, ended.stderr.count("\n")) == (2, 1)
     assert "No space left" in ended.stderr
-
-
-NAMES = [
-    "a\x00b",
-    "a\x01b",
-    "a\nb",
-    "a\tb\r",
-    "\x1b[31mred",
-    "a\x7fb\x85",
-    "a\u2028b\ufffe",
-    "half\ud800",
-    'it\'s "so"',
-    "{braces}",
-    "back\\slash",
-    "<b>&amp;",
-    "]]>",
-]
-"""Of columns and labels."""
-
-
-def _tree(name: str) -> Tree:
-    column, label = name, name + "!"
-    data = Dataset.make({column: [0, 1, 1], "kind" + name: [f"{name}{j}" for j in range(3)]}, ["no", "yes", "yes"])
-    leaves = tuple(Leaf(j % 2, 1, 0) for j in range(3))
-    return Tree.grown(Branch(0, (Leaf(0, 1, 0), Branch(1, leaves, 2)), 3), data, ("no", label))
-
-
-@pytest.mark.parametrize("name", NAMES, ids=repr)
-def test_exports_of_any_name(name: str) -> None:
-    tree = _tree(name)
-    source = to_python(tree)
-    scope: dict[str, Any] = {}
-    exec(compile(source, "exported", "exec"), scope)  # the exported function itself is tried
-    kind = "kind" + name
-    assert scope["predict"]({name: 0, kind: name + "0"}) == "no"
-    assert scope["predict"]({name: 1, kind: name + "1"}) == name + "!"
-    assert scope["predict"]({name: 7, kind: name + "0"}) == "no"
-    # Before Python 3.12, the braces of an f-string hold neither a backslash nor the quote around it.
-    for line in source.splitlines():
-        if 'f"' in line:
-            inner = line.partition("{")[2].partition("}")[0]
-            assert not set(inner) & set('\\"')
-    picture = minidom.parseString(tree_svg(tree).encode())
-    assert len(picture.getElementsByTagName("rect")) > 4
-    assert len(tree.to_text().splitlines()) == 6
-    assert not set(tree.to_text()) & {"\x00", "\x1b", "\ud800", "\x85"}
-    assert not set(to_dot(tree)) & {"\x00", "\x1b", "\ud800", "\x85", "\r"}
-    if "\ud800" in name:
-        with pytest.raises(streed.InputError, match="half of a character"):
-            tree.to_json()
-    else:
-        assert Tree.from_json(tree.to_json()) == tree
-    if "\0" in name:
-        with pytest.raises(streed.InputError, match=r"NUL|SQL"):
-            to_sql(tree)
-    elif "\ud800" not in name:
-        quoted = [part.replace('"', '""') for part in (name, kind)]
-        with contextlib.closing(sqlite3.connect(":memory:")) as rows:
-            rows.execute(f'CREATE TABLE t ("{quoted[0]}" INTEGER, "{quoted[1]}" TEXT)')
-            rows.execute("INSERT INTO t VALUES (1, ?)", (name + "1",))
-            assert rows.execute(f"SELECT {to_sql(tree)} FROM t").fetchone() == (name + "!",)

@@ -14,12 +14,11 @@ import streed
 from streed.data import Dataset
 from streed.errors import TaskError
 from streed.plot import tree_svg
-from streed.reference import Evaluation, every_tree, optimal_front
-from streed.task import GeneralTask, RowCostTask, State, Task, Totals
+from streed.reference import Evaluation, every_tree
+from streed.task import State, Task
 from streed.tasks import (
     F1,
     BalancedAccuracy,
-    DemographicParity,
     Gini,
     MinSupport,
     Misclassifications,
@@ -78,37 +77,6 @@ class Paid(Purity):
 
 
 @attrs.frozen
-class OfRows(RowCostTask):
-    maximize: bool = True  # type: ignore[misc]
-
-    def row_costs(self, data: Dataset) -> Any:
-        return 3 * (data.class_numbers[:, None] == np.arange(data.n_classes)) - 1
-
-    def split_cost(self) -> int:
-        return -1
-
-
-@attrs.frozen
-class SpreadOfRows(GeneralTask):
-    maximize: bool = True  # type: ignore[misc]
-
-    def labels(self, data: Dataset) -> Any:
-        return ("spread",)
-
-    def rows_cost(self, data: Dataset, rows: Any, k: int) -> Any:
-        return int(data.class_numbers[rows].sum()) ** 2
-
-
-@attrs.frozen
-class HitsOfBoth(Hits):
-    maximize: bool = True  # type: ignore[misc]
-    order: str = "componentwise"  # type: ignore[misc]
-
-    def leaf_cost(self, s: State, k: int) -> Any:
-        return tuple(n if j == k else 0 for j, n in enumerate(s.n))
-
-
-@attrs.frozen
 class ShownPositive(Hits):
     """Paid, and shown as a gain."""
 
@@ -160,38 +128,6 @@ def test_what_would_turn_a_sign_round_is_refused_with_what_to_write(name: str) -
     make, said = REFUSED[name]
     with pytest.raises(TaskError, match=said):
         make()
-
-
-GAINS: dict[str, Any] = {
-    "field": ByField(),
-    "better": ByBetter(),
-    "no sum of rows": Paid(),
-    "costs per row": OfRows(),
-    "function of rows": SpreadOfRows(),
-    "front": HitsOfBoth(),
-    "a cost that is shown as a gain": ShownPositive(),
-    "less a price": ByField() - 0.5 * Splits(),
-    "limited gaps": ByField().subject_to(DemographicParity() <= 0.25),
-}
-
-
-@pytest.mark.compiles
-@pytest.mark.parametrize("name", GAINS)
-def test_what_is_maximised_is_as_large_as_can_be(name: str) -> None:
-    task = GAINS[name]
-    data = Dataset.make(X, Y, sensitive_features=X[:, 0])
-    totals = Totals(task, data)
-    best = max(task.score(value, totals) for value, _ in optimal_front(task, data, max_depth=2))
-    for search in ("depth-first", "branches", "general"):
-        if name == "front" or name.startswith("limited"):
-            search = "depth-first"
-        result = streed.solve(task, data, max_depth=2, search=search)
-        assert result.status == "optimal"
-        assert result.value == pytest.approx(best)
-        assert task.larger_is_better
-        if result.upper_bound is not None:
-            assert result.lower_bound == result.value
-            assert result.upper_bound == pytest.approx(best)
 
 
 @attrs.frozen

@@ -114,7 +114,7 @@ def test_no_more_branches_are_expanded_than_theorem_4_4_allows(penalty: float, w
         (Accuracy(), {"max_depth": 2}, "depth-first"),
         (SparseAccuracy(0.05), {"time_limit": 60}, "branches"),
         (SparseAccuracy(0.05), {}, "depth-first"),
-        (unusual.ErrorsByClass(), {"max_depth": 1}, "depth-first"),
+        pytest.param(unusual.ErrorsByClass(), {"max_depth": 1}, "depth-first", marks=pytest.mark.compiles),
         (AbsoluteError() + 0.01 * Splits(), {"max_depth": 1}, "general"),
     ],
 )

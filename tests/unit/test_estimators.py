@@ -112,16 +112,6 @@ def test_what_a_fitted_tree_tells(model: Any, y: Any, more: Any) -> None:
     assert any(question in fitted.to_text() for question in ("age <=", "age is missing", "city?", "member", "since <="))
 
 
-def test_importances_by_hand() -> None:
-    X, y = [[0, 0]] * 4 + [[0, 1]] * 4 + [[1, 0]] * 8, [0] * 4 + [1] * 4 + [1] * 8
-    model = OptimalTreeClassifier(max_depth=2).fit(X, y)
-    # Gini: 16 (1 - 1/16 - 9/16) = 6 at the root; below x0 = 0, 8 (1 - 1/4 - 1/4) = 4; the first split gains 2, then 4.
-    expected = [1 / 3, 2 / 3] if model.tree_.columns[0].name == "x0" and model.nodes_.columns[0] == 0 else None
-    if expected is None:  # the other order: below x1 = 0, 12 (1 - 1/9 - 4/9) = 16/3
-        expected = [(16 / 3) / 6, (6 - 16 / 3) / 6]
-    assert model.feature_importances_ == pytest.approx(expected)
-
-
 def test_a_split_on_gaps_and_questions_in_original_units() -> None:
     model = OptimalTreeClassifier(max_depth=1).fit([[1.0], [None], [2.0], [None]], ["no", "gap", "no", "gap"])
     assert model.to_text().startswith("x0 is missing?")
@@ -249,12 +239,3 @@ def test_an_early_stop_is_told() -> None:
     assert model.lower_bound_ < model.value_
     assert "stopped early" in model._repr_html_()
     refused("time_limit", "path", call=lambda: model.cost_complexity_path(X, y))
-
-
-def test_set_output_and_names() -> None:
-    binarizer = Binarizer(n_thresholds=2).set_output(transform="pandas")
-    made = binarizer.fit_transform(TABLE)
-    assert made.columns.tolist() == binarizer.get_feature_names_out().tolist()
-    assert made["city=Rome"].sum() == (TABLE["city"] == "Rome").sum()
-    assert binarizer.report().startswith("age")
-    assert streed.Binarizer is Binarizer

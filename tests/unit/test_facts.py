@@ -11,7 +11,7 @@ from click.testing import CliRunner
 import streed
 from streed.cli.app import app
 from streed.data import Dataset
-from streed.task import State, Task
+from streed.task import Task
 from streed.task.analysis.facts import Facts, explain, facts, is_larger_better
 from streed.tasks import Accuracy, BalancedAccuracy, MinSupport, Misclassifications, Splits
 from tests.unit.algebra_tasks import Gain, WorstLeaf, most, some_data
@@ -56,36 +56,6 @@ def test_the_shell_explains() -> None:
     assert result.exit_code == 0, result.output
     assert "SparseAccuracy(lam=0.01)" in result.output
     assert "kernel     signed" in result.output
-
-
-@attrs.frozen
-class Deviations(Task):
-    """Reads the rows themselves."""
-
-    reads_rows = True
-
-    def statistics(self, data: Dataset) -> dict[str, Any]:
-        return {}
-
-    def leaf_cost(self, s: Any, k: int) -> Any:
-        return float(abs(s.data.class_numbers[s.members] - s.data.class_numbers[s.members].mean()).sum())
-
-
-def test_tasks_that_read_rows_take_the_general_route_and_so_do_their_compositions() -> None:
-    for task in (
-        Deviations(),
-        2 * Deviations() + Splits(),
-        Deviations() & Splits(),
-        Deviations().subject_to(MinSupport(2)),
-    ):
-        assert task.reads_rows
-        known = of(task)
-        assert (known.row_costs, known.kernel) == (None, "general")
-    whole = State(2, data=some_data(), members=[0, 1])
-    assert (0.5 * Deviations() + Splits()).leaf_cost(
-        State(2, data=some_data(), members=[0, 1], part1_cost=(0, 0)), 0
-    ) == 0.5
-    assert Deviations().leaf_cost(whole, 0) == 1
 
 
 @pytest.mark.parametrize(

@@ -34,15 +34,6 @@ def test_the_front_by_hand() -> None:
     assert [tree.n_branches for _, tree in result.front] == [0, 1]
 
 
-def test_the_text_of_a_front() -> None:
-    lines = str(solved(FewOfEach(), max_depth=1)).splitlines()
-    assert lines[0] == "status  optimal"
-    assert lines[1].startswith("value   (0, ")
-    assert lines[2].startswith("front   ")
-    assert lines[2].endswith(" nondominated values, of which this is the best")
-    assert "cost (" in lines[-1]
-
-
 @pytest.mark.parametrize("task", [FewOfEach(), FewOfEach(3), ErrorsByClass(), ByOwnDominance(), Lexicographic()])
 def test_every_tree_of_a_front_can_be_saved_and_checked(task: Task) -> None:
     data = Dataset.make(X, Y, sample_weight=[0.5, 1] * 8)

@@ -78,25 +78,6 @@ def least(data: Dataset, rows: Array, depth: int) -> float:
 
 
 @pytest.mark.compiles
-@pytest.mark.parametrize("columns", [1, 8, 30, 64, 65, 100])
-def test_sums_of_few_and_of_many_columns(columns: int) -> None:
-    rng = np.random.default_rng(columns)
-    instance = posed(rng, True, columns, False)
-    z = np.asarray(instance.data.row_data["z"], float)
-    rows = instance.everything()
-    with Bench(instance, lane=np.float64) as bench:  # type: ignore[arg-type]
-        bench.load(rows)
-        bench.call("prepare")
-        having = np.stack([bench.rows_with(f) for f in bench.active()], axis=1)
-        pairs_of(bench, "pairs", having, z)
-        for column in range(0, len(bench.active()), 7):
-            without, with_it = bench.sides(rows, column)
-            small = with_it if 2 * with_it.sum() <= rows.sum() else without
-            bench.solve_children(column)
-            pairs_of(bench, "child_pairs", having[small], z[small])
-
-
-@pytest.mark.compiles
 @pytest.mark.parametrize("real", [False, True])
 @settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 2**32), categorical=st.booleans())

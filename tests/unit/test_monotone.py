@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import random
 from fractions import Fraction
 from typing import Any
 
@@ -13,7 +11,7 @@ import pytest
 
 import streed
 from streed.estimators import OptimalTreeClassifier
-from streed.reference import Evaluation, best_trees, every_tree
+from streed.reference import Evaluation, every_tree
 from streed.tasks import Misclassifications, MonotoneErrors
 from streed.tree import Branch, Leaf, Node
 from streed.tree.verification import check as checks_of
@@ -38,33 +36,6 @@ def label(node: Node, row: tuple[int, ...]) -> int:
     while isinstance(node, Branch):
         node = node.children[row[node.column]]
     return node.label
-
-
-def is_monotone(node: Node, chosen: set[int], p: int) -> bool:
-    """Whether no prediction falls where a chosen column rises, over all rows that there could be."""
-    for row in itertools.product((0, 1), repeat=p):
-        for j in chosen:
-            if row[j] == 0 and label(node, row) > label(node, (*row[:j], 1, *row[j + 1 :])):
-                return False
-    return True
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_it_finds_the_best_tree_in_order(seed: int) -> None:
-    draw = random.Random(seed)
-    n, p = draw.randint(4, 9), draw.randint(2, 3)
-    X = [[draw.randint(0, 1) for _ in range(p)] for _ in range(n)]
-    data = streed.Dataset.make(X, [draw.randrange(draw.choice((2, 3))) for _ in X])
-    chosen = set(draw.sample(range(p), draw.randint(1, p)))
-    result = streed.solve(MonotoneErrors(sorted(chosen)), data, max_depth=2)
-    evaluation = Evaluation(Misclassifications(), data)
-    every = every_tree(Misclassifications(), data, max_depth=2)
-    expected = min(evaluation.cost(root) for root in every if in_order(root, dict.fromkeys(chosen, 1)))
-    assert result.value == expected
-    assert result.tree is not None
-    assert in_order(result.tree.root, dict.fromkeys(chosen, 1))
-    assert is_monotone(result.tree.root, chosen, p)
-    assert min(value[0] for value, _ in best_trees(MonotoneErrors(sorted(chosen)), data, max_depth=2)) == expected
 
 
 @pytest.mark.parametrize("seed", range(40))

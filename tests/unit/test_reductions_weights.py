@@ -28,7 +28,7 @@ from streed.tasks import (
     Splits,
     WeightedAccuracy,
 )
-from tests.searches import CHOSEN, SCALAR
+from tests.searches import CHOSEN
 from tests.unit.refusal import refused
 
 TASKS: dict[str, Callable[[], Task]] = {
@@ -71,21 +71,6 @@ def test_one_optimum_whatever_searches_for_it(name: str) -> None:
         assert len(values) == 1
 
 
-@pytest.mark.parametrize("search", SCALAR)
-def test_a_common_factor_of_all_weights_changes_nothing(search: str) -> None:
-    small = MANY % 60 + 1
-    for name in ("F1", "accuracy and odds", "accuracy and recall"):
-        whole, large, tiny = (
-            solved(TASKS[name](), weights, search=search)
-            for weights in (small, small * 2**40, np.round(small * 1e-9, 9))
-        )
-        assert whole.status == large.status == tiny.status == "optimal"
-        shares = [r.value if r.task.larger_is_better else r.value / float(w) for r, w in ((whole, 1), (large, 2.0**40))]
-        assert shares[0] == shares[1]
-        if whole.task.larger_is_better:
-            assert tiny.value == whole.value
-
-
 @pytest.mark.parametrize("name", TASKS)
 @pytest.mark.parametrize("search", ["depth-first", "auto"])
 def test_sums_beyond_the_range_are_refused_with_a_remedy(name: str, search: str) -> None:
@@ -100,27 +85,11 @@ def test_sums_beyond_the_range_are_refused_with_a_remedy(name: str, search: str)
         refused("sample_weight", "2**60", "round them", call=lambda: solved(TASKS[name](), apart, search=search))
 
 
-def test_parameters_of_too_many_digits_are_refused_by_name() -> None:
-    many = np.repeat(np.arange(2), 500)
-    task = Accuracy().subject_to(Precision() >= 0.1234567890123457)
-    refused("task", "2**60", "fewer digits", call=lambda: streed.solve(task, many[:, None], many, max_depth=1))
-
-
 def test_costs_that_are_rounded_are_said_to_be() -> None:
     result = solved(TASKS["balanced and parity"](), MANY)
     assert result.stats["exact"]
     task = WeightedAccuracy({0: 1 / 3, 1: math.pi}).subject_to(Recall() >= 0.5)
     assert not solved(task, None).stats["exact"]
-
-
-def test_weights_beside_a_price_whose_products_are_beyond_machine_numbers() -> None:
-    weights = [1, 9, 10 * 2**30]
-    result = streed.solve(FBeta(1.5) - 0.3 * Splits(), [[1], [1], [0]], [1, 0, 0], sample_weight=weights, max_depth=1)
-    # one split finds the positive row with a weight of 9 beside it, a leaf all others, too
-    split, leaf = (Fraction(13, 4) / (Fraction(13, 4) + wrong) for wrong in (9, 9 + weights[2]))
-    assert result.status == "optimal"
-    assert result.value == float(max(split - Fraction(3, 10), leaf))
-    assert result.lower_bound == result.value == result.upper_bound
 
 
 def test_products_of_weights_and_frequencies_are_exact() -> None:

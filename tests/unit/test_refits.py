@@ -8,9 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 
-from streed.errors import InputError
 from streed.estimators import (
     CostSensitiveTreeClassifier,
     FairTreeClassifier,
@@ -19,7 +17,6 @@ from streed.estimators import (
     PolicyTree,
     SurvivalTree,
 )
-from streed.tasks import MinSupport
 
 N = 40
 
@@ -110,18 +107,3 @@ def test_every_estimator_fitted_again_is_as_a_fresh_one(name: str) -> None:
     for table in order:
         data = _data(kind, table)
         assert _fitted(used, *data) == _fitted(clone(model), *data), table
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_a_refit_that_fails_leaves_no_tree(name: str) -> None:
-    """A tree of the old data with the classes of the new would answer, and wrongly."""
-    model, kind = MODELS[name]
-    X, y, more = _data(kind, "wide")
-    used = clone(model).fit(X, y, **more)
-    used.set_params(limits=[MinSupport(N + 1)])
-    X, y, more = _data(kind, "narrow")
-    with pytest.raises(InputError):
-        used.fit(X, y, **more)
-    assert not hasattr(used, "tree_")
-    with pytest.raises(NotFittedError):
-        used.predict(X)

@@ -125,7 +125,6 @@ EDITS: dict[str, tuple[str, str, str, float]] = {
 """File, what is replaced by what, and how much more a leaf costs then."""
 
 
-@pytest.mark.slow
 def test_edits_give_new_answers(place: Path) -> None:
     value, _ = run(["script.py"], place)
     assert value == pytest.approx(ONE_LEAF, rel=1e-12)

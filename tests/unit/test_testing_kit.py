@@ -10,7 +10,6 @@ from typing import Any
 import attrs
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streed.data import Dataset
@@ -23,9 +22,6 @@ from streed.testing import (
     datasets,
     find_violations,
     separability_suite,
-    states,
-    trees,
-    values,
 )
 from tests.property.broken_tasks import Counted, MeanOfChildren, ParityEverywhere
 
@@ -131,22 +127,6 @@ def test_a_task_that_breaks_the_contract_is_told_so_in_two_lines() -> None:
     assert not isinstance(caught.value, NotSeparableError)
     assert "Wrong.leaf_cost(State(rows=1, " in str(caught.value)
     assert str(caught.value).splitlines()[1].endswith(": return str(k)")
-
-
-@settings(max_examples=30, deadline=None)
-@given(datasets(max_rows=6, max_columns=3, row_data={"age": st.integers(0, 9)}), st.data())
-def test_strategies(data: Dataset, choices: st.DataObject) -> None:
-    assert 1 <= data.n_rows <= 6
-    assert 1 <= data.n_columns <= 3
-    assert data.row_data["age"].shape == (data.n_rows,)
-    s = choices.draw(states(Counted(), data))
-    assert s.rows >= 1
-    assert len(s.n) == data.n_classes
-    tree = choices.draw(trees(data, data.n_classes))
-    from streed.reference import Evaluation
-
-    assert Evaluation(Counted(), data).cost(tree) >= 0
-    assert choices.draw(values(Counted(), data)) >= 0
 
 
 @attrs.frozen
