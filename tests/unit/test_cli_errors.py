@@ -74,7 +74,6 @@ REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
     "one input for two": (("verify", "-", "-"), "standard input"),
     "a task that ends Python": (("check", "quits.py:Task"), "SystemExit"),
     "a task that raises": (("check", "raises.py:Raises()"), "KeyError"),
-    "a picture of no kind": (("front", "play.csv", "--target", "play", "--plot", "x.foo"), "no picture"),
     "a report into a folder": (("report", "play.csv", "--target", "play", "--out", "none/x.html"), "no folder"),
     "an explanation of nothing": (("explain", "weighted-accuracy('a')"), "maps no labels"),
 }
