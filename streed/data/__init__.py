@@ -8,7 +8,6 @@ were read before.
 
 from streed.data.column import Column
 from streed.data.dataset import Dataset
-from streed.data.new_rows import encode
 from streed.data.ordered import Cut, Kind, OrderedValues
 
-__all__ = ["Column", "Cut", "Dataset", "Kind", "OrderedValues", "encode"]
+__all__ = ["Column", "Cut", "Dataset", "Kind", "OrderedValues"]

@@ -15,7 +15,6 @@ from streed.data.column import Column, code_column
 from streed.data.database import MOMENTS, MOST_ROWS, file_query, own_connection, read_query
 from streed.data.labels import check_classes, code_labels, own_values, read_targets
 from streed.data.naming import column_names, listed_columns
-from streed.data.new_rows import encode
 from streed.data.ordered import OrderedValues
 from streed.data.reading import read_column
 from streed.data.rows import read_frequency, read_row_data, read_weights, some_copies, weigh_copies
@@ -317,14 +316,6 @@ class Dataset:
             terms = [exact_number(w) * c for w, c in zip(weights.tolist(), counts.tolist(), strict=True)]
             totals.append(exact_number(sum(terms)))
         return totals
-
-    def encode(self, X: Any) -> Array:
-        """(m, p) uint8: new rows by this data's columns, none of them ordered; see `streed.data.encode`."""
-        if isinstance(X, np.ndarray) and not self._coded and X.ndim == 2 and X.shape[1] == self.n_columns:
-            codes = binary_codes(X)
-            if codes is not None:
-                return codes
-        return encode(self.columns, X)
 
     def subset(self, rows: Any) -> Dataset:
         """The rows given as numbers or as a mask (n,), in that order, with the same columns and classes."""

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from streed.data.binary import binary_codes
 from streed.data.column import Column, numbers_like, places, shown, unseen_values
 from streed.data.ordered import Kind
 from streed.data.reading import Values, read_column
@@ -29,37 +28,15 @@ class Numbers:
     """(m,) bool."""
 
 
-def encode(columns: Sequence[Column], X: Any, used: Collection[int] | None = None, unseen: str = "error") -> Array:
-    """(m, p) uint8: the codes of new rows by `columns`, as many as the data had that they come from.
-
-    A table's columns are found by name, further ones are ignored; an array or nested list must have p columns.
-    `used`: only these columns are read and need be there; the others are 0. `unseen`: what becomes of values that the
-    column's data did not have, as `unseen_values` says. Raises InputError for a missing column, for values of another
-    kind, and for ordered columns, which have no codes for new values.
-    """
-    wanted = range(len(columns)) if used is None else sorted(used)
-    if any(columns[j].scale is not None for j in wanted):
-        raise InputError("X", "there are ordered columns, whose new values have no code", "let a tree read the rows")
-    if type(X) is np.ndarray and X.ndim == 2 and all(columns[j].is_plain for j in wanted):
-        check_width(X.shape[1], len(columns))
-        plain = binary_codes(X)
-        if plain is not None:
-            return plain
-    n_rows, read = read_rows(columns, X, wanted, unseen)
-    codes = np.zeros((n_rows, len(columns)), dtype=np.uint8)
-    for j in wanted:
-        column = read(j)
-        assert not isinstance(column, Numbers)
-        codes[:, j] = column
-    return codes
-
-
 def read_rows(
     columns: Sequence[Column], X: Any, used: Collection[int], unseen: str
 ) -> tuple[int, Callable[[int], Array | Numbers]]:
     """(how many rows there are, a function that reads one of the `used` columns): codes (m,) uint8, or `Numbers`.
 
-    `X` and `unseen` as in `encode`, and so are the errors; a column is read when it is asked for.
+    `columns`: as many as the data had that the rows are read for. A table's columns are found by name, further ones are
+    ignored; an array or nested list must have them all. `unseen`: what becomes of values that the column's data did not
+    have, as `unseen_values` says. A column is read when it is asked for. Raises InputError for a missing column, and
+    for values of another kind.
     """
     n_rows, raw = raw_columns(X, [column.name for column in columns], used, named=True)
 

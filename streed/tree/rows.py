@@ -9,8 +9,9 @@ import attrs
 import numpy as np
 
 from streed.binarize import TableRecipe
-from streed.data import Column, Dataset, Kind, encode
-from streed.data.new_rows import Numbers, read_rows
+from streed.data import Column, Dataset, Kind
+from streed.data.binary import binary_codes
+from streed.data.new_rows import Numbers, check_width, read_rows
 from streed.errors import InputError
 from streed.exact import Array
 from streed.tree.nodes import Branch
@@ -50,9 +51,11 @@ class TreeRows:
             answers = recipe.encode(X, used=columns)
             return cls(len(answers), lambda j: answers[:, j])
         every = [columns.get(j, _UNUSED) for j in range(n_columns)]
-        if all(column.scale is None for column in columns.values()):
-            codes = encode(every, X, columns, "warn")
-            return cls(len(codes), lambda j: codes[:, j])
+        if type(X) is np.ndarray and X.ndim == 2 and all(column.is_plain for column in columns.values()):
+            check_width(X.shape[1], n_columns)
+            codes = binary_codes(X)
+            if codes is not None:
+                return cls(len(codes), lambda j: codes[:, j])
         n_rows, read = read_rows(every, X, columns, "warn")
         rows = cls(n_rows, read)
         for j in columns:

@@ -1,4 +1,4 @@
-"""Dataset from tables of pandas, polars and plain lists; new rows by old columns; the caller's objects unchanged."""
+"""Dataset from tables of pandas, polars and plain lists; the caller's objects unchanged."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streed.data import Column, Cut, Dataset, Kind
-from tests.unit.refusal import refused
 
 XOR = [[0, 0], [0, 1], [1, 0], [1, 1]]
 
@@ -200,32 +199,6 @@ def test_sparse_matrices_are_read_as_dense_ones(form: str) -> None:
     assert (part.X == Dataset.make(reals, frequency=[0, 2] * 15).X).all()
 
 
-# -- new rows by the columns of old ones -------------------------------------------------------------------------------
-
-
-def test_encode_array() -> None:
-    data = Dataset.make(np.array(XOR), None)
-    new = np.array([[1, 1], [0, 1], [1, 1]])
-    for X in (new, new.astype(bool), new.astype(float), np.asfortranarray(new), new.tolist(), new.astype(object)):
-        assert data.encode(X).tolist() == new.tolist()
-    assert data.encode(np.zeros((0, 2))).shape == (0, 2)
-    refused("X", "3 columns, not 2", call=lambda: data.encode(np.zeros((2, 3))))
-    refused("X", "'x1'", "2", call=lambda: data.encode(np.array([[0, 2]])))
-    refused("X", "'x1'", "missing", call=lambda: data.encode(np.array([[0, np.nan]])))
-    refused("X", "1 dimensions", call=lambda: data.encode(np.zeros(2)))
-
-
-@pytest.mark.parametrize("kind", [dict, pd.DataFrame, pl.DataFrame])
-def test_encode_tables_by_name(kind: Any) -> None:
-    data = Dataset.make(pd.DataFrame(COLUMNS), None)
-    shuffled = kind({"extra": [1.5, 2.5, None, 4.0], **dict(reversed(COLUMNS.items()))})
-    assert data.encode(shuffled).tolist() == CODES
-    refused("X", "'three'", call=lambda: data.encode(kind({k: v for k, v in COLUMNS.items() if k != "three"})))
-    refused("X", "'three'", "'w'", call=lambda: data.encode(kind({**COLUMNS, "three": ["x", "w", "y", "z"]})))
-    refused("X", "'bit'", "7", call=lambda: data.encode(kind({**COLUMNS, "bit": [0, 1, 7, 1]})))
-    refused("X", "'text'", "missing", call=lambda: data.encode(kind({**COLUMNS, "text": ["a", None, "b", "a"]})))
-
-
 # -- the caller's objects ----------------------------------------------------------------------------------------------
 
 
@@ -261,7 +234,6 @@ def test_the_callers_objects_stay_as_they_were(X: Any) -> None:
     y, weights, costs = np.array([5, 3, 5, 3]), np.array([1.0, 2.0, 0.0, 1.0]), np.arange(8.0).reshape(4, 2)
     before = [content(thing) for thing in (X, y, weights, costs)]
     data = Dataset.make(X, y, sample_weight=weights, categorical=True, costs=costs)
-    data.encode(X)
     assert data.weights is not None
     for ours in (data.X, data.class_numbers, data.weights, data.row_data["costs"]):
         ours[...] = 1
@@ -287,4 +259,3 @@ def test_categories_round_trip(values: Any) -> None:
     assert [column.categories[code] for code in data.X[:, 0].tolist()] == values
     assert list(column.categories) == sorted(column.categories)
     assert column.multiway == (len(set(values)) > 2)
-    assert data.encode(table).tolist() == data.X.tolist()
