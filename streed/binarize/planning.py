@@ -12,7 +12,8 @@ from streed.binarize.cuts import Spread, quantiles, spread
 from streed.binarize.mdlp import mdlp
 from streed.binarize.recipe import ColumnRecipe, TableRecipe
 from streed.data.binary import binary_codes
-from streed.data.column import MOST_CATEGORIES, choose_categories, is_binary, shown
+from streed.data.column import MOST_CATEGORIES, choose_categories, is_binary
+from streed.data.naming import listed_columns
 from streed.data.ordered import Kind
 from streed.data.reading import Values
 from streed.data.table import as_table, read_input
@@ -81,7 +82,7 @@ def make_recipe(
         held = held[rows]
         if teacher is not None:
             teacher = attrs.evolve(teacher, y=teacher.y[rows], weights=held)
-    listed = _places(settings.categorical, table.all_names)
+    listed = listed_columns(settings.categorical, table.all_names, len(table.all_names))
     _check_teacher(settings, teacher)
     spreads: dict[int, Spread] = {}
     extra: list[Array] = []
@@ -190,16 +191,3 @@ def _cut(name: str, found: Spread, cuts: Sequence[int]) -> ColumnRecipe:
     thresholds = tuple(dict.fromkeys(found.threshold(cut) for cut in cuts))
     steps = raw.order or () if raw.is_scale and cuts else ()
     return ColumnRecipe(name, raw.kind, thresholds, steps, missing=gaps > 0, note=note, zone=raw.zone)
-
-
-def _places(listed: Sequence[Any], names: Sequence[str]) -> set[int]:
-    if isinstance(listed, (str, bytes)):
-        raise InputError("categorical", f"it is the text {listed!r}", "give a list of column names or positions")
-    by_name = {name: j for j, name in enumerate(names)}
-    places = set()
-    for item in listed:
-        place = by_name.get(item, -1) if isinstance(item, str) else int(item)
-        if not 0 <= place < len(names):
-            raise InputError("categorical", f"there is no column {item!r}", f"the columns are {shown(names)}")
-        places.add(place)
-    return places
