@@ -85,7 +85,7 @@ class NativeOracle(LinearOracle):
         self._kinds = kinds
         self.sizes = np.bincount(kinds)
         self.packed = pack_kinds(problem, kinds, len(self.sizes), n_labels, splits)
-        depth, budget = self.limits(None)
+        depth, budget = self.limits
         self.control = np.zeros(ROWS_OF_CONTROL, np.int64)
         relaxed = not splits and depth != UNLIMITED and budget == UNLIMITED
         limit = min(depth, budget)
@@ -130,7 +130,7 @@ class NativeOracle(LinearOracle):
         split: int,
         *,
         below: int | None = None,
-        max_depth: int | None = None,
+        ahead: bool = False,
         time_limit: float | None = None,
         report: Callable[[Any, Any, int, str], None] | None = None,
     ) -> Answer:
@@ -138,7 +138,7 @@ class NativeOracle(LinearOracle):
         target = INFINITE if below is None else min(-((base - below) // divisor), INFINITE)
         if target <= 0:
             return Answer(below, None, None, None, 0)
-        depth, budget = self.limits(max_depth)
+        depth, budget = self.limits
         workspace, engine = self.workspace, self.workspace.engine
         engine["root_target"] = target
         reason, beside = None, None
@@ -149,9 +149,11 @@ class NativeOracle(LinearOracle):
         if short:
             self._procedure.run(workspace, depth, budget)
         else:
-            used += [] if is_one_unit(depth, budget) else self._prepare_helpers()
+            used += [] if ahead or is_one_unit(depth, budget) else self._prepare_helpers()
             searches, end = searches_of(self._procedure, used, depth, budget)
-            if self._row_prices and depth == UNLIMITED:
+            if ahead:
+                searches = [functools.partial(self._procedure.begin, workspace, depth, budget)]
+            elif self._row_prices and depth == UNLIMITED:
                 find_leaves = functools.partial(self._find_leaves, costs, divisor)
                 beside = PricingBeside(self.control, find_leaves, used, self._priced_leaves)
                 beside.start_after(0.0)
@@ -185,7 +187,7 @@ class NativeOracle(LinearOracle):
         if beside is not None:
             lower = beside.raised(lower, upper)
             self._price_stats = beside.statistics(lambda code: base + divisor * code)
-        stopped = (reason or "memory") if lower < min(upper, target) else None
+        stopped = (reason or (None if ahead else "memory")) if lower < min(upper, target) else None
         bound = None if lower <= LOWEST else base + divisor * lower
         if upper >= (INFINITE if stopped else target):
             return Answer(bound, None, None, stopped, nodes)
@@ -264,15 +266,15 @@ class NativeOracle(LinearOracle):
             if self._states:
                 workspace.restore(next(iter(self._states.values())))
             link_units(workspace, self.packed.kind, self._relaxed)
-            self._procedure.compile(self.limits(None)[0])
+            self._procedure.compile(self.limits[0])
             self._states[lane_type] = workspace.state()
             return
         workspace.restore(self._states[lane_type])
 
-    def limits(self, max_depth: int | None) -> tuple[int, int]:
+    @property
+    def limits(self) -> tuple[int, int]:
         """(depth, branching nodes) of a solve, UNLIMITED where nothing more is allowed than the other limit allows."""
-        given = [each for each in (max_depth, self.problem.max_depth) if each is not None]
-        return depth_and_budget(self.packed, min(given, default=None), self.problem.max_nodes)
+        return depth_and_budget(self.packed, self.problem.max_depth, self.problem.max_nodes)
 
     def _find_leaves(self, costs: Array, divisor: int) -> tuple[Leaves, Array] | None:
         """As `Encoding.leaves`, of a problem with these costs of each kind."""

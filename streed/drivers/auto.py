@@ -13,6 +13,7 @@ from streed.drivers.branches import Branches
 from streed.drivers.depth_first import DepthFirst
 from streed.exact import Array
 from streed.problem import Driver, Outcome, Problem, SearchLimits
+from streed.problem.linear_oracle import LinearOracle
 from streed.task import TOTAL, Task, beside_sums, state_of
 
 _MANY_SPLITS = 150
@@ -33,6 +34,14 @@ class Auto(Driver):
         driver, reason = choose(problem, search_limits)
         outcome = driver.search(problem, search_limits)
         return attrs.evolve(outcome, stats={"search": driver.name, **outcome.stats, "chosen": reason})
+
+    def linear_oracle(
+        self, problem: Problem, kinds: Array, n_labels: int, splits: bool, search_limits: SearchLimits
+    ) -> LinearOracle | None:
+        """That of depth-first search where the depth is limited; else each solve is by what its costs choose."""
+        if problem.max_depth is None:
+            return None
+        return DepthFirst().linear_oracle(problem, kinds, n_labels, splits, search_limits)
 
 
 def choose(problem: Problem, search_limits: SearchLimits) -> tuple[Driver, str]:

@@ -49,7 +49,7 @@ class PackedRowSets(RowSets):
         self._least = np.ascontiguousarray(entries[:, 0])
         columns = oracle.workspace.engine["width"]
         self._scratch = np.empty(self._weights.shape[1] * columns * columns, np.int64)
-        depth = oracle.limits(None)[0]
+        depth = oracle.limits[0]
         self._whole = RowSet(oracle.rows, None if depth >= UNLIMITED else depth)
 
     def whole(self) -> RowSet:
@@ -180,7 +180,7 @@ def packed_rows_of(
     oracle: NativeOracle, entries: Array, split: Array, search_limits: SearchLimits
 ) -> PackedRowSets | None:
     """The sets of rows of an oracle; None where columns are categorical, or neither depth nor nodes are limited."""
-    endless = oracle.limits(None)[0] == UNLIMITED and not split[COST]
+    endless = oracle.limits[0] == UNLIMITED and not split[COST]
     if endless or oracle.packed.n_binary < oracle.packed.n_columns:
         return None
     return PackedRowSets(oracle, entries, split, search_limits)

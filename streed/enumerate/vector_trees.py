@@ -113,9 +113,11 @@ class Trees:
     """(n,) which of the counted rows each row is among; None where rows are not counted."""
     _codes: Array = attrs.field(init=False)
     _deadline: float | None = attrs.field(init=False)
-    _depth: int | None = attrs.field(init=False)
     oracle: LinearOracle = attrs.field(init=False)
     _shallow: Trees | None = attrs.field(init=False, default=None)
+    is_ahead: bool = attrs.field(init=False, default=False)
+    """Whether scalar solves need not find the best tree."""
+    _share: float = attrs.field(init=False, default=0.0)
 
     def __attrs_post_init__(self) -> None:
         self._data = attrs.evolve(self.problem.data, weights=None, sample_weight=None, row_data={})
@@ -135,7 +137,6 @@ class Trees:
         self.sizes = np.bincount(self.kinds)
         self.vectors = words[first].reshape(len(first), labels, m)
         self.arity = category_counts(self.problem)
-        self._depth = None
         problem = attrs.evolve(self.problem, data=self._data)
         native = self.driver.linear_oracle(problem, self.kinds, labels, any(self.splits), self.search_limits)
         self.oracle = native or OracleBySearch(self.driver, problem, self.kinds, self.search_limits)
@@ -191,9 +192,10 @@ class Trees:
             raise sums_too_large(self.problem.data.weights is not None)
         begin = time.perf_counter()
         limit = self.remaining()
-        answer = self.oracle.solve(
-            costs, split, below=below, max_depth=self._depth, time_limit=limit, report=self._report()
-        )
+        if limit is not None and self._share:
+            limit *= self._share
+        looks = self.is_ahead and not self._share
+        answer = self.oracle.solve(costs, split, below=below, ahead=looks, time_limit=limit, report=self._report())
         self.solves += 1
         self.nodes += answer.nodes
         self.seconds += time.perf_counter() - begin
@@ -201,12 +203,13 @@ class Trees:
         if answer.preorder is not None:
             found = self._found(answer.preorder, costs, answer.counts)
             cost = sum(map(operator.mul, weights, found.vector))
-            if cost != answer.cost and (answer.stopped is None or answer.lower is None or cost < answer.lower):
+            is_best = answer.stopped is None and not self.is_ahead
+            if cost != answer.cost and (is_best or answer.lower is None or cost < answer.lower):
                 raise MismatchError(
                     f"a tree of the sums {found.vector} costs {cost}, the search claimed {answer.cost}; please report "
                     "this"
                 )
-        if answer.stopped is not None:
+        if answer.stopped is not None and (found is None or answer.stopped != "time" or not self._share):
             raise SearchStopped(answer.stopped, answer.lower, found)
         return found
 
@@ -254,19 +257,17 @@ class Trees:
         costs: Array = self.vectors[:, :, : len(weights)] @ np.array([w if most else 0 for w, most in bounded])
         return costs
 
-    @property
-    def depth(self) -> int | None:
-        """The most that trees of scalar solves have now, None for any."""
-        return self.problem.max_depth if self._depth is None else self._depth
-
     @contextlib.contextmanager
-    def within(self, max_depth: int) -> Iterator[None]:
-        """A context in which the trees of scalar solves are no deeper than this; enumerated ones may be."""
-        before, self._depth = self._depth, max_depth
+    def ahead(self, share: float = 0.0) -> Iterator[None]:
+        """A context in which scalar solves find good trees, and prove nothing.
+
+        By a rolling lookahead each, or by searches that have a share of the seconds that are left.
+        """
+        self.is_ahead, self._share = True, share
         try:
             yield
         finally:
-            self._depth = before
+            self.is_ahead, self._share = False, 0.0
 
     @contextlib.contextmanager
     def hurried(self, share: float) -> Iterator[None]:
@@ -394,6 +395,16 @@ class Trees:
             leaf = leaf[self._place]
             rows = np.bincount(leaf, minlength=len(rows))
         return Weighed(found.labels[leaf], leaf, rows, sums)
+
+    def by_label(self, found: EvaluatedTree) -> Array:
+        """(m, K, q) the sums of the parts over the rows of every leaf, by the label that it may have."""
+        counts = self.oracle.count(found.preorder)
+        if counts is not None:
+            return np.tensordot(counts, self.vectors, 1)
+        leaf = weigh_leaves(found.preorder, self._codes, self.arity, self.kinds, found.labels, self.vectors)[0]
+        sums = np.zeros((len(found.preorder), *self.vectors.shape[1:]), np.int64)
+        np.add.at(sums, leaf, self.vectors[self.kinds])
+        return sums
 
     def labelled(self, preorder: Array, labels: Array) -> EvaluatedTree:
         """A tree in preorder whose leaves keep their labels."""

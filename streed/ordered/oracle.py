@@ -66,7 +66,7 @@ class OrderedOracle(LinearOracle):
         split: int,
         *,
         below: int | None = None,
-        max_depth: int | None = None,
+        ahead: bool = False,
         time_limit: float | None = None,
         report: Callable[[Any, Any, int, str], None] | None = None,
     ) -> Answer:
@@ -79,7 +79,6 @@ class OrderedOracle(LinearOracle):
         else:
             self._session.reprice(rows)
         session = self._session
-        depths = [each for each in (max_depth, problem.max_depth) if each is not None]
         memory = None
         if self._search_limits.memory_limit is not None:
             memory = max(_SPARE, self._search_limits.memory_limit - process_memory.resident())
@@ -89,9 +88,10 @@ class OrderedOracle(LinearOracle):
                 report(upper, lower, nodes, "searching")
 
         answer = session.solve(
-            min(depths, default=None),
+            problem.max_depth,
             problem.max_nodes,
             below=below,
+            ahead=ahead,
             time_limit=time_limit,
             memory=memory,
             look=look,

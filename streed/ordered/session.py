@@ -139,20 +139,23 @@ class OrderedSession:
         max_nodes: int | None = None,
         *,
         below: int | None = None,
+        ahead: bool = False,
         time_limit: float | None = None,
         memory: int | None = None,
         look: Callable[[int, int | None, int], str | None] = lambda lower, upper, nodes: None,
     ) -> OrderedAnswer:
         """The best tree of at most `max_depth` levels and `max_nodes` branching nodes (None: any).
 
-        `below`: trees that do not cost less need not be found. `memory`: bytes of the nodes of a path. `look` is told
-        (lower, upper, splits scored) every now and then, and may give a reason to stop.
+        `below`: trees that do not cost less need not be found. `ahead`: only the tree of the lookahead is. `memory`:
+        bytes of the nodes of a path. `look` is told (lower, upper, splits scored) every now and then, and may give a
+        reason to stop.
         """
         rows = self.rows
         n = rows.n_rows
         depth = min(n - 1, UNLIMITED if max_depth is None else max_depth)
         splits = UNLIMITED if max_nodes is None else max_nodes
         budget = INFEASIBLE if below is None else max(0, min(-((rows.base - below) // rows.divisor), INFEASIBLE))
+        budget = 0 if ahead else budget
         self.control[:] = 0
         self.control[UPPER] = INFEASIBLE
         plan = np.zeros(1 + WORDS * (2 * n + 2), np.int64)

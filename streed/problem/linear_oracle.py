@@ -50,14 +50,15 @@ class LinearOracle(abc.ABC):
         split: int,
         *,
         below: int | None = None,
-        max_depth: int | None = None,
+        ahead: bool = False,
         time_limit: float | None = None,
         report: Callable[[Value | None, Value | None, int, str], None] | None = None,
     ) -> Answer:
         """A tree of least cost, for whole costs (kinds, labels) int64 of a row in a leaf and `split` >= 0 of a node.
 
-        `below`: trees that do not cost less need not be found. `max_depth`: no more than the problem's, None for that.
-        The other arguments are as in `SearchLimits`. The tree is not measured again: its caller does that.
+        `below`: trees that do not cost less need not be found. `ahead`: a good tree soon, by a rolling lookahead,
+        which need not be the best. The other arguments are as in `SearchLimits`. The tree is not measured again: its
+        caller does that.
         """
 
     def count(self, preorder: Array) -> Array | None:

@@ -16,6 +16,9 @@ from streed.problem.problem import Problem, SearchLimits
 from streed.task import RowCostTask
 from streed.tree import Leaf, Node
 
+_AHEAD = 3
+"""Levels of a tree that is to be found soon."""
+
 
 @final
 @attrs.frozen(eq=False)
@@ -53,14 +56,14 @@ class OracleBySearch(LinearOracle):
         split: int,
         *,
         below: int | None = None,
-        max_depth: int | None = None,
+        ahead: bool = False,
         time_limit: float | None = None,
         report: Callable[[Any, Any, int, str], None] | None = None,
     ) -> Answer:
-        depths = [each for each in (max_depth, self.problem.max_depth) if each is not None]
-        problem = attrs.evolve(
-            self.problem, task=FixedCosts(costs[self.kinds], split), max_depth=min(depths) if depths else None
-        )
+        depth = self.problem.max_depth
+        if ahead:
+            depth = _AHEAD if depth is None else min(depth, _AHEAD)
+        problem = attrs.evolve(self.problem, task=FixedCosts(costs[self.kinds], split), max_depth=depth)
         search_limits = attrs.evolve(self.search_limits, time_limit=time_limit, report=report, within_gap=None)
         outcome = self.driver.search(problem, search_limits)
         self._stats = outcome.stats

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, final
 
@@ -49,9 +49,7 @@ def maximise(oracle: Oracle, score: LinearFraction, incumbent: Incumbent) -> Non
             if found is not None:
                 proved = incumbent.offer(found) or incumbent.found is not None
         else:
-            for each in shallower(oracle):
-                with each.trees.hurried(_SHARE):
-                    _climb(each, score, incumbent, None)
+            quickly(oracle, lambda quick: _climb(quick, score, incumbent, None))
             proved = _climb(oracle, score, incumbent, known)
     finally:
         incumbent.bound = incumbent.rank if proved else bound_by(oracle, score, known, incumbent)
@@ -67,16 +65,15 @@ class Least:
     least: int
 
 
-def shallower(oracle: Oracle) -> Iterator[Oracle]:
-    """The oracles of the searches before the one that proves the optimum: what they find costs little."""
+def quickly(oracle: Oracle, climb: Callable[[Oracle], Any]) -> None:
+    """Climbs by an oracle that proves nothing, and so costs little, before the one that proves the optimum."""
     trees, depth = oracle.trees, oracle.trees.problem.max_depth
     if trees.shallow is not None:
-        yield Oracle(trees.shallow, oracle.intervals)
-        return
-    assert depth is not None
-    for each in range(SHALLOW, depth):
-        with trees.within(each):
-            yield oracle
+        with trees.shallow.hurried(_SHARE):
+            climb(Oracle(trees.shallow, oracle.intervals))
+    elif depth is None or depth > SHALLOW:
+        with trees.ahead():
+            climb(oracle)
 
 
 def _climb(oracle: Oracle, score: LinearFraction, incumbent: Incumbent, known: list[Least] | None) -> bool:

@@ -30,6 +30,7 @@ from streed.exact import Array
 from streed.kernels.records import SHALLOW
 from streed.problem import SearchStopped
 from streed.reductions.envelope import Height, highest, lowest
+from streed.reductions.relabelling import relabelled
 
 Line = tuple[int, tuple[int, ...]]
 """(e, z) of a tree: its relaxed value is a line in each multiplier."""
@@ -57,6 +58,9 @@ _FEWEST_CUTS = 4
 
 _SHARE, _AT_MOST = 0.25, 10.0
 """Of the seconds that are left, and seconds where there is no limit: what trees over so many thresholds may take."""
+
+_PART = 0.125
+"""Of the seconds that are left: what each search may take that is to tell multipliers and trees, and is not proved."""
 
 _FEW_COLUMNS = (0, 0, 12, 4)
 """By the depth: with so many columns there are few trees."""
@@ -123,7 +127,7 @@ class Relaxation:
 
     def solve(self) -> EvaluatedTree | None:
         """The optimum, or None if no tree is in the intervals."""
-        if not self.raise_bound():
+        if not self.raise_bound() or self.trees.is_ahead:
             return self.best
         self._ask_few_thresholds()
         return self._search() if self._is_open() else self.best
@@ -145,14 +149,18 @@ class Relaxation:
             self._meet(found)
         if counting and any(self._forces_a_leaf(j) for j in range(len(self.intervals))):
             return False
+        if self._is_deep and not self.trees.is_ahead:
+            with self.trees.ahead():
+                self._multipliers = self.learn(self.trees)
+            with self.trees.hurried(_SHARE):
+                self._relaxed(self._multipliers)
+            if self._rounded(self._multipliers) not in self._answers:
+                with self.trees.ahead(_PART):
+                    self._multipliers = self.learn(self.trees)
         if self._relaxed(self._multipliers) is None:
             return False
         if self._has_few_trees:
             return self._is_open()
-        depth = self.trees.depth
-        if depth is not None and depth > SHALLOW and self._is_open():
-            with self.trees.within(depth - 1):
-                self.learn(self.trees, enumerating=False)
         for _ in range(_SWEEPS if len(self.intervals) > 1 else 1):
             before = self.bound
             for j in range(len(self.intervals)):
@@ -183,24 +191,27 @@ class Relaxation:
                 return
             cuts, asked = 2 * cuts, len(columns)
 
-    def learn(self, trees: Trees, *, enumerating: bool = True, columns: Array | None = None) -> None:
+    def learn(self, trees: Trees, *, columns: Array | None = None) -> list[float]:
         """Takes over what can be learnt from some of the trees: the best one in the intervals, and lines.
 
         Without, the first multipliers would be those at which the best tree of all is no better than a leaf, much too
-        large. `enumerating`: whether the best one is to be found, whatever it takes. `columns`: those of all that the
-        trees ask about, if not all.
+        large. `columns`: those of all that the trees ask about, if not all. Gives the multipliers there.
         """
         some = Relaxation(trees, self.weights, self.intervals, self.upper)
         try:
-            if enumerating:
-                some.solve()
-            else:
-                some.raise_bound()
+            some.solve()
         finally:
             self._lines += some._lines
             if some.best is not None:
                 self.best = some.best if columns is None else self.trees.of_columns(some.best, columns)
                 self.upper = some.upper
+        return some._multipliers
+
+    @property
+    def _is_deep(self) -> bool:
+        """Whether one solve may take long."""
+        depth = self.trees.problem.max_depth
+        return depth is not None and depth > SHALLOW
 
     def _forces_a_leaf(self, j: int) -> bool:
         """Whether only predictions of one label for all rows keep the j-th window: then no tree beats a leaf.
@@ -246,6 +257,12 @@ class Relaxation:
         inside = all(least <= x <= most for x, (least, most) in zip(z, self.intervals, strict=True))
         if inside and (self.upper is None or e < self.upper):
             self.best, self.upper = found, e
+        if self._is_deep and found.branches:
+            moved = relabelled(self.trees, found, self.weights, self.intervals)
+            if moved is not None:
+                e_moved = sum(w * x for w, x in zip(self.weights, moved.vector, strict=False))
+                if self.upper is None or e_moved < self.upper:
+                    self.best, self.upper = moved, e_moved
         return e, z
 
     def _relaxed(self, multipliers: Sequence[float]) -> tuple[Scaled, Line] | None:

@@ -84,11 +84,10 @@ class Search:
             return
         whole = self.oracle
         try:
-            for self.oracle in dinkelbach.shallower(whole):
-                self._climb()
+            dinkelbach.quickly(whole, self._climb)
         finally:
             self.oracle = whole
-            self._looser = None  # deeper trees may score more
+            self._looser = None  # other trees may score more
         while self._open:
             a, b = self._open[-1]
             b = min(b, self._worthwhile())
@@ -135,9 +134,9 @@ class Search:
             self.incumbent.offer(found)
         return found is not None
 
-    def _climb(self) -> None:
+    def _climb(self, quick: Oracle) -> None:
         """Raises the incumbent as far as the form that is exact at no nodes does."""
-        before = None
+        self.oracle, before = quick, None
         while before is None or self.incumbent.rank > before:
             before = self.incumbent.rank
             if self._improve(0, self._most, 0) is None:
