@@ -9,7 +9,6 @@ import csv
 import datetime as dt
 import importlib.util
 import io
-import os
 import pickle
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
@@ -80,19 +79,6 @@ def as_python_of_csv(case: Case) -> list[Any] | None:
     both = [column.name for column in case.tree.recipe.columns if "" in column.categories]
     pairs = zip(_as_texts(case, found), case.expected, case.rows, strict=True)
     return [right if any(row[name] is None for name in both) else said for said, right, row in pairs]
-
-
-def as_postgresql(case: Case) -> list[Any]:
-    """Answers of SQL in PostgreSQL, by the server that the PG environment variables name."""
-    import psycopg
-
-    types = {name: "DOUBLE PRECISION" if kind == "DOUBLE" else kind for name, kind in case.types.items()}
-    with psycopg.connect("") as connection:
-        found = _queried(connection.cursor(), case, case.table, types, mark="%s")
-        connection.rollback()
-    if isinstance(case.tree.labels[0], float):
-        found = [value if value == NO_ANSWER else float(value) for value in found]
-    return found
 
 
 def as_sqlite(case: Case) -> list[Any] | None:
@@ -180,7 +166,6 @@ FORMS = {
     "Python, rows of csv.DictReader": Form(as_python_of_csv),
     "SQL": Form(as_sqlite),
     "SQL, typed columns": Form(as_duckdb, ("duckdb",)),
-    "SQL, PostgreSQL": Form(as_postgresql, ("psycopg",)),
     "scikit-learn, pickled": Form(as_sklearn, ("pandas", "sklearn")),
     "ONNX": Form(as_onnx, ("onnx", "onnxruntime")),
 }
@@ -191,9 +176,8 @@ CANNOT = "cannot hold the table"
 
 
 def available() -> list[str]:
-    """The forms whose packages are installed, and whose server is named."""
-    installed = [name for name, form in FORMS.items() if all(importlib.util.find_spec(need) for need in form.needs)]
-    return [name for name in installed if name != "SQL, PostgreSQL" or "PGHOST" in os.environ]
+    """The forms whose packages are installed."""
+    return [name for name, form in FORMS.items() if all(importlib.util.find_spec(need) for need in form.needs)]
 
 
 def mismatches(case: Case, forms: Mapping[str, Form]) -> Iterator[tuple[str, str]]:

@@ -74,21 +74,6 @@ def test_a_separable_task(file: str, name: str) -> None:
     assert run(f"{file}:{name}").stdout.startswith("Counts: no law violated\n  holds ")
 
 
-def test_another_one(file: str) -> None:
-    text = run(f"{file}:Mean", code=1).stdout
-    assert text.startswith("Mean: 1 of ")
-    assert "  VIOLATED        combine is associative " in text
-    assert "combine(a, combine(b, c))  " in text
-
-
-def test_json(file: str) -> None:
-    found = json.loads(run(f"{file}:Mean", "--json", code=1).stdout)
-    assert (found["task"], found["holds"]) == ("Mean", False)
-    verdicts = {each["law"]: each["verdict"] for each in found["findings"]}
-    assert verdicts["combine is associative"] == "violated"
-    assert verdicts["combine preserves order"] == "holds"
-
-
 def test_a_shipped_task_and_the_engine() -> None:
     arguments = ["check", "sparse-accuracy(0.1)", "--examples", "3", "--json"]
     result = CliRunner().invoke(app, arguments, prog_name="streed")

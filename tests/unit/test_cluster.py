@@ -171,17 +171,3 @@ def test_answers_and_files_of_other_problems_are_refused(tmp_path: Path) -> None
         (tmp_path / "text.json").write_text(text, encoding="utf-8")
         refused("path", "no frontier", call=lambda: frontier.load(tmp_path / "text.json"))
     refused("path", "cannot be read", call=lambda: frontier.load(tmp_path / "none.json"))
-
-
-def test_what_cannot_be_shared_out_is_refused(client: Any) -> None:
-    refused("X", "ordered", call=lambda: streed.frontier(Accuracy(), np.linspace(0, 1, 500)[:, None], Y))
-    with pytest.raises(streed.TaskError, match="native"):
-        streed.frontier(F1(), X, Y, max_depth=4)
-    limits: dict[str, Any] = {"max_depth": -1, "max_nodes": 1.5, "min_leaf": 0}
-    for name, limit in limits.items():
-        with pytest.raises(streed.InputError, match=f"{name}.*whole"):
-            streed.frontier(Accuracy(), X, Y, **{name: limit})
-    refused("client", "no Dask client", call=lambda: streed.Distributed(object()))
-    refused("slice", "> 0", call=lambda: streed.Distributed(client, slice=0))
-    with pytest.raises(streed.TaskError, match="front"):
-        streed.solve(Accuracy() & BalancedAccuracy(), X, Y, max_depth=2, search=streed.Distributed(client))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from fractions import Fraction
 from typing import Any
 
@@ -14,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streed.data import Dataset
-from streed.errors import TaskError
 from tests.unit.refusal import refused
 
 XOR = [[0, 0], [0, 1], [1, 0], [1, 1]]
@@ -73,17 +71,6 @@ def test_y_holds_the_callers_values(y: Any, kind: str) -> None:
         assert type(data.y[1:] * 2) is np.ndarray
     with pytest.raises(ValueError, match="read-only"):
         data.y[0] = 0
-
-
-@pytest.mark.parametrize("y", [[1, 2, 2, 1], [-1, 1, 1, -1], [-1, 0, 0, -1], [0, 2, 2, 0], [1] * 4, [0.5, 1.5] * 2])
-def test_y_is_not_taken_for_class_numbers(y: Any) -> None:
-    data = Dataset.make(XOR, y)
-    for y_of, compare in itertools.product((data.y, data.y[:, None], data.y[2:]), (np.equal, np.not_equal)):
-        with pytest.raises(TaskError, match=r"data\.class_numbers"):
-            compare(y_of[..., None], np.arange(data.n_classes))
-    with pytest.raises(IndexError):
-        np.eye(data.n_classes)[data.y]
-    assert (data.targets == 99).sum() == 0
 
 
 @pytest.mark.parametrize(

@@ -122,20 +122,6 @@ def test_numbers_and_dates_are_cut_at_quantiles_and_the_cuts_are_exact(cuts: int
         assert 0.02 < answer.mean() < 0.98
 
 
-def test_gaps_in_numbers_stay_gaps(tmp_path: Path) -> None:
-    connection = duckdb.connect()
-    value, label = "CASE WHEN i % 7 = 0 THEN NULL ELSE i / 4.0 END", "(i % 7 = 0 OR i > 300)::INT"
-    sql = f"SELECT {value} AS x, {label} AS y FROM range(400) t(i)"
-    for cuts in (None, 5):
-        data = streed.Dataset.from_query(connection, sql, target="y", max_cuts=cuts)
-        assert data.ordered[0].has_gaps
-        found = streed.solve(Accuracy(), data, max_depth=2)
-        assert found.tree is not None
-        x = np.array([np.nan if i % 7 == 0 else i / 4 for i in range(400)])
-        wrong = found.tree.predict({"x": x}) != np.array([i % 7 == 0 or i > 300 for i in range(400)])
-        assert int(wrong.sum()) == found.value
-
-
 def test_sums_are_refused_where_a_task_reads_rows(file: Path) -> None:
     data = streed.Dataset.from_parquet(file, target="t", features=FEATURES, moments=True)
     refused("y", "added it up", call=lambda: streed.solve(Accuracy(), data, max_depth=1))

@@ -14,7 +14,6 @@ from streed.estimators import (
     PolicyTree,
     SurvivalTree,
 )
-from streed.tasks import DemographicParity
 from streed.tasks.cost_tables import CostTable, TestCost
 from tests.unit.estimator_table import SEX, TABLE, TRUTH, N
 from tests.unit.refusal import refused
@@ -41,24 +40,6 @@ def test_fair_trees_keep_their_limit_on_the_raw_groups(groups: str) -> None:
     assert sorted(model.group_rates(X, **more)["all"].values()) == pytest.approx(sorted(rates))
     assert model.n_features_in_ == 4
     assert "sex" not in model.to_text()
-
-
-def test_fair_trees_refuse_to_guess() -> None:
-    refused("sensitive_features", "none", call=lambda: FairTreeClassifier().fit(TABLE, TRUTH))
-    refused("sensitive", "'sex'", call=lambda: FairTreeClassifier(sensitive="sex").fit(TABLE, TRUTH))
-    refused(
-        "sensitive_features",
-        "one group",
-        call=lambda: FairTreeClassifier().fit(TABLE, TRUTH, sensitive_features=["f"] * N),
-    )
-    fit = FairTreeClassifier("parity").fit
-    refused("notion", "'parity'", "demographic-parity", call=lambda: fit(TABLE, TRUTH, sensitive_features=SEX))
-    odds = FairTreeClassifier("equalized-odds", 0.2, max_depth=2).fit(TABLE, TRUTH, sensitive_features=SEX)
-    assert set(odds.group_rates_) == {"positive", "negative"}
-    refused("y", "one label", call=lambda: odds.group_rates(TABLE, sensitive_features=SEX))
-    assert odds.group_rates(TABLE, TRUTH, sensitive_features=SEX) == odds.group_rates_
-    cities = FairTreeClassifier(DemographicParity(positive="Rome"), 0.2, max_depth=1)
-    assert cities.fit(TABLE, TABLE["city"], sensitive_features=SEX).gap_between_groups_ <= 0.2
 
 
 @pytest.mark.compiles

@@ -70,19 +70,6 @@ def test_costs_that_are_far_apart(seed: int) -> None:
     assert _check(task, data, 2).status == "optimal"  # so small that it is closed exactly
 
 
-def test_what_rounding_leaves_open_is_said() -> None:
-    rng = np.random.default_rng(1)
-    X, y = rng.integers(0, 2, (300, 20)), rng.integers(0, 2, 300)
-    data = Dataset.make(X, y, sample_weight=rng.random(300))
-    result = streed.solve(Accuracy(), data, max_depth=4, max_nodes=9)  # with a limit on nodes, nothing closes it
-    assert result.tree is not None
-    assert (result.status, result.stats["stopped"], result.stats["exact"]) == ("feasible", "rounding", False)
-    assert result.value == float(evaluate(result.tree, Accuracy(), data))
-    assert 0 < result.gap <= float(result.stats["rounding"]) * (1 + 1e-6) + math.ulp(result.value)
-    assert result.gap < 1e-9 * result.value
-    assert "rounding" in result.to_text()
-
-
 @final
 @attrs.frozen
 class Severity(Task):

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("sklearn")
 
-from streed.estimators import FairTreeClassifier, cross_validate_fair, fairness_margin
+from streed.estimators import FairTreeClassifier, fairness_margin
 from tests.unit.refusal import refused
 
 RNG = np.random.default_rng(5)
@@ -36,17 +36,6 @@ def test_the_names_of_fairlearn(ours: str, theirs: str) -> None:
     assert fit(notion=ours, limit=0.3).tree_ == fit(notion=theirs, limit=0.3).tree_
 
 
-def test_a_constant_tree_is_said_to_be_one() -> None:
-    model = fit(limit=0.01)
-    assert model.is_constant_
-    assert "all rows get 'no'" in model.verdict()
-    # The only split that gains anything is the one by the first column.
-    favourable = X[:, 0] == 1
-    gap = abs(favourable[SEX == "m"].mean() - favourable[SEX == "f"].mean())
-    assert not fit(limit=gap + 1e-9).is_constant_
-    assert fit(limit=gap - 1e-9).is_constant_
-
-
 def test_a_margin_for_the_sample_tightens_the_limit() -> None:
     sizes = [SEX.tolist().count(group) for group in ("f", "m")]
     # The one-sided quantile of 0.9 is 1.2816.
@@ -56,14 +45,3 @@ def test_a_margin_for_the_sample_tightens_the_limit() -> None:
     assert model.limit_ == pytest.approx(0.5 - margin)
     assert "tightened from 0.5" in model.verdict()
     refused("confidence", call=lambda: fit(confidence=90))
-
-
-def test_held_out_rows() -> None:
-    found = cross_validate_fair(FairTreeClassifier(limit=0.9, max_depth=1), X, Y, sensitive_features=SEX, cv=4)
-    assert len(found.gaps) == len(found.accuracy) == 4
-    rate, (low, high) = found.rates["all"]["m"]
-    assert low < rate < high
-    gap, (least, most) = found.gap
-    assert -1 <= least < gap < most <= 1
-    assert found.kept == 4
-    assert found.accuracy.mean() > 0.7

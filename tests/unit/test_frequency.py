@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from click.testing import CliRunner
 
 import streed
-from streed.cli.app import app
 from streed.tasks import Accuracy, Misclassifications
 from streed.tree import Tree
 from streed.tree.evaluation import evaluate
@@ -81,30 +77,3 @@ def test_a_tree_claims_and_shows_all_rows() -> None:
     assert all(each.holds for each in check(saved, data))
     assert not all(each.holds for each in check(saved, streed.Dataset.make(X, y)))
     assert evaluate(saved, Misclassifications(), data) == result.value
-
-
-def test_the_shell_takes_a_column_of_frequencies(tmp_path: Path) -> None:
-    table, copies, saved = tmp_path / "few.csv", tmp_path / "many.csv", tmp_path / "tree.json"
-    rows = [
-        (0, 0, "no", 10),
-        (0, 1, "yes", 10),
-        (1, 0, "yes", 10),
-        (1, 1, "no", 10),
-        (0, 0, "yes", 0),
-        (1, 1, "yes", 3),
-    ]
-    table.write_text("a,b,class,times\n" + "".join(f"{a},{b},{y},{f}\n" for a, b, y, f in rows))
-    copies.write_text("a,b,class\n" + "".join(f"{a},{b},{y}\n" * f for a, b, y, f in rows))
-    limits = ["--target", "class", "--max-depth", "2", "--min-leaf", "5", "--json"]
-    shell = CliRunner()
-    few = shell.invoke(app, ["solve", str(table), "--frequency", "times", "--out", str(saved), *limits])
-    many = shell.invoke(app, ["solve", str(copies), *limits])
-    assert few.exit_code == many.exit_code == 0, few.output + many.output
-    found, known = json.loads(few.stdout), json.loads(many.stdout)
-    assert found["value"] == known["value"]
-    checked = shell.invoke(app, ["verify", str(saved), str(table)])
-    assert checked.exit_code == 0, checked.output
-    assert "MISMATCH" not in checked.output
-    wrong = shell.invoke(app, ["solve", str(table), "--frequency", "b", "--target", "b"])
-    assert wrong.exit_code == 2
-    assert "frequency" in wrong.output

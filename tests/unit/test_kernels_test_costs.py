@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
@@ -137,23 +136,6 @@ def test_nodes_and_their_children(lane: Any, seed: int) -> None:
         rng, int(rng.integers(1, 30)), int(rng.integers(1, 6)), int(rng.integers(2, 5)), int(rng.choice([1, 1, 2, 4]))
     )
     check(case, lane, (1.0, 0.6, 0.2), rng)
-
-
-@pytest.mark.parametrize(("lane", "limit"), [(np.int16, 2**15), (np.int32, 2**31), (np.int64, 2**60)])
-def test_costs_near_the_limit_of_every_lane_type(lane: Any, limit: int) -> None:
-    """The narrowest lanes that hold the costs and prices of a case are chosen, and nothing overflows in them."""
-    rng = np.random.default_rng(4)
-    case = made(rng, 20, 4, 3)
-    factors = itertools.accumulate(itertools.repeat(2, 60), lambda a, b: a * b)
-    large = case
-    for factor in factors:
-        scaled = Priced(case.data, case.costs * factor, case.full * factor, case.given * factor)
-        scaled.costs[0, 1] += 1  # no common divisor
-        if np.dtype(scaled.packed.lane_type()).itemsize > np.dtype(lane).itemsize or factor * 2**12 > limit:
-            break
-        large = scaled
-    assert large.packed.lane_type() is lane
-    check(large, None, (1.0, 0.5), rng)
 
 
 def test_a_test_below_another_costs_what_is_given_there() -> None:

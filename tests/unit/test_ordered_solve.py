@@ -114,13 +114,6 @@ def test_tables_of_all_kinds_of_columns() -> None:
     assert Tree.from_json(result.tree.to_json()) == result.tree
 
 
-def test_max_cuts_limits_the_search() -> None:
-    column = np.arange(20.0)[:, None]
-    y = (np.arange(20) > 2).astype(int)
-    assert streed.solve(Misclassifications(), column, y, max_depth=1).value == 0
-    assert streed.solve(Misclassifications(), column, y, max_depth=1, max_cuts=1).value == 3
-
-
 @pytest.mark.parametrize("depth", [1, 2])
 def test_wide_tables_take_no_memory_for_pairs_of_columns(depth: int) -> None:
     rng = np.random.default_rng(0)

@@ -5,14 +5,12 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from typing import Any
 
-import numpy as np
 import pytest
 
-import streed
 from streed import InputError, Result, Tree, plot
 from streed.data import Dataset
 from streed.plot.survey import survey
-from streed.tasks import Accuracy, DemographicParity, Entropy, Misclassifications, Splits
+from streed.tasks import Accuracy, DemographicParity, Misclassifications, Splits
 from streed.tree import Branch, Leaf
 from tests.unit.grown import make_data, make_table, make_tree
 
@@ -118,17 +116,6 @@ def test_the_points_of_a_front(small: Tree, data: Dataset, ax: Any) -> None:
             plot.front_of(*given)
 
 
-def test_the_steps_of_a_search(small: Tree, ax: Any) -> None:
-    kept = [(0.0, None, 0, 1), (0.5, 5, 2, 40), (1.0, 4, 4, 90)]
-    plot.trace(solved([(4, small)], trace=kept), ax=ax)
-    assert legend(ax) == ["best tree so far", "lower bound", "proved after 1 s"]
-    best, bound, _ = (line.get_ydata() for line in ax.lines)
-    assert list(best[1:]) == [5, 4]
-    assert list(bound) == [0, 2, 4]
-    with pytest.raises(InputError, match="kept no trace"):
-        plot.trace(solved([(4, small)]))
-
-
 def test_the_rates_of_groups(small: Tree, data: Dataset, ax: Any) -> None:
     rates = plot.rates_of(small, data)
     assert rates["all"] == {"g": 0, "h": pytest.approx(2 / 3)}
@@ -142,27 +129,3 @@ def test_the_rates_of_groups(small: Tree, data: Dataset, ax: Any) -> None:
     assert list(few) == ["all", "negative"]
     with pytest.raises(InputError, match="sensitive_features"):
         plot.rates_of(small, X, Y)
-
-
-def test_charts_of_near_optimal_trees(ax: Any) -> None:
-    rng = np.random.default_rng(0)
-    bits = rng.integers(0, 2, (60, 4))
-    y = (bits[:, 0] & bits[:, 1]) ^ (rng.random(60) < 0.2)
-    table = {f"c{j}": bits[:, j] for j in range(4)}
-    trees = streed.rashomon(Misclassifications() + Splits(), table, y.astype(int), max_depth=3, slack=6)
-    plot.values(trees, ax=ax)
-    tops = [bar.get_y() + bar.get_height() for bar in ax.patches]
-    assert tops == pytest.approx([np.log10(count) for _, count in sorted(trees.histogram.items())])
-    places: Any = plot.against(trees, Splits(), ax=ax).collections[-1].get_offsets()
-    assert {tuple(point) for point in places.tolist()} == set(trees.histogram_of(Splits()))
-    plot.columns(trees, ax=ax)
-    names = [text.get_text().removesuffix(" (asked by all)") for text in ax.get_yticklabels()]
-    assert sorted(names) == sorted(trees.importance())
-    many = streed.rashomon(Entropy(), bits, rng.integers(0, 2, 60), max_depth=3, n_best=400)
-    assert many.count is not None
-    bars: Any = plot.values(many, ax=ax.figure.subplots()).patches
-    assert len(bars) <= 48 < len(many.histogram)
-    assert sum(round(10 ** (bar.get_y() + bar.get_height())) for bar in bars) == many.count
-    none = streed.rashomon(Misclassifications() + Splits(), [[0], [1]], [0, 1], max_depth=1, budget=-1)
-    with pytest.raises(InputError, match="no trees"):
-        plot.values(none)

@@ -52,20 +52,6 @@ def test_a_capacity_limits_how_many_are_treated() -> None:
     assert result.value == 1.5
 
 
-def test_a_capacity_that_no_tree_meets() -> None:
-    """The result says so, with the tightest limit that is met: the least that the treatments use up."""
-    used: Any = TreatmentCosts({"a": 1, "b": 2})
-    past = {"predicted": PAST["predicted"]}
-    result = streed.solve(PolicyValue("dm").subject_to(used <= 3), X, max_depth=1, **past)
-    assert (result.status, result.tree) == ("infeasible", None)
-    (limit,) = result.tightest
-    assert (limit.limit, limit.least, limit.is_met) == (3, 4, False)
-    assert "no tree meets it; the tightest limit that is met is 4" in str(result)
-    assert result.summary()["limits"] == [str(limit)]
-    loosened = streed.solve(PolicyValue("dm").subject_to(used <= limit.least), X, max_depth=1, **past)
-    assert (loosened.status, loosened.tightest) == ("optimal", ())
-
-
 @pytest.mark.parametrize(
     ("argument", "changes", "fragments"),
     [

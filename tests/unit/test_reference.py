@@ -3,52 +3,16 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, final
-
-import attrs
+from typing import Any
 
 from streed.data import Dataset
 from streed.reference import Evaluation, optimum
-from streed.reference.definition import OptimizationTask
-from streed.reference.recursion import Solution, _shares, merge, nondom
-from streed.task import State, Task, Totals
+from streed.reference.recursion import _shares
+from streed.task import Task, Totals
 from streed.tasks import Accuracy, BalancedAccuracy, MinSupport, Misclassifications, Splits
 from streed.tree import Branch, Leaf
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from streed.exact import Array
-
 XOR = ([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
-
-
-@final
-@attrs.frozen
-class MissesAndAlarms(Task):
-    """(false negatives, false positives), ordered by Pareto dominance."""
-
-    def statistics(self, data: Dataset) -> dict[str, Array]:
-        return {"positive": data.class_numbers, "negative": 1 - data.class_numbers}
-
-    def labels(self, data: Dataset) -> Sequence[Any]:
-        return (0, 1)
-
-    def leaf_cost(self, s: State, k: int) -> tuple[int, int]:
-        return (0, s.negative) if k else (s.positive, 0)
-
-    def combine(self, a: Any, b: Any) -> Any:
-        return tuple(x + y for x, y in zip(a, b, strict=True))
-
-    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
-        return (0, 0)
-
-    def better(self, a: Any, b: Any) -> bool:
-        return a != b and all(x <= y for x, y in zip(a, b, strict=True))
-
-
-def solutions(*values: Any) -> list[Solution]:
-    return [Solution(value, 0, None) for value in values]
 
 
 def values(found: Any) -> list[Any]:
@@ -61,26 +25,7 @@ def best_value(task: Task, data: Dataset, **limits: Any) -> Any:
     return found[0]
 
 
-def problem(task: Task, X: Any, y: Any, min_leaf: int = 1) -> OptimizationTask:
-    return OptimizationTask(task, Dataset.make(X, y), min_leaf)
-
-
 # -- the equations -----------------------------------------------------------------------------------------------------
-
-
-def test_equation_3_keeps_one_solution_of_each_nondominated_value() -> None:
-    scalar = problem(Accuracy(), *XOR)
-    assert values(nondom(scalar, solutions(3, 1, 2, 1))) == [1]
-    pairs = problem(MissesAndAlarms(), *XOR)
-    assert values(nondom(pairs, solutions((2, 2), (0, 3), (3, 0), (1, 2), (0, 3), (3, 1)))) == [(0, 3), (3, 0), (1, 2)]
-    assert nondom(pairs, []) == []
-
-
-def test_equation_7_combines_every_choice_of_one_solution_per_child() -> None:
-    o = problem(Misclassifications() + 10 * Splits(), *XOR)
-    assert values(merge(o, [solutions(1, 2), solutions(0, 5)], o.s0, 1)) == [11, 16, 12, 17]
-    assert values(merge(o, [solutions(1), solutions(2), solutions(3)], o.s0, 0)) == [16]
-    assert values(merge(o, [solutions(1), []], o.s0, 0)) == []
 
 
 def test_equation_8_solves_exclusive_or_in_depth_two_only() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import subprocess
@@ -45,17 +44,6 @@ def test_in_several_threads(alone: list[tuple[Any, str, str]]) -> None:
     with ThreadPoolExecutor(4) as pool:
         for _ in range(3):
             assert list(pool.map(solved, JOBS)) == alone
-
-
-def test_in_an_event_loop(alone: list[tuple[Any, str, str]]) -> None:
-    async def here() -> list[Any]:
-        return [solved(job) for job in JOBS]
-
-    async def aside() -> list[Any]:
-        return list(await asyncio.gather(*(asyncio.to_thread(solved, job) for job in JOBS)))
-
-    assert asyncio.run(here()) == alone
-    assert asyncio.run(aside()) == alone
 
 
 FORK = """

@@ -11,7 +11,7 @@ import pytest
 
 import streed
 from streed.data import Dataset
-from streed.reference import Evaluation, best_trees, optimal_front
+from streed.reference import best_trees
 from streed.task import Limit, Task, Totals
 from streed.task.algebra import objective
 from tests.conftest import ROOT
@@ -60,21 +60,6 @@ def test_solve_finds_what_enumeration_finds(name: str) -> None:
             assert same([result.value], [best])
         else:
             assert same([value for value, _ in result.front], [task.score(value, totals) for value in every])
-
-
-@pytest.mark.compiles
-@pytest.mark.parametrize("name", OBJECTIVES)
-def test_the_best_tree_is_worth_what_is_said(name: str) -> None:
-    task, data = OBJECTIVES[name], EXAMPLE["patients"]()
-    evaluation = Evaluation(task, data)
-    front = optimal_front(task, data, max_depth=2)
-    assert front
-    for value, tree in front:
-        assert same([evaluation.cost(tree)], [value])
-        assert evaluation.broken_limits(tree, max_depth=2) == []
-    scores = EXAMPLE["best"](task, data)
-    totals = Totals(task, data)
-    assert same([scores[0]], [(max if task.larger_is_better else min)(task.score(value, totals) for value, _ in front)])
 
 
 def test_each_is_written_in_a_few_lines() -> None:
