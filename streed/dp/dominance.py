@@ -40,9 +40,6 @@ _FEW = 64
 _BATCH = 2**12
 """Solutions that are taken in together."""
 
-_MOST_PEELS = 3
-"""So often are nondominated values asked for feasibility before all of those that are left are."""
-
 
 def nondominated_rows(values: Array) -> Array:
     """(f,) int64, ascending: the first row of each nondominated value of `values` (k, c), smaller being better."""
@@ -157,7 +154,7 @@ class Gathering:
         combinations = math.prod(len(theta.found) for theta in thetas)
         if combinations == 0:
             return
-        if self.adds and combinations > _FEW:
+        if self.adds and not self._constrained and combinations > _FEW:
             arrays = [theta.array() for theta in thetas]
             added = None if cost is None else _array([cost])
             if all(array is not None for array in arrays) and (added is None) == (cost is None):
@@ -194,47 +191,33 @@ class Gathering:
                 values, choices = self._sums(values, choices, array)
             if added is not None:
                 values = values + added
-            self.take(values, choices, solution)
+            self._take(values, choices, solution)
             if not self._monitor.look():
                 return
 
     def _sums(self, a: Array, choices: Array, b: Array) -> tuple[Array, Array]:
         """The sums of one row of each, (k, c), and the choices that they are of.
 
-        What is dominated among sums stays so whatever is added, and goes, unless the task has a say in feasibility:
-        that must be judged first.
+        What is dominated among sums stays so whatever is added, and goes.
         """
         values = (a[:, None, :] + b[None, :, :]).reshape(-1, b.shape[1])
-        rows = np.arange(len(values)) if self._constrained else nondominated_rows(values)
+        rows = nondominated_rows(values)
         first, second = np.divmod(rows, len(b))
         return values[rows], np.concatenate([choices[first], second[:, None]], axis=1)
 
-    def take(self, values: Array, choices: Array, solution: Callable[[Array], Found]) -> None:
-        """Takes in the feasible ones of these choices (k, ...) of values (k, c), and makes solutions of no others.
-
-        Only those that nothing feasible dominates need be judged.
-        """
-        for _ in range(_MOST_PEELS):
-            front = self.front.array()
-            if front is None and self.front.found:
-                break
-            # what the front has stays before what comes, so that it wins where values are equal
-            together = values if front is None else np.concatenate([front, values])
-            known = len(self.front.found)
-            kept = nondominated_rows(together)
-            old, new = kept[kept < known], kept[kept >= known] - known
-            found = [solution(row) for row in choices[new]]
-            feasible = np.array([not self._constrained or self._task.feasible(each[0]) for each in found], dtype=bool)
-            if feasible.all():
-                solutions = [self.front.found[at] for at in old.tolist()] + found
-                self.front = Front(solutions, together[kept])
-                return
-            self.add([each for each, may in zip(found, feasible.tolist(), strict=True) if may])
-            rest = np.ones(len(values), dtype=bool)
-            rest[new] = False
-            values, choices = values[rest], choices[rest]
-        left = (solution(row) for row in choices)
-        self.add([each for each in left if self._task.feasible(each[0])])
+    def _take(self, values: Array, choices: Array, solution: Callable[[Array], Found]) -> None:
+        """Takes in these choices (k, ...) of values (k, c), and makes solutions of the nondominated ones only."""
+        front = self.front.array()
+        if front is None and self.front.found:
+            self.add([solution(row) for row in choices])
+            return
+        # what the front has stays before what comes, so that it wins where values are equal
+        together = values if front is None else np.concatenate([front, values])
+        known = len(self.front.found)
+        kept = nondominated_rows(together)
+        old, new = kept[kept < known], kept[kept >= known] - known
+        solutions = [self.front.found[at] for at in old.tolist()] + [solution(row) for row in choices[new]]
+        self.front = Front(solutions, together[kept])
 
     def solution(self, split: int, choice: tuple[Found, ...], cost: Any) -> Found:
         """The solution that branches on the column, with one solution per child that has rows."""

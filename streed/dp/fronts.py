@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, final
 from streed.dp.budgets import Budgets
 from streed.dp.dominance import Front, Gathering
 from streed.dp.states import Cell, Found, States
-from streed.dp.stumps import StumpTable
 
 if TYPE_CHECKING:
     from streed.dp.stop_monitor import StopMonitor
@@ -37,7 +36,6 @@ class FrontSearch:
         self._states = states
         self._budgets = budgets
         self._monitor = monitor
-        self._table = StumpTable(states)
         self._finished: list[Found] = []
         """The front of the last depth that was searched to the end."""
         self._ahead: Gathering | None = None
@@ -149,8 +147,6 @@ class FrontSearch:
                     return
 
     def _stumps(self, cell: Cell, path: tuple[int, ...], gathering: Gathering) -> None:
-        if gathering.adds and self._table.usable and self._table.merge(cell, path, gathering):
-            return
         first: dict[Any, Found] = {}
         for split, leaves in self._states.stumps(cell):
             cost = self._task.branching_cost(cell.n_rows, path, self._states.column_of(split))

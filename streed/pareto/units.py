@@ -16,7 +16,7 @@ from streed.kernels.records import LANES, MOST_WORDS
 from streed.kernels.simd import fill, load, popcount, store
 from streed.kernels.views import native
 from streed.pareto.arrays import LEAF
-from streed.pareto.packed_vectors import add_sets, drain, empty, join, pour, sort_and_sweep
+from streed.pareto.packed_vectors import add_sets, drain, join, pour, sort_and_sweep
 
 
 @native
@@ -142,13 +142,11 @@ def front_of_any_pairs(rows, scratch, node):  # type: ignore[no-untyped-def]
     count_pairs(words, scratch.begins, groups, kept, rows.costs, planes, pairs, stride, scratch.units)
     for j in range(kept):
         column = scratch.active[j]
+        a = _side(rows, scratch, pairs, stride, kept, j, 1)
+        b = _side(rows, scratch, pairs, stride, kept, j, 0)
         if layout.buckets:
-            a = _side_by_buckets(rows, scratch, pairs, stride, kept, j, 1)
-            b = _side_by_buckets(rows, scratch, pairs, stride, kept, j, 0)
             pour(layout, a, b, column, scratch.buckets[2], scratch.origins)
         else:
-            a = _side_by_sorting(rows, scratch, pairs, stride, kept, j, 1)
-            b = _side_by_sorting(rows, scratch, pairs, stride, kept, j, 0)
             keys, columns = join(layout, keys, columns, add_sets(layout, a, b), column)
     if layout.buckets:
         return drain(layout, scratch.buckets[2], scratch.origins)
@@ -156,59 +154,8 @@ def front_of_any_pairs(rows, scratch, node):  # type: ignore[no-untyped-def]
 
 
 @native
-def _side_by_buckets(rows, scratch, pairs, stride, kept, j, side):  # type: ignore[no-untyped-def]
-    """The front of depth one on a side of the node's column j, of values of two components, by buckets."""
-    layout = rows.layout
-    labels = rows.labels
-    best = scratch.buckets[side]
-    shift = layout.shifts[0]
-    mask = (int64(1) << shift) - 1
-    split = layout.split
-    top = int64(-1)
-    counted = rows.min_leaf > 1
-    size = int64(pairs[labels * stride + j, j]) if counted else int64(0)
-    if counted and side == 0:
-        size = scratch.totals[labels] - size
-    if counted and size < rows.min_leaf:
-        return np.empty(0, np.int64)
-    for a in range(labels):
-        key = int64(pairs[a * stride + j, j])
-        if side == 0:
-            key = scratch.totals[a] - key
-        x = key >> shift
-        if key & mask < best[x]:
-            best[x] = key & mask
-            top = max(top, x)
-    for a in range(labels):
-        for b in range(labels):
-            if a == b:
-                continue
-            rest = int64(pairs[b * stride + j, j]) + split
-            if side == 0:
-                rest = scratch.totals[b] - int64(pairs[b * stride + j, j]) + split
-            for l in range(kept):
-                have = int64(pairs[a * stride + j, l])
-                other = int64(pairs[b * stride + j, l])
-                if side == 0:
-                    have = int64(pairs[a * stride + l, l]) - have
-                    other = int64(pairs[b * stride + l, l]) - other
-                if counted:
-                    n = int64(pairs[labels * stride + j, l])
-                    if side == 0:
-                        n = int64(pairs[labels * stride + l, l]) - n
-                    if n < rows.min_leaf or size - n < rows.min_leaf:
-                        continue
-                key = have + rest - other
-                x = key >> shift
-                if key & mask < best[x]:
-                    best[x] = key & mask
-                    top = max(top, x)
-    return empty(layout, best, top + 1)
-
-
-@native
-def _side_by_sorting(rows, scratch, pairs, stride, kept, j, side):  # type: ignore[no-untyped-def]
-    """As `_side_by_buckets`, of any number of components."""
+def _side(rows, scratch, pairs, stride, kept, j, side):  # type: ignore[no-untyped-def]
+    """The front of depth one on a side of the node's column j."""
     labels = rows.labels
     split = rows.layout.split
     counted = rows.min_leaf > 1
