@@ -14,9 +14,9 @@ import attrs
 import numpy as np
 
 from streed.enumerate.entries import addends, combine, meet, thin
-from streed.enumerate.keys import KeyCode
 from streed.enumerate.layout import COST, FULL, KEY, MOST_KEY, MOST_VALUE, SPACE, STAIRCASE, VALUE
 from streed.enumerate.numbered_rows import NumberedRowSets
+from streed.enumerate.packing import WORD, Packing
 from streed.enumerate.shallow import find_shallow
 from streed.enumerate.vector_trees import EvaluatedTree, Trees, Window
 from streed.exact import Array
@@ -96,22 +96,21 @@ class NearOptimalTrees:
             key_sums.append(np.zeros_like(values))
             key_splits.append(1)
             bounds.append((0, problem.max_nodes))
-        self._least, self._most = np.ascontiguousarray(np.array(bounds, np.int64).T)
-        self._code = KeyCode.of(key_sums, key_splits, _most_branches(trees), trees.sizes)
+        packing = self._packing = Packing.of(key_sums, key_splits, _most_branches(trees), trees.sizes, WORD)
+        self._least, self._most = np.ascontiguousarray(np.array(bounds, np.int64).T - np.array(packing.bases))
         split_cost, split_value = (
             sum(w * each for w, each in zip(factors, trees.splits, strict=False))
             for factors in (weights.tolist(), value)
         )
-        entries = np.concatenate(
-            [(trees.vectors @ weights)[:, :, None], values[:, :, None], self._code.keys(values.shape)], axis=2
-        )
-        split = np.array([split_cost, split_value, *self._code.split], np.int64)
+        entries = np.concatenate([(trees.vectors @ weights)[:, :, None], values[:, :, None], packing.costs], axis=2)
+        split = np.array([split_cost, split_value, *packing.split], np.int64)
         limits = attrs.evolve(trees.search_limits, time_limit=trees.remaining())
         self._rows = trees.oracle.row_sets(entries, split, limits) or NumberedRowSets(trees, entries, split)
         self._split = self._rows.split
         self._limits = np.array([_ANY, INFINITE, 0, _space(limits, len(split)), 0], np.int64)
         if needed is not None and len(bounds) == 1:
-            self._limits[[MOST_KEY, MOST_VALUE, STAIRCASE]] = needed.most_first, needed.most_value, needed.staircase
+            most = needed.most_first - packing.bases[0], needed.most_value
+            self._limits[[MOST_KEY, MOST_VALUE, STAIRCASE]] = *most, needed.staircase
         elif needed is not None:
             # of more sums, a key is not the first of them; and what another entry dominates may have fewer nodes
             self._limits[MOST_VALUE] = needed.most_value
@@ -119,8 +118,13 @@ class NearOptimalTrees:
     # -- what is asked ---------------------------------------------------------------------------------------------
 
     def sums_of(self, entries: Array) -> Array:
-        """(m, q) the sums that the keys hold."""
-        return self._code.sums(entries[:, KEY:])
+        """(m, q) the sums that the keys hold, of whole trees."""
+        sums: Array = self._digits(entries) + np.array(self._packing.bases)
+        return sums
+
+    def _digits(self, entries: Array) -> Array:
+        """(m, q) the sums that the keys hold, beyond the least that labels can make them; of any rows."""
+        return np.stack(self._packing.digits(list(entries[:, KEY:].T)), axis=1)
 
     def every(self, budget: int) -> Array:
         """All entries of cost <= budget whose sums are in their intervals; of equal keys one of least value."""
@@ -212,7 +216,7 @@ class NearOptimalTrees:
 
     def _inside(self, entries: Array) -> Array:
         """(m,) whether the sums of entries are in their intervals."""
-        sums = self.sums_of(entries)
+        sums = self._digits(entries)
         inside: Array = ((self._least <= sums) & (sums <= self._most)).all(axis=1)
         return inside
 
@@ -227,13 +231,13 @@ class NearOptimalTrees:
         if len(entries):
             target = entries[entries[:, VALUE].argmin()]
             below = int(target[VALUE])
-        own = self.sums_of(self._split[None])[0]
+        own = self._digits(self._split[None])[0]
         for split in () if start.depth == whole.depth else self._splits(whole, budget):
             first, last = self._merged(split.tables, budget - int(self._split[COST]))[-1], split.tables[-1]
-            sums = self.sums_of(last)
+            sums = self._digits(last)
             order = np.argsort(sums[:, 0], kind="stable")
             _, i, j = meet(
-                first, last[order], self.sums_of(first), sums[order],
+                first, last[order], self._digits(first), sums[order],
                 self._least - own, self._most - own, np.int64(below - self._split[VALUE]),
             )  # fmt: skip
             if i >= 0:

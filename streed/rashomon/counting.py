@@ -11,6 +11,7 @@ from typing import Any, final
 import attrs
 import numpy as np
 
+from streed.enumerate.packing import Packing
 from streed.errors import InputError
 from streed.exact import Array
 from streed.problem import SearchLimits, SearchStopped
@@ -18,7 +19,6 @@ from streed.rashomon.engine import LARGEST_COST, LEAST_DEPTH, Engine
 from streed.rashomon.histogram import EMPTY, Histogram
 from streed.rashomon.kinds import Kinds
 from streed.rashomon.native import LARGEST_KEY, NativeRecursion
-from streed.rashomon.packing import Packing
 from streed.rashomon.question import Question, RowSum, exact_leaf
 from streed.rashomon.recursion import Key, Leaves, Recursion, RowLeaves, TaskLeaves, Watch
 from streed.rashomon.splits import BinarySplits, Split, find_splits
@@ -85,7 +85,7 @@ class Counted:
         data = question.data
         sums = [] if callable(budget) else _sums(question, budget, extra)
         branches = _most_branches(question)
-        packing = Packing.of(sums, branches) if sums else None
+        packing = Packing.of([each.costs for each in sums], [each.split for each in sums], branches) if sums else None
         everything = (1 << data.n_rows) - 1
         given = [each for each in (question.max_depth, question.max_nodes) if each is not None]
         depth = min([data.n_rows - 1, *given])
@@ -99,21 +99,21 @@ class Counted:
         else:
             assert isinstance(budget, Budget)
             limit = packing.budget(budget.most)
-            kinds = Kinds.of(packing.costs, data.frequency)
-            most = max(packing.largest, limit) + packing.split
+            kinds = Kinds.of(packing.costs[:, :, 0], data.frequency)
+            most = max(packing.largest, limit) + packing.split[0]
             binary = BinarySplits.of(data, banned, distinct=distinct) if most < LARGEST_KEY else None
             if binary is not None:
                 engine = None
                 if most < LARGEST_COST and depth >= LEAST_DEPTH and len(binary.first):
-                    engine = Engine.of(question.bound, data, binary, kinds, depth, question.min_leaf, packing.split)
+                    engine = Engine.of(question.bound, data, binary, kinds, depth, question.min_leaf, packing.split[0])
                 sets = binary.sets if engine is None else engine.sets
                 everything = everything if engine is None else engine.everything
-                splits = binary.splits(packing.split, sets, everything)
+                splits = binary.splits(packing.split[0], sets, everything)
                 members = kinds.members() if engine is None else engine.members
                 leaves = _row_leaves(question, kinds, members, packing)
                 recursion = NativeRecursion(leaves, splits, question.trivial, watch, engine=engine)
             else:
-                splits = find_splits(data, banned, distinct=distinct, price=packing.split)
+                splits = find_splits(data, banned, distinct=distinct, price=packing.split[0])
                 leaves = _row_leaves(question, kinds, kinds.members(), packing)
                 recursion = Recursion(leaves, splits, question.trivial, watch, are_positive=True)
         recursion.enough = enough
@@ -179,7 +179,7 @@ class Counted:
             return found
         keep = [
             all(each.holds(totals[at]) for at, each in intervals)
-            for totals in map(self.packing.totals, found.keys.tolist())
+            for totals in (self.packing.totals((key,)) for key in found.keys.tolist())
         ]
         inside = np.array(keep, bool)
         return Histogram.made(found.keys[inside], found.counts[inside])
@@ -206,7 +206,7 @@ class Counted:
         """Whether it is plain that the budget leaves out no tree."""
         if self.packing is None:
             return False
-        return bool(self.limit >= self.packing.largest + self.packing.split * _most_branches(self.question))
+        return bool(self.limit >= self.packing.largest + self.packing.split[0] * _most_branches(self.question))
 
     def by_rank(self) -> dict[Any, int]:
         """How many trees have each score, exactly."""
@@ -220,14 +220,14 @@ class Counted:
         """The value, as the task has it, of trees of a key."""
         if self.packing is None:
             return key
-        totals = self.packing.totals(int(key))
+        totals = self.packing.totals((int(key),))
         return self.question.value(totals[1:] if self.question.fraction is not None else totals)
 
     def extras(self, key: Key) -> tuple[int, ...]:
         """The totals of the extra sums of a key."""
         if self.packing is None or not self.extra:
             return ()
-        return self.packing.totals(int(key))[-len(self.extra) :]
+        return self.packing.totals((int(key),))[-len(self.extra) :]
 
 
 def _sums(question: Question, budget: Budget, extra: Sequence[RowSum]) -> list[RowSum]:

@@ -12,10 +12,10 @@ import streed
 from streed.bnb.procedure import DEPTH_FIRST, Procedure
 from streed.data import Dataset
 from streed.drivers.native import Native
-from streed.enumerate.keys import KeyCode
 from streed.enumerate.near_optimal import NearOptimalTrees
 from streed.enumerate.numbered_rows import NumberedRowSets
 from streed.enumerate.packed_rows import PackedRowSets
+from streed.enumerate.packing import WORD, Packing
 from streed.enumerate.vector_trees import Trees
 from streed.exact import Array
 from streed.problem import Driver, Problem, SearchLimits
@@ -142,16 +142,15 @@ def test_keys_hold_all_sums() -> None:
     for width, span in ((1, 10), (3, 10**9), (4, 10**12), (6, 3)):
         parts = [rng.integers(-span, span + 1, (20, 2)) for _ in range(width)]
         parts.append(parts[0] * 3 - parts[-1])
-        code = KeyCode.of(parts, [1, *[0] * (width - 1), 3 if width > 1 else 2], 7, np.ones(20, np.int64))
-        keys = code.keys((20, 2))
+        packing = Packing.of(parts, [1, *[0] * (width - 1), 3 if width > 1 else 2], 7, bits=WORD)
         for _ in range(20):
-            rows, labels = rng.random(20) < 0.5, rng.integers(0, 2, 20)
+            rows, labels = np.arange(20), rng.integers(0, 2, 20)
             branches = int(rng.integers(0, 8))
-            chosen = keys[rows, labels[rows]].sum(axis=0) + branches * np.array(code.split)
+            chosen = packing.costs[rows, labels[rows]].sum(axis=0) + branches * np.array(packing.split)
             expected = [part[rows, labels[rows]].sum() for part in parts]
             expected[0] += branches
             expected[-1] += branches * (3 if width > 1 else 2)
-            assert code.sums(chosen[None]).tolist() == [expected]
+            assert packing.totals(chosen.tolist()) == tuple(expected)
 
 
 @pytest.mark.parametrize(("sizes", "forced"), [((9, 7), True), ((8, 6), False), ((9, 3), False)])
