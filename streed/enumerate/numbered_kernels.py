@@ -11,7 +11,6 @@ from __future__ import annotations
 import numpy as np
 from numba import int64
 
-from streed.enumerate.shallow import signed_costs, signed_sides
 from streed.kernels.compiled import entry
 from streed.kernels.records import INFINITE
 from streed.kernels.views import native
@@ -42,30 +41,21 @@ def find_separating(rows, starts, columns, n_columns):  # type: ignore[no-untype
 
 
 @native
-def add_pairs(pairs, total, rows, starts, columns, local, profits, picks, f, side):  # type: ignore[no-untyped-def]
-    """Adds the profits (picked columns) of the rows to the pairs (F, F, L) of their columns, i <= j, and to the total.
-
-    With f >= 0, only rows that have (side 1) or lack (side 0) column f.
-    """
+def add_pairs(pairs, total, rows, starts, columns, local, profits):  # type: ignore[no-untyped-def]
+    """Adds the profits of the rows to the pairs (F, F, L) of their columns, i <= j, and to the total."""
     here = np.empty(len(local), np.int64)
     for i in rows:
         size = 0
-        found = int64(0)
         for at in range(starts[i], starts[i + 1]):
-            column = columns[at]
-            if column == f:
-                found = int64(1)
-            if local[column] >= 0:
-                here[size] = local[column]
+            if local[columns[at]] >= 0:
+                here[size] = local[columns[at]]
                 size += 1
-        if f >= 0 and found != side:
-            continue
-        for c in range(len(picks)):
-            total[c] += profits[i, picks[c]]
+        for c in range(len(total)):
+            total[c] += profits[i, c]
         for p in range(size):
             for q in range(p, size):
-                for c in range(len(picks)):
-                    pairs[here[p], here[q], c] += profits[i, picks[c]]
+                for c in range(len(total)):
+                    pairs[here[p], here[q], c] += profits[i, c]
 
 
 @entry
@@ -77,7 +67,7 @@ def sum_pairs(rows, starts, columns, profits, base, n_columns, depth):  # type: 
         chosen = chosen[:0]
     pairs = np.zeros((len(chosen), len(chosen), profits.shape[1]), np.int64)
     total = np.zeros(profits.shape[1], np.int64)
-    add_pairs(pairs, total, rows, starts, columns, local, profits, np.arange(len(total)), int64(-1), int64(0))
+    add_pairs(pairs, total, rows, starts, columns, local, profits)
     least = np.zeros(base.shape[1], np.int64)
     for i in rows:
         for c in range(len(least)):
@@ -97,24 +87,19 @@ def _least_leaf(part, least_rows):  # type: ignore[no-untyped-def]
 
 
 @native
-def _least_tree(pairs, total, depth, split_cost, least_rows):  # type: ignore[no-untyped-def]
-    """The least cost, beyond the base, of a tree of depth at most 0, 1 or 2 over rows with these pair sums."""
-    size, labels = len(pairs), len(total)
-    best = _least_leaf(total, least_rows)
-    if labels == 2 and least_rows <= 1:
-        costs, singles = signed_costs(pairs, size)
-        for place in range(size if depth > 0 else 0):
-            least_in, least_out = signed_sides(costs, singles, total[1], place, depth - 1, split_cost)
-            best = min(best, least_in + least_out + split_cost)
-        return best
+def _least_tree(pairs, total, picks, depth, split_cost, least_rows):  # type: ignore[no-untyped-def]
+    """The least cost, beyond the base, of a tree of depth at most 0, 1 or 2; picks (K,): rows, then costs by label."""
+    size, labels = len(pairs), len(picks)
+    whole = total[picks]
+    best = _least_leaf(whole, least_rows)
     inner = np.empty(labels, np.int64)
     outer = np.empty(labels, np.int64)
     part = np.empty(labels, np.int64)
     rest = np.empty(labels, np.int64)
     for j in range(size if depth > 0 else 0):
         for c in range(labels):
-            inner[c] = pairs[j, j, c]
-            outer[c] = total[c] - inner[c]
+            inner[c] = pairs[j, j, picks[c]]
+            outer[c] = whole[c] - inner[c]
         if inner[0] == 0 or outer[0] == 0:
             continue
         least_in = _least_leaf(inner, least_rows)
@@ -123,13 +108,13 @@ def _least_tree(pairs, total, depth, split_cost, least_rows):  # type: ignore[no
             if k == j:
                 continue
             for c in range(labels):
-                part[c] = pairs[min(j, k), max(j, k), c]
+                part[c] = pairs[min(j, k), max(j, k), picks[c]]
                 rest[c] = inner[c] - part[c]
             if part[0] > 0 and rest[0] > 0:
                 cost = _least_leaf(part, least_rows) + _least_leaf(rest, least_rows) + split_cost
                 least_in = min(least_in, cost)
             for c in range(labels):
-                part[c] = pairs[k, k, c] - part[c]
+                part[c] = pairs[k, k, picks[c]] - part[c]
                 rest[c] = outer[c] - part[c]
             if part[0] > 0 and rest[0] > 0:
                 cost = _least_leaf(part, least_rows) + _least_leaf(rest, least_rows) + split_cost
@@ -139,60 +124,14 @@ def _least_tree(pairs, total, depth, split_cost, least_rows):  # type: ignore[no
     return min(best, int64(INFINITE))
 
 
-@native
-def _base_costs(rows, starts, columns, base, local, size):  # type: ignore[no-untyped-def]
-    """(rows with each local column, their base cost, the base cost of all)."""
-    counts = np.zeros(size, np.int64)
-    bases = np.zeros(size, np.int64)
-    whole = int64(0)
-    for i in rows:
-        whole += base[i, 0]
-        for at in range(starts[i], starts[i + 1]):
-            if local[columns[at]] >= 0:
-                counts[local[columns[at]]] += 1
-                bases[local[columns[at]]] += base[i, 0]
-    return counts, bases, whole
-
-
 @entry
-def optima_of_children(rows, starts, columns, profits, base, split, n_columns, depth, least_rows):  # type: ignore[no-untyped-def]
-    """(n_columns, 2) the least cost of a tree of depth at most 0, 1 or 2 over the rows without and with each column.
-
-    INFINITE where no leaf would have `least_rows` rows, and on both sides of columns that separate no rows.
-    """
-    optima = np.full((n_columns, 2), INFINITE, np.int64)
-    local, chosen = find_separating(rows, starts, columns, n_columns)
-    size = len(chosen)
-    labels = count_labels(profits, len(split))
+def least_shallow(rows, starts, columns, profits, base, n_columns, depth, split_cost, least_rows):  # type: ignore[no-untyped-def]
+    """The least cost of a tree of depth at most 0, 1 or 2 over the rows; INFINITE if none is allowed."""
+    _, pairs, total, least = sum_pairs(rows, starts, columns, profits, base, n_columns, depth)
+    width = base.shape[1]
+    labels = count_labels(profits, width)
     picks = np.zeros(labels, np.int64)
     for k in range(1, labels):
-        picks[k] = 1 + (k - 1) * len(split)
-    counts, bases, whole = _base_costs(rows, starts, columns, base, local, size)
-    everything = np.zeros((size, size, labels), np.int64)
-    total = np.zeros(labels, np.int64)
-    add_pairs(everything, total, rows, starts, columns, local, profits, picks, int64(-1), int64(0))
-    if labels == 2 and least_rows <= 1 and depth < 2:
-        costs, singles = signed_costs(everything, size)
-        for j in range(size):
-            least_in, least_out = signed_sides(costs, singles, total[1], j, depth, split[0])
-            optima[chosen[j], 1] = least_in + bases[j]
-            optima[chosen[j], 0] = least_out + whole - bases[j]
-        return optima
-    mine = np.empty((size, size, labels), np.int64)
-    part = np.empty(labels, np.int64)
-    for j in range(size):
-        # the smaller side is added up, the other one is what is left
-        side = 1 if 2 * counts[j] <= len(rows) else 0
-        mine[:] = 0
-        part[:] = 0
-        add_pairs(mine, part, rows, starts, columns, local, profits, picks, chosen[j], int64(side))
-        least = _least_tree(mine, part, depth, split[0], least_rows)
-        mine[:] = everything - mine
-        part[:] = total - part
-        other = _least_tree(mine, part, depth, split[0], least_rows)
-        with_column = bases[j]
-        if least < INFINITE:
-            optima[chosen[j], side] = least + (with_column if side == 1 else whole - with_column)
-        if other < INFINITE:
-            optima[chosen[j], 1 - side] = other + (whole - with_column if side == 1 else with_column)
-    return optima
+        picks[k] = 1 + (k - 1) * width
+    found = _least_tree(pairs, total, picks, depth, split_cost, least_rows)
+    return found + least[0] if found < INFINITE else int64(INFINITE)

@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from streed.enumerate.layout import COST
-from streed.enumerate.numbered_kernels import optima_of_children, sum_pairs
+from streed.enumerate.numbered_kernels import least_shallow, sum_pairs
 from streed.enumerate.shallow import enumerate_shallow
 from streed.enumerate.vector_trees import Trees
 from streed.exact import Array
@@ -82,9 +82,7 @@ class NumberedRowSets(RowSets):
         name = (rows.rows.tobytes(), rows.depth)
         if name not in self._ranked:
             self.check_time()
-            quick = rows.is_within(self.direct_depth + 1) and self.direct_depth
-            found = self._rank_by_pairs(rows) if quick else self._rank_by_driver(rows)
-            self._ranked[name] = sorted(found, key=operator.itemgetter(0))
+            self._ranked[name] = sorted(self._rank(rows), key=operator.itemgetter(0))
         for total, column, bounds in self._ranked[name]:
             if total > budget:
                 return
@@ -96,16 +94,7 @@ class NumberedRowSets(RowSets):
     def run(self, work: Callable[[], Any]) -> Any:
         return work()
 
-    def _rank_by_pairs(self, rows: RowSet) -> Iterator[Ranked]:
-        assert rows.depth is not None
-        bounds = optima_of_children(
-            rows.rows, *self._arrays, self.split, len(self._widths), rows.depth - 1,
-            self._trees.problem.min_leaf,
-        )  # fmt: skip
-        for column in np.flatnonzero(bounds.max(axis=1, initial=0) < INFINITE).tolist():
-            yield int(bounds[column].sum() + self.split[COST]), column, bounds[column].tolist()
-
-    def _rank_by_driver(self, rows: RowSet) -> Iterator[Ranked]:
+    def _rank(self, rows: RowSet) -> Iterator[Ranked]:
         for column in range(len(self._widths)):
             children = [child for child in self.children(rows, column) if child is not None]
             if len(children) > 1:
@@ -118,13 +107,14 @@ class NumberedRowSets(RowSets):
         name = (rows.rows.tobytes(), rows.depth)
         if name not in self._bounds:
             self.check_time()
-            self._bounds[name] = self._least_leaf(rows) if rows.depth == 0 else self._least_tree(rows)
+            is_shallow = rows.is_within(self.direct_depth)
+            self._bounds[name] = self._least_shallow(rows) if is_shallow else self._least_tree(rows)
         return self._bounds[name]
 
-    def _least_leaf(self, rows: RowSet) -> int:
-        if self._counts[rows.rows].sum() < self._trees.problem.min_leaf:
-            return INFINITE
-        return int(self._sums[rows.rows, :, COST].sum(axis=0).min())
+    def _least_shallow(self, rows: RowSet) -> int:
+        least_rows = self._trees.problem.min_leaf
+        width, split = len(self._widths), self.split[COST]
+        return int(least_shallow(rows.rows, *self._arrays, width, rows.depth, split, least_rows))
 
     def _least_tree(self, rows: RowSet) -> int:
         chosen = np.zeros(len(self._codes), np.bool_)

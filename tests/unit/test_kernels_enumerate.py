@@ -11,22 +11,12 @@ import numpy as np
 import pytest
 
 from streed.enumerate.layout import COST, FULL, KEY, SPACE, VALUE
-from streed.enumerate.numbered_kernels import add_pairs, find_separating, optima_of_children, sum_pairs
+from streed.enumerate.numbered_kernels import least_shallow, sum_pairs
 from streed.enumerate.shallow import enumerate_shallow, find_shallow
 from streed.exact import Array
-from streed.kernels.compiled import entry
 from streed.kernels.records import INFINITE
 
 Entry = tuple[int, ...]
-
-
-@entry
-def _sum_pairs(rows, starts, columns, n_columns, profits, f, side):  # type: ignore[no-untyped-def]
-    local, chosen = find_separating(rows, starts, columns, n_columns)
-    pairs = np.zeros((len(chosen), len(chosen), profits.shape[1]), np.int64)
-    total = np.zeros(profits.shape[1], np.int64)
-    add_pairs(pairs, total, rows, starts, columns, local, profits, np.arange(len(total)), f, side)
-    return local, chosen, pairs, total
 
 
 def as_set(entries: Any) -> set[Entry]:
@@ -109,22 +99,16 @@ class Posed:
 
 
 @pytest.mark.parametrize("columns", [1, 31, 32, 33, 65])
-@pytest.mark.parametrize("f", [-1, 0])
-def test_sums_over_pairs_of_columns(columns: int, f: int) -> None:
+def test_sums_over_pairs_of_columns(columns: int) -> None:
     rng = np.random.default_rng(columns)
     posed = Posed.drawn(rng, 20, columns, 3, scale=2**40)
-    rows = np.flatnonzero(rng.random(20) < 0.7)
-    for side in (0, 1):
-        local, chosen, pairs, total = _sum_pairs(
-            rows, posed.starts, posed.columns, columns, posed.profits, np.int64(f), np.int64(side)
-        )
-        shares = posed.X[rows].mean(axis=0)
-        assert chosen.tolist() == np.flatnonzero((shares > 0) & (shares < 1)).tolist()
-        assert local[chosen].tolist() == list(range(len(chosen)))
-        assert (np.delete(local, chosen) == -1).all()
-        kept = rows if f < 0 else rows[posed.X[rows, f] == side]
-        one, profits = posed.X[np.ix_(kept, chosen)].astype(np.int64), posed.profits[kept]
+    for rows in (np.flatnonzero(rng.random(20) < 0.7), np.zeros(0, np.int64)):
+        chosen, pairs, total, least = posed.sums(rows, 2)
+        ones = posed.X[rows].sum(axis=0)
+        assert chosen.tolist() == np.flatnonzero((ones > 0) & (ones < len(rows))).tolist()
+        one, profits = posed.X[np.ix_(rows, chosen)].astype(np.int64), posed.profits[rows]
         assert total.tolist() == profits.sum(axis=0).tolist()
+        assert least.tolist() == posed.base[rows].sum(axis=0).tolist()
         upper = np.triu_indices(len(chosen))
         assert (pairs[upper] == np.einsum("ni,nj,nc->ijc", one, one, profits)[upper]).all()
 
@@ -184,18 +168,12 @@ def test_more_entries_than_there_is_space_for_are_told(space: int) -> None:
 @pytest.mark.parametrize("labels", [2, 3])
 @pytest.mark.parametrize("least_rows", [1, 3])
 @pytest.mark.parametrize("depth", [0, 1, 2])
-@pytest.mark.parametrize("columns", [3, 33])
-def test_the_least_costs_of_children(labels: int, least_rows: int, depth: int, columns: int) -> None:
+def test_the_least_cost_of_shallow_trees(labels: int, least_rows: int, depth: int) -> None:
     rng = np.random.default_rng([labels, least_rows, depth])
-    posed = Posed.drawn(rng, 12, columns, labels, width=1, scale=2**45)
-    rows = np.arange(12) if columns > 3 else np.flatnonzero(rng.random(12) < 0.8)
-    found = optima_of_children(
-        rows, posed.starts, posed.columns, posed.profits, posed.base, posed.split, columns, depth, least_rows
-    )
-    inside = np.isin(np.arange(12), rows)
-    for f in range(0, columns, max(1, columns // 4)):
-        having = posed.X[:, f].astype(bool)
-        for side, part in enumerate((inside & ~having, inside & having)):
-            separates = 0 < (inside & having).sum() < len(rows)
-            costs = [each[COST] for each in posed.trees(part, depth, least_rows)] if separates else []
-            assert found[f, side] == min(costs, default=INFINITE)
+    posed = Posed.drawn(rng, 12, 4, labels, width=2, scale=2**45)
+    for share in (0.1, 0.3, 0.8, 1):
+        inside = rng.random(12) < share
+        arrays = posed.starts, posed.columns, posed.profits, posed.base
+        found = least_shallow(np.flatnonzero(inside), *arrays, 4, depth, posed.split[COST], least_rows)
+        costs = [each[COST] for each in posed.trees(inside, depth, least_rows)]
+        assert found == min(costs, default=INFINITE)
