@@ -12,8 +12,8 @@ import numpy as np
 from streed.data import Cut, Dataset
 from streed.data.questions import Questions
 from streed.exact import Array
+from streed.kernels.counting.equal_rows import find_classes
 from streed.kernels.packed import writable
-from streed.rashomon.compiled.columns import distinct_columns
 
 _WORD = 64
 
@@ -64,6 +64,20 @@ def as_numbers(sets: Array) -> list[int]:
 def row_sets(columns: Array) -> list[int]:
     """By column of a 0/1 array (n, m) the set of the rows with 1; bit i is row i."""
     return as_numbers(packed_sets(columns))
+
+
+def distinct_columns(codes: Array) -> tuple[Array, Array, Array]:
+    """(bits, first, member) of 0/1 codes (n, p) uint8, n > 0: the columns that part the rows, each in one way.
+
+    bits (m, words) uint64 are the rows that have 1 in each of the columns `first` (m,), which rise; member (p,) says
+    which of these each column equals, or is the complement of, and -1 of a column that parts no rows.
+    """
+    # a column and its complement agree on which rows answer as the first one does
+    apart = packed_sets(codes ^ codes[:1])
+    first, member = find_classes(apart.view(np.uint8))
+    parts = apart[first].any(axis=1)
+    first, member = first[parts], np.where(parts, np.cumsum(parts) - 1, -1)[member]
+    return packed_sets(codes[:, first]), first, member
 
 
 @final

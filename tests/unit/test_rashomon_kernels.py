@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from streed.rashomon.compiled.columns import distinct_columns
 from streed.rashomon.compiled.counts import count_shallow, count_three
 from streed.rashomon.compiled.near_keys import WIDEST
 from streed.rashomon.kinds import Kinds
+from streed.rashomon.splits import distinct_columns
 
 pytestmark = pytest.mark.compiles
 
