@@ -9,28 +9,24 @@ categories, test costs; or too many such trees.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import final
 
 import attrs
 import numpy as np
 
-from streed.bnb import runner
 from streed.bnb.procedure import Procedure
-from streed.bnb.session import depth_and_budget, is_short, make_workspaces, search_fully
+from streed.bnb.session import depth_and_budget, make_workspaces
 from streed.bnb.workspace import Workspace
 from streed.encoding.certificate import measure_widely
 from streed.encoding.encoding import Encoding
 from streed.encoding.row_costs import RowCosts
 from streed.enumerate.layout import COST
-from streed.enumerate.packed_kernels import rank_columns
-from streed.enumerate.packed_rows import branch_of
+from streed.enumerate.packed_rows import PackedBounds
 from streed.enumerate.wide_shallow import WideRows, WideTree
 from streed.errors import MismatchError
 from streed.exact import Array
-from streed.kernels.compilation import clock
-from streed.kernels.control import ROWS_OF_CONTROL, SHARED_UPPER, STOP, UPPER
-from streed.kernels.records import INFINITE, LEAF, SHALLOW, UNLIMITED
+from streed.kernels.control import ROWS_OF_CONTROL, SHARED_UPPER, UPPER
+from streed.kernels.records import INFINITE, LEAF, UNLIMITED
 from streed.problem import Outcome, Problem, SearchLimits, SearchStopped
 from streed.problem.row_sets import RowSet
 
@@ -102,7 +98,7 @@ def close_by_near_optimal(
 
 
 @final
-class _Trees:
+class _Trees(PackedBounds):
     """The trees of a problem: bounds by rounded costs, from a workspace of their own, and exact costs by `WideRows`."""
 
     def __init__(
@@ -115,27 +111,30 @@ class _Trees:
         search_limits: SearchLimits,
         procedure: Procedure,
     ) -> None:
-        self._packed, self._rows, self._split, self._depth = encoding.packed, rows, split, depth
-        self._split_code = np.array([self._packed.split_cost], np.int64)
-        limit = search_limits.time_limit
-        self._deadline = None if limit is None else clock() + limit
+        super().__init__(encoding.packed, np.zeros(ROWS_OF_CONTROL, np.int64), search_limits)
+        self.control[[UPPER, SHARED_UPPER]] = INFINITE
+        self._rows, self._split, self._depth = rows, split, depth
+        self.split = np.array([self._packed.split_cost], np.int64)
         self._effort = 0.0
         if depth > _PAIRS and rows.effort(np.arange(len(rows.bits))) > _MOST_EFFORT:
             raise _TooMany  # the sides of a single split have all rows
         self._known: dict[tuple[int, bytes], WideTree | None] = {}
-        self.control = np.zeros(ROWS_OF_CONTROL, np.int64)
-        self.control[[UPPER, SHARED_UPPER]] = INFINITE
-        self._workspace: Workspace | None = None
+        self._own: Workspace | None = None
         if self._depth > _PAIRS:
             relaxed = self._packed.split_cost == 0
-            (self._workspace,) = make_workspaces(
+            (self._own,) = make_workspaces(
                 problem, self._packed, attrs.evolve(search_limits, threads=1), procedure, 1, self._depth, UNLIMITED,
                 relaxed, self.control,
             )  # fmt: skip
 
+    @property
+    def workspace(self) -> Workspace:
+        assert self._own is not None
+        return self._own
+
     def close(self) -> None:
-        if self._workspace is not None:
-            self._workspace.close()
+        if self._own is not None:
+            self._own.close()
 
     def best(self, budget: int) -> WideTree | None:
         """The best tree whose rounded cost is at most `budget`, or a better one; None if there is none of such a cost.
@@ -143,28 +142,11 @@ class _Trees:
         Raises SearchStopped and _TooMany.
         """
         everything = np.arange(len(self._rows.bits))
-        if self._workspace is None:
+        if self._own is None:
             return self._shallow(everything, self._depth)
-        whole, found = RowSet(self._workspace.rows, self._depth), list[WideTree | None]()
-        if is_short(self._packed, self._depth):
-            try:
-                return self._best(whole, everything, budget)
-            except KeyboardInterrupt:
-                raise SearchStopped("interrupt") from None
-        stops: list[Exception] = []
-
-        def run() -> None:
-            try:
-                found.append(self._best(whole, everything, budget))
-            except (SearchStopped, _TooMany) as stop:
-                stops.append(stop)
-
-        reason = runner.run([run], self.control, self._deadline, lambda: None)
-        if reason is not None:
-            raise SearchStopped(reason)
-        if stops:
-            raise stops[0]
-        return found[0]
+        whole = RowSet(self._own.rows, self._depth)
+        found: WideTree | None = self.run_within(self._depth, lambda: self._best(whole, everything, budget))
+        return found
 
     def _best(self, rows: RowSet, places: Array, budget: int) -> WideTree | None:
         """As `best`, of some rows, in words of bits and as the places of the distinct ones."""
@@ -172,17 +154,17 @@ class _Trees:
         if rows.depth <= _PAIRS:
             return self._shallow(places, rows.depth)
         best = self._shallow(places, 0)
-        flipped = self._packed.flipped
-        room = budget - int(self._split_code[0])
-        for column, least, least_without in list(self._splits(rows, budget)):
-            bits = self._packed.column_rows[column]
-            turned = bool(flipped[column])
+        room = budget - int(self.split[COST])
+        for column, least in list(self.splits(rows, budget)):
+            turned = bool(self._packed.flipped[column])
+            children = self.children(rows, column)
             sides: list[WideTree] = []
             for code in (0, 1):
-                has = code != turned
-                part = rows.child(rows.rows & bits if has else rows.rows & ~bits, column, int(has))
+                has = int(code != turned)
+                part = children[has]
+                assert part is not None
                 inside = places[self._rows.bits[places, column] == code]
-                found = self._best(part, inside, room - (least_without if has else least))
+                found = self._best(part, inside, room - least[1 - has])
                 if found is None:
                     break
                 sides.append(found)
@@ -192,45 +174,8 @@ class _Trees:
                     best = WideTree(cost, (column, *sides[0].columns, *sides[1].columns))
         return best
 
-    def _splits(self, rows: RowSet, budget: int) -> Iterator[tuple[int, int, int]]:
-        """(column, what the rows with it cost at least, what those without it do) of all splits within the budget."""
-        self._look()
-        assert self._workspace is not None
-        assert rows.depth is not None
-        room = budget - int(self._split_code[COST])
-        if rows.depth == SHALLOW:
-            address = self._workspace.engine.address
-            ranked = rank_columns(address, rows.rows, rows.depth, *branch_of(rows), budget, self._split_code)
-            self._look()
-            yield from ((column, least, without) for _, column, least, without in ranked.tolist())
-            return
-        for column, bits in enumerate(self._packed.column_rows):
-            having, without = rows.rows & bits, rows.rows & ~bits
-            if not having.any() or not without.any():
-                continue
-            least = self._bound(rows.child(having, column, 1), room + 1)
-            if least > room:
-                continue
-            least_without = self._bound(rows.child(without, column, 0), room + 1 - least)
-            if least + least_without <= room:
-                yield column, least, least_without
-
-    def _bound(self, rows: RowSet, target: int) -> int:
-        """A lower bound on what the rows cost: the optimum if that is below the target."""
-        workspace = self._workspace
-        assert workspace is not None
-        assert rows.depth is not None
-        if target <= 0:
-            return 0
-        self._look()
-        engine = workspace.engine
-        if engine["node_count"] + 2 >= workspace.space.nodes:
-            raise SearchStopped("memory")
-        workspace.node_rows[engine["node_count"]] = rows.rows
-        engine["root_target"] = target
-        engine["root_high"], engine["root_low"] = branch_of(rows)
-        search_fully(workspace, rows.depth, UNLIMITED)
-        return workspace.root_bounds[0]
+    def _make_room(self) -> None:
+        raise SearchStopped("memory")
 
     def _shallow(self, places: Array, depth: int) -> WideTree | None:
         """The best tree of a depth that all trees are compared at once for."""
@@ -241,9 +186,3 @@ class _Trees:
                 raise _TooMany
             self._known[key] = self._rows.best(places, depth)
         return self._known[key]
-
-    def _look(self) -> None:
-        if self._deadline is not None and clock() >= self._deadline:
-            self.control[STOP] = 1
-        if self.control[STOP]:
-            raise SearchStopped("time")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 from collections.abc import Callable, Iterator
 from typing import Any, final
 
@@ -11,11 +12,13 @@ from streed.bnb import runner
 from streed.bnb.oracle import NativeOracle
 from streed.bnb.session import search_fully
 from streed.bnb.units import weigh_pairs
+from streed.bnb.workspace import Workspace
 from streed.enumerate.layout import COST, DEEPEST
 from streed.enumerate.packed_kernels import count_pairs, enumerate_rows, rank_columns
 from streed.exact import Array
 from streed.kernels.compilation import clock
 from streed.kernels.control import STOP
+from streed.kernels.packed import PackedProblem
 from streed.kernels.records import SHALLOW, UNLIMITED
 from streed.problem import SearchLimits, SearchStopped
 from streed.problem.row_sets import RowSet, RowSets
@@ -28,15 +31,110 @@ _NO_BRANCH = 2**64 - 1
 """Of a branch that is not cached."""
 
 
+class PackedBounds(abc.ABC):
+    """Splits of sets of rows in a native workspace, and what their sides cost at least, in codes of the engine."""
+
+    split: Array
+    """(width,) int64: what a branching node adds, first to the cost."""
+
+    def __init__(self, packed: PackedProblem, control: Array, search_limits: SearchLimits) -> None:
+        self._packed, self.control = packed, control
+        self._deadline = None if search_limits.time_limit is None else clock() + search_limits.time_limit
+
+    @property
+    @abc.abstractmethod
+    def workspace(self) -> Workspace:
+        """Where rows are searched."""
+
+    @abc.abstractmethod
+    def _make_room(self) -> None:
+        """Forgets the nodes of the workspace, which are too many; or raises SearchStopped."""
+
+    def children(self, rows: RowSet, column: int) -> list[RowSet | None]:
+        """See `RowSets`."""
+        bits = self._packed.column_rows[column]
+        sides = rows.rows & ~bits, rows.rows & bits
+        return [rows.child(side, column, code) if side.any() else None for code, side in enumerate(sides)]
+
+    def splits(self, rows: RowSet, budget: int) -> Iterator[tuple[int, list[int]]]:
+        """See `RowSets`; for depths beyond two."""
+        if rows.is_within(DEEPEST):
+            ranked = rank_columns(
+                self.workspace.engine.address, rows.rows, _depth(rows), *branch_of(rows), budget, self.split
+            )
+            self.check_time()
+            yield from ((column, [without, having]) for _, column, having, without in ranked.tolist())
+            return
+        room = budget - int(self.split[COST])
+        for column in range(self._packed.n_columns):
+            without, having = self.children(rows, column)
+            if without is None or having is None:
+                continue
+            least1 = self._bound(having, room + 1)
+            if least1 > room:
+                continue
+            least0 = self._bound(without, room + 1 - least1)
+            if least1 + least0 <= room:
+                yield column, [least0, least1]
+
+    def _bound(self, rows: RowSet, target: int) -> int:
+        """A lower bound on what the rows cost: the optimum if that is below the target."""
+        if target <= 0:
+            return target
+        self.check_time()
+        if self.workspace.engine["node_count"] + 2 >= self.workspace.space.nodes:
+            self._make_room()
+        workspace, engine = self.workspace, self.workspace.engine
+        # a tree below the target has no more nodes than it pays for
+        paid = (target - 1) // int(self.split[COST]) if self.split[COST] else UNLIMITED
+        depth = _depth(rows)
+        workspace.node_rows[engine["node_count"]] = rows.rows
+        engine["root_target"] = target
+        engine["root_high"], engine["root_low"] = branch_of(rows)
+        search_fully(workspace, min(depth, paid) if paid <= SHALLOW else depth, UNLIMITED)
+        return workspace.root_bounds[0]
+
+    def check_time(self) -> None:
+        """Raises SearchStopped if the time is over."""
+        if self._deadline is not None and clock() >= self._deadline:
+            self.control[STOP] = 1
+        if self.control[STOP]:
+            raise SearchStopped("time")
+
+    def run_within(self, depth: int | None, work: Callable[[], Any]) -> Any:
+        """What the work gives, in a thread of its own if trees of the depth may take long."""
+        self.control[STOP] = 0
+        if depth is not None and depth <= SHALLOW and self._packed.n_columns <= _FEW_COLUMNS:
+            try:
+                return work()
+            except KeyboardInterrupt:
+                raise SearchStopped("interrupt") from None
+        found: list[Any] = []
+        errors: list[Exception] = []
+
+        def run() -> None:
+            try:
+                found.append(work())
+            except Exception as error:  # noqa: BLE001 - raised again in the caller's thread
+                errors.append(error)
+
+        reason = runner.run([run], self.control, self._deadline, lambda: None)
+        if reason is not None:
+            raise SearchStopped(reason)
+        if errors:
+            raise errors[0]
+        return found[0]
+
+
 @final
-class PackedRowSets(RowSets):
+class PackedRowSets(PackedBounds, RowSets):
     """Rows as (W,) uint64. Costs in units are codes of the engine; trees up to depth four are enumerated natively."""
 
     direct_depth = DEEPEST
 
     def __init__(self, oracle: NativeOracle, entries: Array, split: Array, search_limits: SearchLimits) -> None:
+        super().__init__(oracle.packed, oracle.control, search_limits)
         self._oracle = oracle
-        self._deadline = None if search_limits.time_limit is None else clock() + search_limits.time_limit
         self._costs = np.ascontiguousarray(entries[:, :, COST])
         self._split_cost = int(split[COST])
         self.base, self.unit = oracle.set_costs(self._costs, self._split_cost, self)
@@ -52,21 +150,19 @@ class PackedRowSets(RowSets):
         depth = oracle.limits[0]
         self._whole = RowSet(oracle.rows, None if depth >= UNLIMITED else depth)
 
+    @property
+    def workspace(self) -> Workspace:
+        return self._oracle.workspace
+
     def whole(self) -> RowSet:
         return self._whole
 
     def caller_column(self, column: int) -> tuple[int, bool]:
-        packed = self._oracle.packed
-        return int(packed.column[column]), bool(packed.flipped[column])
-
-    def children(self, rows: RowSet, column: int) -> list[RowSet | None]:
-        bits = self._oracle.packed.column_rows[column]
-        sides = rows.rows & ~bits, rows.rows & bits
-        return [rows.child(side, column, code) if side.any() else None for code, side in enumerate(sides)]
+        return int(self._packed.column[column]), bool(self._packed.flipped[column])
 
     def entries(self, rows: RowSet, budget: int, limits: Array) -> Array:
         found: Array = enumerate_rows(
-            self._address, rows.rows, np.int64(_depth(rows)), *branch_of(rows), np.int64(budget),
+            self.workspace.engine.address, rows.rows, np.int64(_depth(rows)), *branch_of(rows), np.int64(budget),
             self._weights, self._least, self.split, limits, self._scratch,
         )  # fmt: skip
         self.check_time()
@@ -74,93 +170,21 @@ class PackedRowSets(RowSets):
 
     def pair_sums(self, rows: RowSet) -> tuple[Array, Array, Array, Array]:
         sums: tuple[Array, Array, Array, Array] = count_pairs(
-            self._address, rows.rows, np.int64(_depth(rows)), self._weights, self._least, self._scratch
-        )
+            self.workspace.engine.address, rows.rows, np.int64(_depth(rows)), self._weights, self._least,
+            self._scratch,
+        )  # fmt: skip
         return sums
 
-    def splits(self, rows: RowSet, budget: int) -> Iterator[tuple[int, list[int]]]:
-        columns = range(self._oracle.packed.n_columns)
-        if rows.is_within(DEEPEST):
-            ranked = self._ranked(rows, budget).tolist()
-            yield from ((column, [without, having]) for _, column, having, without in ranked)
-            return
-        room = budget - int(self.split[COST])
-        for column in columns:
-            without, having = self.children(rows, column)
-            if without is None or having is None:
-                continue
-            least1 = self._bound(having, room + 1)
-            if least1 > room:
-                continue
-            least0 = self._bound(without, room + 1 - least1)
-            if least1 + least0 <= room:
-                yield column, [least0, least1]
-
-    def _ranked(self, rows: RowSet, budget: int) -> Array:
-        """What `rank_columns` gives for the rows, which are searched to a depth of three or four."""
-        found: Array = rank_columns(self._address, rows.rows, _depth(rows), *branch_of(rows), budget, self.split)
-        self.check_time()
-        return found
-
-    def _bound(self, rows: RowSet, target: int) -> int:
-        """A lower bound on what the rows cost: the optimum if that is below the target."""
-        if target <= 0:
-            return target
-        self.check_time()
-        workspace, engine = self._oracle.workspace, self._oracle.workspace.engine
-        # a tree below the target has no more nodes than it pays for
-        paid = (target - 1) // int(self.split[COST]) if self.split[COST] else UNLIMITED
-        depth = _depth(rows)
-        if engine["node_count"] + 2 >= workspace.space.nodes:
-            self._prepare(anew=True)
-        workspace.node_rows[engine["node_count"]] = rows.rows
-        engine["root_target"] = target
-        engine["root_high"], engine["root_low"] = branch_of(rows)
-        search_fully(workspace, min(depth, paid) if paid <= SHALLOW else depth, UNLIMITED)
-        return workspace.root_bounds[0]
-
-    @property
-    def _address(self) -> Any:
-        return self._oracle.workspace.engine.address
-
-    def _prepare(self, anew: bool = False) -> None:
-        """Makes the workspace hold the costs of these sets."""
-        if anew or self._oracle.costs_of is not self:
-            self._oracle.set_costs(self._costs, self._split_cost, self)
-        self._oracle.workspace.engine["weigh_pairs"] = weigh_pairs().address
-
-    def check_time(self) -> None:
-        control = self._oracle.control
-        if self._deadline is not None and clock() >= self._deadline:
-            control[STOP] = 1
-        if control[STOP]:
-            raise SearchStopped("time")
+    def _make_room(self) -> None:
+        self._oracle.set_costs(self._costs, self._split_cost, self)
+        self.workspace.engine["weigh_pairs"] = weigh_pairs().address
 
     def run(self, work: Callable[[], Any]) -> Any:
         """What the work gives, in a thread of its own if it may take long."""
-        self._prepare()
-        control = self._oracle.control
-        control[STOP] = 0
-        if self._whole.is_within(SHALLOW) and self._oracle.packed.n_columns <= _FEW_COLUMNS:
-            try:
-                return work()
-            except KeyboardInterrupt:
-                raise SearchStopped("interrupt") from None
-        found: list[Any] = []
-        stops: list[SearchStopped] = []
-
-        def run() -> None:
-            try:
-                found.append(work())
-            except SearchStopped as stop:
-                stops.append(stop)
-
-        reason = runner.run([run], control, self._deadline, lambda: None)
-        if reason is not None:
-            raise SearchStopped(reason)
-        if stops:
-            raise stops[0]
-        return found[0]
+        if self._oracle.costs_of is not self:
+            self._oracle.set_costs(self._costs, self._split_cost, self)
+        self.workspace.engine["weigh_pairs"] = weigh_pairs().address
+        return self.run_within(self._whole.depth, work)
 
 
 def _depth(rows: RowSet) -> int:
