@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from streed.rashomon.compiled.counts import count_shallow, count_three
-from streed.rashomon.compiled.near_keys import WIDEST
+from streed.rashomon.compiled.shallow import WIDEST
 from streed.rashomon.kinds import Kinds
 from streed.rashomon.splits import distinct_columns
 

@@ -19,9 +19,7 @@ from numba import int64
 
 from streed.kernels.compiled import own_entry
 from streed.kernels.views import native
-from streed.rashomon.compiled.any_keys import drop_one_label, put_shallow
 from streed.rashomon.compiled.layout import INFINITE
-from streed.rashomon.compiled.near_keys import WIDEST, drop_one_label_near, join_near, put_shallow_near
 from streed.rashomon.compiled.pair_sums import (
     LEAST_ROWS,
     TRIVIAL,
@@ -34,6 +32,7 @@ from streed.rashomon.compiled.pair_sums import (
     separating,
     subtract,
 )
+from streed.rashomon.compiled.shallow import WIDEST, drop_one_label, join_windows, put_shallow
 from streed.rashomon.compiled.tables import listed, new_table, put, put_sums, total_of
 
 FIRST_BITS = 6
@@ -78,18 +77,12 @@ def count_shallow(columns, groups, keys, copies, multiple, options, rows, price,
     table = new_table(FIRST_BITS)
     slack = budget - best
     if counting and slack >= 0:
-        chosen = multiple[active]
-        if slack < WIDEST:
-            near = np.zeros(slack + 1, np.int64)
-            put_shallow_near(
-                both, sums, alone, size, whole, price, depth, chosen, options, left, right, best, slack, near, check,
-                np.empty((2, slack + 1), np.int64),
-            )  # fmt: skip
-            table = put_near(table, best, near, best)
-        else:
-            table = put_shallow(
-                table, best, both, sums, size, whole, price, depth, chosen, options, left, right, budget, check
-            )
+        window = np.zeros(slack + 1 if slack < WIDEST else 0, np.int64)
+        table = put_shallow(
+            table, window, best, both, sums, alone, size, whole, price, depth, multiple[active], options, left, right,
+            budget, check,
+        )  # fmt: skip
+        table = put_near(table, best, window, best)
     found = listed(table)
     return best, found[0], found[1]
 
@@ -153,42 +146,29 @@ def count_three(columns, groups, keys, copies, multiple, options, rows, asked, p
         if least_1 >= INFINITE or least_0 >= INFINITE or least_1 + least_0 + price > budget:
             continue
         slack = budget - (least_1 + least_0 + price)
-        if slack < len(near):
-            trees = np.zeros((4, slack + 1), np.int64)
-            put_shallow_near(
-                one, ones, alone_1, on, sides[0], price, 2, chosen, options, left, right, least_1, slack, trees[0],
-                check, trees[2:],
-            )  # fmt: skip
-            put_shallow_near(
-                zero, zeros, alone_0, size - on, sides[1], price, 2, chosen, options, left_0, right_0, least_0, slack,
-                trees[1], check, trees[2:],
-            )  # fmt: skip
-            check[0] += total_of(trees[0]) * total_of(trees[1]) * chosen[f]
-            if check[0] >= 2.0**62:
-                break
-            join_near(trees[0], trees[1], slack, chosen[f], near, budget - slack - start)
-            if not options[TRIVIAL]:
-                allow(sides[0], on, options)
-                allow(sides[1], size - on, options)
-                drop_one_label_near(sides[0], sides[1], price, start, budget - start, chosen[f], near)
+        is_near = slack < len(near)
+        windows = np.zeros((2, slack + 1 if is_near else 0), np.int64)
+        trees_1 = put_shallow(
+            new_table(FIRST_BITS), windows[0], least_1, one, ones, alone_1, on, sides[0], price, 2, chosen, options,
+            left, right, least_1 + slack, check,
+        )  # fmt: skip
+        trees_0 = put_shallow(
+            new_table(FIRST_BITS), windows[1], least_0, zero, zeros, alone_0, size - on, sides[1], price, 2, chosen,
+            options, left_0, right_0, least_0 + slack, check,
+        )  # fmt: skip
+        if is_near:
+            check[0] += total_of(windows[0]) * total_of(windows[1]) * chosen[f]
+            if check[0] < 2.0**62:
+                join_windows(windows[0], windows[1], slack, chosen[f], near, budget - slack - start)
         else:
-            room_1 = budget - price - least_0
-            room_0 = budget - price - least_1
-            trees_1 = put_shallow(
-                new_table(FIRST_BITS), least_1, one, ones, on, sides[0], price, 2, chosen, options, left, right,
-                room_1, check,
-            )  # fmt: skip
-            trees_0 = put_shallow(
-                new_table(FIRST_BITS), least_0, zero, zeros, size - on, sides[1], price, 2, chosen, options, left_0,
-                right_0, room_0, check,
-            )  # fmt: skip
             table = put_sums(table, low, listed(trees_1), listed(trees_0), price, budget, chosen[f], check)
-            if check[0] >= 2.0**62:
-                break
-            if not options[TRIVIAL]:
-                allow(sides[0], on, options)
-                allow(sides[1], size - on, options)
-                table = drop_one_label(table, low, sides[0], sides[1], price, budget, chosen[f])
+        if check[0] >= 2.0**62:
+            break
+        if not options[TRIVIAL]:
+            allow(sides[0], on, options)
+            allow(sides[1], size - on, options)
+            window, least = (near, start) if is_near else (near[:0], low)
+            table = drop_one_label(table, window, least, sides[0], sides[1], price, budget, chosen[f])
     table = put_near(table, low, near, start)
     return listed(table)
 
