@@ -1,8 +1,8 @@
 """Counts of trees of depth two or less, native: in a window with a place for each key, or in a table of keys.
 
-Of a least key L and a slack s below WIDEST, place i of a window counts trees of key L + i, for i = 0 to s. Where keys are
-further apart the window has no places, and the table is filled. Rows, columns, keys and options are as in `counts.py`;
-matrices of columns are those of `pair_sums.py`.
+Of a least key L and a slack s below WIDEST, place i of a window counts trees of key L + i, for i = 0 to s. Where keys
+are further apart the window has no places, and the table is filled. Rows, columns, keys and options are as in
+`counts.py`; matrices of columns are those of `pair_sums.py`.
 """
 
 # mypy: disable-error-code="no-untyped-def"
