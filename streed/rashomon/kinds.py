@@ -48,8 +48,3 @@ class Kinds:
             numbers = np.arange(at, min(at + _AT_ONCE, len(self.copies)))
             parts.append(packed_sets(self.of_row[:, None] == numbers))
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
-    @property
-    def size(self) -> int:
-        """All rows, by copies."""
-        return int(np.array(self.copies, np.int64)[self.of_row].sum())
