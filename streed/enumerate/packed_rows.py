@@ -37,6 +37,9 @@ class PackedBounds(abc.ABC):
     split: Array
     """(width,) int64: what a branching node adds, first to the cost."""
 
+    ranked_depth = SHALLOW
+    """Up to this depth one native call tells what children cost; beyond three it weighs pairs of columns."""
+
     def __init__(self, packed: PackedProblem, control: Array, search_limits: SearchLimits) -> None:
         self._packed, self.control = packed, control
         self._deadline = None if search_limits.time_limit is None else clock() + search_limits.time_limit
@@ -58,7 +61,7 @@ class PackedBounds(abc.ABC):
 
     def splits(self, rows: RowSet, budget: int) -> Iterator[tuple[int, list[int]]]:
         """See `RowSets`; for depths beyond two."""
-        if rows.is_within(DEEPEST):
+        if rows.is_within(self.ranked_depth):
             ranked = rank_columns(
                 self.workspace.engine.address, rows.rows, _depth(rows), *branch_of(rows), budget, self.split
             )
@@ -130,7 +133,7 @@ class PackedBounds(abc.ABC):
 class PackedRowSets(PackedBounds, RowSets):
     """Rows as (W,) uint64. Costs in units are codes of the engine; trees up to depth four are enumerated natively."""
 
-    direct_depth = DEEPEST
+    direct_depth = ranked_depth = DEEPEST
 
     def __init__(self, oracle: NativeOracle, entries: Array, split: Array, search_limits: SearchLimits) -> None:
         super().__init__(oracle.packed, oracle.control, search_limits)

@@ -10,7 +10,7 @@ import numpy as np
 
 from streed.exact import Array
 from streed.rashomon.compiled.counts import convolve, count_shallow, count_three
-from streed.rashomon.compiled.layout import INFINITE
+from streed.rashomon.compiled.tables import INFINITE
 from streed.rashomon.engine import LEAST_DEPTH, Engine
 from streed.rashomon.histogram import FITS, Histogram, combined
 from streed.rashomon.recursion import Allowed, Key, Recursion, RowLeaves, parted

@@ -12,7 +12,6 @@ import numpy as np
 
 from streed.errors import InputError, MismatchError
 from streed.exact import Array, Range, readable
-from streed.rashomon.answers import Best, Importance
 from streed.rashomon.counting import Counted
 from streed.rashomon.drawing import drawing
 from streed.rashomon.fewest_columns import Fewest, fewest_columns
@@ -33,6 +32,32 @@ COMPLETE, STOPPED = "complete", "stopped"
 
 _ROUNDING = Fraction(1, 10**9)
 """What floats of leaves may lose when they are added, as a part of the sum."""
+
+
+@final
+@attrs.frozen
+class Best:
+    """The best tree of a set by a quantity."""
+
+    quantity: Any
+    """The least that a tree of the set has,"""
+    value: Any
+    """the best value of such a tree,"""
+    tree: Tree
+    """one of them,"""
+    ties: int
+    """and how many there are of that quantity and value."""
+
+
+@final
+@attrs.frozen
+class Importance:
+    """What a column is to the trees of a set."""
+
+    share: float
+    """The part of the trees that ask it."""
+    best_without: Any
+    """The best value of a tree of the set that does not ask it; None if they all do."""
 
 
 @final

@@ -17,8 +17,8 @@ from streed.exact import Array
 from streed.kernels.conjunction_beam import heavy_conjunctions
 from streed.kernels.conjunctions import heaviest_conjunctions
 from streed.kernels.control import LONGEST, ROWS_OF_CONTROL
-from streed.row_prices.cover import least_cover
 from streed.row_prices.leaves import LEAST_PRICE, Leaves
+from streed.row_prices.programs import least_cover
 
 _BITS = 29
 """Weights add up to less than 2^_BITS, so that two such sums fit int32."""

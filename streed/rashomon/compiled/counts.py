@@ -19,7 +19,6 @@ from numba import int64
 
 from streed.kernels.compiled import own_entry
 from streed.kernels.views import native
-from streed.rashomon.compiled.layout import INFINITE
 from streed.rashomon.compiled.pair_sums import (
     LEAST_ROWS,
     TRIVIAL,
@@ -33,7 +32,7 @@ from streed.rashomon.compiled.pair_sums import (
     subtract,
 )
 from streed.rashomon.compiled.shallow import WIDEST, drop_one_label, join_windows, put_shallow
-from streed.rashomon.compiled.tables import listed, new_table, put, put_sums, total_of
+from streed.rashomon.compiled.tables import INFINITE, listed, new_table, put, put_sums, total_of
 
 FIRST_BITS = 6
 """New tables have 2**6 slots."""

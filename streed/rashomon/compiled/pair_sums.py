@@ -14,7 +14,7 @@ from numba import int64
 from streed.kernels.records import LANES
 from streed.kernels.simd import broadcast, count_ones, fill, load, minimum, popcount, smallest, store
 from streed.kernels.views import inline, native
-from streed.rashomon.compiled.layout import INFINITE
+from streed.rashomon.compiled.tables import INFINITE
 
 LEAST_ROWS, RADIX, BEST, TRIVIAL = 0, 1, 2, 3
 """Places in `options`."""

@@ -15,9 +15,8 @@ from numba import int64
 from streed.kernels.records import LANES
 from streed.kernels.simd import fill, first_one, lanes_with
 from streed.kernels.views import copy_into, inline, native
-from streed.rashomon.compiled.layout import INFINITE
 from streed.rashomon.compiled.pair_sums import TRIVIAL, allow, stump_keys
-from streed.rashomon.compiled.tables import put, put_sums, total_of
+from streed.rashomon.compiled.tables import INFINITE, put, put_sums, total_of
 
 WIDEST = 1024
 """Slacks below this have windows."""

@@ -13,6 +13,9 @@ from numba import int64, uint64
 
 from streed.kernels.views import native
 
+INFINITE = 2**61
+"""The key of what there is not; two of them and a price fit int64."""
+
 _HASH = np.uint64(0x9E3779B97F4A7C15)
 
 
