@@ -77,7 +77,7 @@ def _key_by_leaves(e, values):  # type: ignore[no-untyped-def]
     """Makes the keys those of depth one: every side is a leaf."""
     literals = matrix(e.local_literals, 3, max(e.categorical, 1), int64)
     for split in range(e.n_active + e.n_categorical):
-        values[KEY, split] = join_sides(e, values, literals, split, LEAF1)
+        values[KEY, split] = join_sides(e, values, literals, split, int64(LEAF1))
 
 
 @native
@@ -115,12 +115,12 @@ def _order_splits(e, values):  # type: ignore[no-untyped-def]
 def _recall(e, values, column):  # type: ignore[no-untyped-def]
     """Looks the children of a local column up in the branch cache; what is known becomes their lower bound."""
     number = vector(e.active, e.width, int64)[column]
-    high, low = extend_branch(e.asked_high, e.asked_low, literal(number, 1))
+    high, low = extend_branch(e.asked_high, e.asked_low, literal(number, int64(1)))
     values[OPTIMUM1, column] = recall_branch(e, high, low)
     if values[OPTIMUM1, column] != UNKNOWN:
         values[LOWER1, column] = max(values[LOWER1, column], values[OPTIMUM1, column])
     if column < e.n_binary:
-        high, low = extend_branch(e.asked_high, e.asked_low, literal(number, 0))
+        high, low = extend_branch(e.asked_high, e.asked_low, literal(number, int64(0)))
         values[OPTIMUM0, column] = recall_branch(e, high, low)
         if values[OPTIMUM0, column] != UNKNOWN:
             values[LOWER0, column] = max(values[LOWER0, column], values[OPTIMUM0, column])
@@ -137,10 +137,10 @@ def _search(e, values, splits):  # type: ignore[no-untyped-def]
             break
         split = values[ORDER, index]
         goal = e.asked_target if e.asked_all == BELOW else min(e.upper, e.asked_target)
-        bound = join_sides(e, values, literals, split, LOWER1)
+        bound = join_sides(e, values, literals, split, int64(LOWER1))
         if bound < goal or e.asked_all == ALL:
             _recall_split(e, values, literals, split)
-            bound = join_sides(e, values, literals, split, LOWER1)
+            bound = join_sides(e, values, literals, split, int64(LOWER1))
         if bound >= goal and e.asked_all != ALL:
             skipped = min(skipped, bound)
             e.pruned += 1
@@ -154,14 +154,14 @@ def _search(e, values, splits):  # type: ignore[no-untyped-def]
                 e.asked_goal = goal
             _solve_column(e, values, split)
             if values[OPTIMUM1, split] == UNKNOWN or values[OPTIMUM0, split] == UNKNOWN:
-                skipped = min(skipped, join_sides(e, values, literals, split, LOWER1))
+                skipped = min(skipped, join_sides(e, values, literals, split, int64(LOWER1)))
                 e.pruned += 1
                 continue
         else:
             for k in range(literals[0, split - e.n_active], literals[1, split - e.n_active]):
                 if ones[k] > 0:
                     _solve_column(e, values, k)
-        cost = join_sides(e, values, literals, split, OPTIMUM1)
+        cost = join_sides(e, values, literals, split, int64(OPTIMUM1))
         if cost < e.upper:
             e.upper = cost
             e.split = split
@@ -215,11 +215,11 @@ def _solve_column(e, values, column):  # type: ignore[no-untyped-def]
         number = vector(e.active, e.width, int64)[column]
         if e.cost1 != UNKNOWN:
             values[LOWER1, column] = max(values[LOWER1, column], e.cost1)
-            high, low = extend_branch(e.asked_high, e.asked_low, literal(number, 1))
+            high, low = extend_branch(e.asked_high, e.asked_low, literal(number, int64(1)))
             store_branch(e, high, low, e.cost1)
         if is_binary and e.cost0 != UNKNOWN:
             values[LOWER0, column] = max(values[LOWER0, column], e.cost0)
-            high, low = extend_branch(e.asked_high, e.asked_low, literal(number, 0))
+            high, low = extend_branch(e.asked_high, e.asked_low, literal(number, int64(0)))
             store_branch(e, high, low, e.cost0)
     if e.restrictable == 1:
         call(e.push_bounds, e)

@@ -17,7 +17,6 @@ from streed.bnb.session import (
     bounds_of,
     depth_and_budget,
     extract_best,
-    is_one_unit,
     is_over,
     is_short,
     make_workspaces,
@@ -25,6 +24,7 @@ from streed.bnb.session import (
     settle,
     statistics,
 )
+from streed.bnb.terminal import is_terminal
 from streed.bnb.trace import Trace
 from streed.bnb.workspace import Workspace
 from streed.encoding.choice import encoding_with
@@ -100,7 +100,7 @@ def _search(
     control = np.zeros(ROWS_OF_CONTROL, np.int64)
     control[UPPER] = INFINITE
     short = is_short(packed, depth)
-    threads = 1 if short or is_one_unit(depth, budget) else search_limits.threads
+    threads = 1 if short or is_terminal(depth, budget) else search_limits.threads
     target = INFINITE if search_limits.beat is None else min(encoding.target(search_limits.beat), INFINITE)
     control[SHARED_UPPER] = target
     workspaces = make_workspaces(problem, packed, search_limits, procedure, threads, depth, budget, relaxed, control)

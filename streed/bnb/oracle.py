@@ -22,7 +22,6 @@ from streed.bnb.session import (
     bounds_of,
     depth_and_budget,
     extract_best,
-    is_one_unit,
     is_over,
     is_short,
     link_units,
@@ -33,6 +32,7 @@ from streed.bnb.session import (
     statistics,
     with_chunks,
 )
+from streed.bnb.terminal import is_terminal
 from streed.bnb.workspace import Workspace
 from streed.encoding.row_costs import RowCosts, category_counts
 from streed.exact import Array
@@ -149,9 +149,10 @@ class NativeOracle(LinearOracle):
         if short:
             self._procedure.run(workspace, depth, budget)
         else:
-            used += [] if ahead or is_one_unit(depth, budget) else self._prepare_helpers()
+            workspace.forget_root()
+            used += [] if ahead or is_terminal(depth, budget) else self._prepare_helpers()
             searches, end = searches_of(self._procedure, used, depth, budget)
-            if ahead:
+            if ahead and not is_terminal(depth, budget):
                 searches = [functools.partial(self._procedure.begin, workspace, depth, budget)]
             elif self._row_prices and depth == UNLIMITED:
                 find_leaves = functools.partial(self._find_leaves, costs, divisor)
@@ -233,7 +234,7 @@ class NativeOracle(LinearOracle):
                 each.lane_type = lane_type
                 if states:
                     each.restore(next(iter(states.values())))
-                link_units(each, self.packed.kind, self._relaxed)
+                link_units(each, self.packed.kind, self._relaxed, False)
                 each.engine.write({"frontier": UNLIMITED, "best_first": self._procedure.best_first})
                 states[lane_type] = each.state()
             each.begin_like(states[lane_type], workspace)
@@ -265,7 +266,7 @@ class NativeOracle(LinearOracle):
             workspace.lane_type = lane_type
             if self._states:
                 workspace.restore(next(iter(self._states.values())))
-            link_units(workspace, self.packed.kind, self._relaxed)
+            link_units(workspace, self.packed.kind, self._relaxed, is_terminal(*self.limits))
             self._procedure.compile(self.limits[0])
             self._states[lane_type] = workspace.state()
             return

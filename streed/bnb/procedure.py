@@ -23,6 +23,7 @@ import attrs
 
 from streed.bnb.root import place
 from streed.bnb.session import search_for, search_fully
+from streed.bnb.terminal import is_terminal, solve_root
 from streed.bnb.waves import search_wave
 from streed.bnb.workspace import Workspace
 from streed.kernels.compiled import ready
@@ -55,6 +56,9 @@ class Procedure:
         It returns early when the control words say stop, and when memory is too small to go on. Of several threads, the
         first begins, and all finish together (threads.py).
         """
+        if is_terminal(depth, budget):
+            solve_root(workspace, depth)
+            return
         # with prices of rows beside it, the search takes turns with them in place of waves
         self.begin(workspace, depth, budget, alone=workspace.turns is None)
         self.finish(workspace, depth, budget)

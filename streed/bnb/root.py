@@ -5,8 +5,8 @@ from __future__ import annotations
 from numba import int64
 
 from streed.bnb.choosing import next_side
-from streed.bnb.expand import is_shallow, open_node
-from streed.bnb.improve import aim, enter, improve, leave, report, solve_shallow, use_edge
+from streed.bnb.expand import open_node
+from streed.bnb.improve import aim, enter, improve, leave, use_edge
 from streed.bnb.node_index import find_node
 from streed.bnb.nodes import nodes_of, sort_edges
 from streed.bnb.shared_store import go_in, go_out
@@ -21,6 +21,8 @@ from streed.kernels.views import native, vector
 def search_root(engine, depth, budget, again):  # type: ignore[no-untyped-def]
     """Searches the problem whose rows stand behind the last node, or goes on with the last one; its node is e.root.
 
+    It is none that the terminal solver answers at once (terminal.py).
+
     Returns when it is solved or no tree costs less than e.root_target, when the search was stopped, or when there is no
     more room: e.crowded then is 1. Where e.root_edge names an edge, only this one is searched; processes that share no
     memory open the root alike, so that a number is the same split in all. If e.settled asks for it, the ties of a
@@ -34,11 +36,8 @@ def search_root(engine, depth, budget, again):  # type: ignore[no-untyped-def]
         place_root(e, depth, budget)
     e.crowded = 0
     vector(e.path, e.path_space, int64)[0] = e.root
-    if e.root_edge != NONE and not is_shallow(nodes_of(e)[e.root]):
+    if e.root_edge != NONE:
         _search_edge(e, e.root_edge)
-    elif is_shallow(nodes_of(e)[e.root]):
-        solve_shallow(e, int64(0), e.root_target, e.root_high, e.root_low)
-        report(e)
     else:
         go_in(e, e.root)
         improve(e, int64(0), e.root_target, e.root_high, e.root_low)

@@ -16,12 +16,13 @@ from streed.bnb.extraction import extract_tree
 from streed.bnb.layout import join_store
 from streed.bnb.root import search_root
 from streed.bnb.shared_words import CHILD_CHUNK, EDGE_CHUNK, NODE_CHUNK
+from streed.bnb.terminal import compile_tree, extract_root, is_terminal, solve_root
 from streed.bnb.threads import Team
 from streed.bnb.workspace import MOST_KEPT, SHORT_PATH, Space, Workspace
 from streed.kernels.compiled import ready
 from streed.kernels.control import STOP
 from streed.kernels.packed import PackedProblem
-from streed.kernels.records import ASKED, CHILD, EDGE, INFINITE, NODE, SHALLOW, UNLIMITED
+from streed.kernels.records import ASKED, CHILD, EDGE, INFINITE, NODE, UNLIMITED
 from streed.problem import Problem, SearchLimits, process_memory
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ def make_workspaces(
     """
     lane_type = packed.lane_type()
     limit = min(depth, budget)
+    terminal = is_terminal(depth, budget)
     space = cache_sizes.space_for(
         packed,
         search_limits.memory_limit,
@@ -90,9 +92,9 @@ def make_workspaces(
         workspace = Workspace(packed, space, lane_type, control, relaxed, branches, joins=number > 0)
         if number == 0:
             workspace.forget_root()
-        link_units(workspace, packed.kind, relaxed)
+        link_units(workspace, packed.kind, relaxed, terminal)
         procedure.compile(depth)
-        if search_limits.memory_limit is not None:
+        if search_limits.memory_limit is not None and not terminal:
             ready(evict, "(int64,)")  # not in the middle of the search
         workspace.engine.write({"frontier": UNLIMITED, "best_first": procedure.best_first})
         workspaces.append(workspace)
@@ -158,6 +160,9 @@ def search_fully(workspace: Workspace, depth: int, budget: int, *, again: bool =
     What best-first search looks at next may just have been forgotten, so it turns to depth-first search, which needs no
     more than a path, below a frontier that moves up whenever something is forgotten.
     """
+    if is_terminal(depth, budget):
+        solve_root(workspace, depth)
+        return
     engine = workspace.engine
     turns = workspace.turns
     seen: set[int] = set()
@@ -203,7 +208,7 @@ def settle(
     engine, control = workspace.engine, workspace.control
     if lower < upper or engine["evictions"] or engine["combine"]:
         return
-    if is_one_unit(depth, budget):
+    if is_terminal(depth, budget):
         engine["settled"] = 1
         return
 
@@ -223,6 +228,8 @@ def settle(
 
 def extract_best(workspace: Workspace, packed: PackedProblem, depth: int, budget: int) -> Any:
     """The best tree in preorder; what was forgotten of it is searched again, as long as that gets on."""
+    if is_terminal(depth, budget):
+        return extract_root(workspace, packed, depth)
     engine, rows = workspace.engine, workspace.rows
     for _ in range(_MOST_REPAIRS):
         preorder = extract_tree(engine.address, packed.column, packed.flipped, rows, depth, budget)
@@ -241,16 +248,22 @@ def extract_best(workspace: Workspace, packed: PackedProblem, depth: int, budget
     return extract_tree(engine.address, packed.column, packed.flipped, rows, depth, budget)
 
 
-def link_units(workspace: Workspace, kind: str, relaxed: bool) -> None:
-    """Gives the record the addresses of the work units that the search will call; compiles them if need be."""
+def link_units(workspace: Workspace, kind: str, relaxed: bool, terminal: bool) -> None:
+    """Gives the record the addresses of the kernels that will be called; compiles them if need be.
+
+    `terminal`: there will be no search beyond what the terminal solver does.
+    """
     engine, lane = workspace.engine, workspace.lane_type
     engine["solve_shallow"] = units.shallow().address
     engine["prepare"] = units.prepare(kind, lane).address
     engine["solve_children"] = units.solve_children(kind, lane).address
     engine["push_bounds"] = units.push(lane).address
+    engine["load"] = units.load().address
+    if terminal:
+        compile_tree()
+        return
     if not relaxed:
         engine["expand"] = units.expand(*workspace.expansion(kind)).address
-    engine["load"] = units.load().address
     engine["open_node"] = opening().address
     ready(search_root, "(int64, int64, int64, boolean)")
 
@@ -274,11 +287,6 @@ def is_short(packed: PackedProblem, depth: int) -> bool:
     # the columns of the last two levels, after every split above them, whose sides share all rows
     pairs = float(packed.n_columns) ** max(2, depth)
     return pairs * (len(packed.row_bits) * per_row * (packed.n_labels + 1) + per_pair) < _SHORT
-
-
-def is_one_unit(depth: int, budget: int) -> bool:
-    """Whether the whole problem is solved by one work unit, which threads do not share."""
-    return depth <= SHALLOW and budget == UNLIMITED
 
 
 def statistics(

@@ -263,6 +263,10 @@ class Workspace:
         lower, upper = self._bounds_at(self.engine["root"]).tolist()
         return lower, upper
 
+    def set_root_bounds(self, lower: int, upper: int) -> None:
+        """Writes the bounds of the node that is searched."""
+        self._bounds_at(self.engine["root"])[:] = lower, upper
+
     def raise_root(self, lower: int) -> None:
         """Writes a lower bound of the node that was searched, as far as it is above its own and not above its upper."""
         bounds = self._bounds_at(self.engine["root"])

@@ -19,7 +19,8 @@ import attrs
 
 from streed.bnb.native_search import certify, search_native
 from streed.bnb.procedure import DEPTH_FIRST
-from streed.bnb.session import depth_and_budget, is_one_unit, is_short
+from streed.bnb.session import depth_and_budget, is_short
+from streed.bnb.terminal import is_terminal
 from streed.cluster.frontier import Frontier, Overflow
 from streed.cluster.pieces import Piece, Shared, improve
 from streed.encoding.encoding import TooImprecise
@@ -69,7 +70,7 @@ class Distributed(Driver):
         while True:
             packed = shared.encoded().packed
             depth, budget = depth_and_budget(packed, problem.max_depth, problem.max_nodes)
-            if is_short(packed, depth) or is_one_unit(depth, budget):
+            if is_short(packed, depth) or is_terminal(depth, budget):
                 return cast(Outcome, search_native(problem, search_limits, DEPTH_FIRST))
             try:
                 return self._search(shared, search_limits, deadline)

@@ -141,9 +141,6 @@ else:
 @native
 def count_node(e, lane, multipliers, planes):  # type: ignore[no-untyped-def]
     """Pair sums and totals of the node at hand, for multipliers of shape (G, planes)."""
-    if e.wide == 1:
-        sum_node(e, lane, int64, planes)
-        return
     words = matrix(e.words, e.n_words, e.stride, int16)
     begins = vector(e.group_begins, e.groups + 1, int64)
     group_rows = vector(e.group_rows, e.groups + 1, int64)
@@ -154,6 +151,15 @@ def count_node(e, lane, multipliers, planes):  # type: ignore[no-untyped-def]
         totals[p] = 0
         for g in range(e.groups):
             totals[p] += multipliers[g, p] * (group_rows[g + 1] - group_rows[g])
+
+
+@native
+def count_or_sum_node(e, lane):  # type: ignore[no-untyped-def]
+    """Pair sums and totals of the node at hand by profits, of groups or (`wide`) of rows."""
+    if e.wide == 1:
+        sum_node(e, lane, int64, e.planes)
+    else:
+        count_node(e, lane, matrix(e.profits, e.groups, e.planes, int64), e.planes)
 
 
 @native

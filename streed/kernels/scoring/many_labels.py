@@ -10,7 +10,7 @@ from __future__ import annotations
 from numba import int64
 
 from streed.kernels import values as rows
-from streed.kernels.counting.pair_counts import count_child, count_node
+from streed.kernels.counting.pair_counts import count_child, count_or_sum_node
 from streed.kernels.counting.pair_sums import sum_child
 from streed.kernels.counting.rows import load_child
 from streed.kernels.records import INFINITE, LANES
@@ -204,7 +204,7 @@ def leaf_cost(e, totals):  # type: ignore[no-untyped-def]
 def prepare_labelled(e, lane):  # type: ignore[no-untyped-def]
     """Answers in e.upper with the cost of the loaded node as a leaf; fills pair sums, column sums and `values`."""
     stride = e.stride
-    count_node(e, lane, matrix(e.profits, e.groups, e.planes, int64), e.planes)
+    count_or_sum_node(e, lane)
     pairs = matrix(e.pairs, e.planes * stride, stride, lane)
     sums = matrix(e.sums, e.planes, e.width, lane)
     scores = matrix(e.scores, ROWS_OF_SCORES, e.width, lane)
