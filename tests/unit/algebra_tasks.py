@@ -84,35 +84,8 @@ class Gain(Task):
 
 @final
 @attrs.frozen
-class Treatments(Task):
-    """Labels of its own."""
-
-    def statistics(self, data: Dataset) -> dict[str, Array]:
-        return {"y": data.class_numbers}
-
-    def labels(self, data: Dataset) -> tuple[str, ...]:
-        return ("drug", "placebo", "nothing")
-
-    def leaf_cost(self, s: State, k: int) -> Any:
-        return s.y * k
-
-
-@final
-@attrs.frozen
 class Pairs(Task):
     order: ClassVar[str] = COMPONENTWISE
-
-    def statistics(self, data: Dataset) -> dict[str, Array]:
-        return {"y": data.class_numbers}
-
-    def leaf_cost(self, s: State, k: int) -> Any:
-        return (s.y, s.rows)
-
-
-@final
-@attrs.frozen
-class Paired(Task):
-    """Tuples in a total order."""
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
         return {"y": data.class_numbers}

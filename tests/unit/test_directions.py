@@ -63,20 +63,6 @@ class ByBetter(Hits):
 
 
 @attrs.frozen
-class Paid(Purity):
-    """Purity less a price of every branching node."""
-
-    maximize: bool = True  # type: ignore[misc]
-    superadditive: bool = True  # type: ignore[misc]
-
-    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
-        return -0.75
-
-    def lower_bound(self, s: State) -> Any:
-        return float(sum(s.n))
-
-
-@attrs.frozen
 class ShownPositive(Hits):
     """Paid, and shown as a gain."""
 
