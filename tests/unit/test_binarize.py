@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streed.binarize import METHODS, Settings, TableRecipe, make_recipe
-from streed.binarize.cuts import quantiles, spread
+from streed.binarize.cuts import between, quantiles, spread
 from streed.binarize.mdlp import mdlp
 from streed.binarize.planning import Teacher
 from streed.data import Kind
@@ -185,3 +185,11 @@ def test_refuses_what_no_tree_can_ask_about() -> None:
     refused("X", "'x'", "below 2**63", call=lambda: make_recipe({"x": [dt.timedelta.max]}))
     refused("thresholds", "'guess'", call=lambda: Settings("guess"))
     refused("n_thresholds", "0", call=lambda: Settings(n_thresholds=0))
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False, width=64), min_size=2, max_size=2, unique=True))
+def test_a_threshold_lies_between_its_neighbours(pair: list[float]) -> None:
+    low, high = sorted(pair)
+    assert low <= between(low, high, whole=False) < high
+    if low.is_integer() and high.is_integer() and abs(low) < 2**53 > abs(high):
+        assert low <= between(low, high, whole=True) < high
