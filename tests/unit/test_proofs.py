@@ -28,7 +28,6 @@ from streed.export import to_json
 from streed.proof import check
 from streed.tasks import (
     F1,
-    AbsoluteError,
     Accuracy,
     BalancedAccuracy,
     CostSensitive,
@@ -36,6 +35,7 @@ from streed.tasks import (
     EqualizedOdds,
     EqualOpportunity,
     FBeta,
+    Gini,
     InstanceCosts,
     Jaccard,
     SparseAccuracy,
@@ -150,7 +150,7 @@ def test_a_stopped_prover_leaves_a_bound() -> None:
 def test_what_cannot_be_proved_is_refused() -> None:
     X, y = labels()
     with pytest.raises(TaskError, match="not of this task"):
-        proof.prove(streed.solve(AbsoluteError(), X, y, max_depth=2), X, y)
+        proof.prove(streed.solve(Gini(), X, y, max_depth=2), X, y)
     with pytest.raises(InputError, match="has no tree"):
         proof.prove(3, X, y)
     with pytest.raises(InputError, match="tree"):
@@ -396,4 +396,4 @@ def test_proofs_that_cannot_be_are_refused_before_the_search(tmp_path: Path, mon
     with pytest.raises(InputError, match="table by its name"):
         streed.solve(Accuracy(), X, y, max_depth=3, proof=tmp_path / "x.csv")
     with pytest.raises(TaskError, match="not of this task"):
-        streed.solve(AbsoluteError(), X, y, max_depth=3, proof=tmp_path / "x.proof")
+        streed.solve(Gini(), X, y, max_depth=3, proof=tmp_path / "x.proof")
