@@ -202,7 +202,7 @@ class RashomonSet:
         size = (root.rows, depth, nodes, min_leaf)
         claims = Claims(task, shown, *worst, status, *size, max_cuts=cuts, **said)  # type: ignore[arg-type]
         tree = Tree.grown(root, data, labels, claims=claims)
-        return tree if task.shows_labels else attrs.evolve(tree, shown=leaf_displays(tree, bound, data))
+        return tree if bound.shows_labels else attrs.evolve(tree, shown=leaf_displays(tree, bound, data))
 
     @property
     def _is_whole(self) -> bool:
