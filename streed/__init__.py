@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from streed.cluster.distributed import Distributed
-    from streed.cluster.frontier import frontier
     from streed.data import Dataset
     from streed.drivers.branches import Branches
     from streed.drivers.depth_first import DepthFirst
@@ -52,7 +51,6 @@ __all__ = [
     "Tree",
     "__version__",
     "explain",
-    "frontier",
     "improve",
     "maximize",
     "minimize",
@@ -81,7 +79,6 @@ _HOMES = {
     "TaskError": "streed.errors",
     "Tree": "streed.tree",
     "explain": "streed.task.analysis.facts",
-    "frontier": "streed.cluster.frontier",
     "improve": "streed.solve",
     "maximize": "streed.task.algebra",
     "minimize": "streed.task.algebra",

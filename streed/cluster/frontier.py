@@ -1,8 +1,5 @@
 """The splits of the root with their bounds: what is left to search, to be handed out, saved and resumed.
 
-    while (piece := frontier.next()) is not None:
-        frontier.settle(improve(frontier.problem, piece))  # here, or in any process of any machine
-
 A bound of a split is settled once it has reached the best value. What is not settled has the bound that was proved so
 far, at first that of the relaxation at the root, so that the frontier knows a gap at any time.
 """
@@ -19,45 +16,8 @@ import attrs
 import numpy as np
 
 from streed.cluster.pieces import Piece, Progressed, Root, Shared
-from streed.data import Dataset
 from streed.errors import InputError
-from streed.exact import Range
 from streed.kernels.records import INFINITE
-from streed.problem import Problem
-from streed.task import Task
-from streed.tree import Tree
-
-
-def frontier(
-    task: Task,
-    X: Any,
-    y: Any = None,
-    *,
-    max_depth: int | None = None,
-    max_nodes: int | None = None,
-    min_leaf: int = 1,
-    seconds: float | None = None,
-    memory_limit: int | None = None,
-    **given: Any,
-) -> Frontier:
-    """The splits of the root of a problem, to be searched by whatever hands out work; the data as `streed.solve` takes
-    them.
-
-    `seconds`: so long a piece is worked on before it comes back with what is known (None: until it is settled).
-    `memory_limit`: bytes of each process that works on pieces. Raises TaskError for tasks that no native search takes,
-    such as scores of several sums: these go through `streed.Distributed`, and InputError for ordered columns likewise.
-    """
-    for name, limit, least in (("max_depth", max_depth, 0), ("max_nodes", max_nodes, 0), ("min_leaf", min_leaf, 1)):
-        Range(least, whole=True, optional=least == 0).read(name, limit)
-    data = Dataset.make(X, y, **given)
-    if data.ordered:
-        name = data.names[min(data.ordered)]
-        remedy = "give questions, by streed.Binarizer, or use search=streed.Distributed(client)"
-        raise InputError("X", f"column {name!r} is ordered, and a frontier is of 0/1 and categorical columns", remedy)
-    bound = task.bind(data)
-    supports = [limit.support for limit in bound.limits if limit.support is not None]
-    problem = Problem(data, bound, max_depth, max_nodes, min(max([min_leaf, *supports]), data.size + 1))
-    return Frontier(Shared(problem, seconds=seconds, memory_limit=memory_limit))
 
 
 class Overflow(Exception):
@@ -66,7 +26,7 @@ class Overflow(Exception):
 
 @final
 class Frontier:
-    """The splits of the root of a problem; made by `streed.frontier`, and by the driver `streed.Distributed`."""
+    """The splits of the root of a problem."""
 
     def __init__(self, shared: Shared, beat: Any = None) -> None:
         root = Root(shared)
@@ -140,12 +100,10 @@ class Frontier:
     def settle(self, found: Progressed) -> None:
         """Takes what became of a piece: bounds of all splits, and a better tree if there is one.
 
-        Raises Overflow where a cost did not fit its code, and InputError for an answer to another problem.
+        Raises Overflow where a cost did not fit its code.
         """
         if found.overflow:
             raise Overflow
-        if found.splits != self._opened.splits:
-            raise InputError("found", "it is of another problem", "settle what `next` handed out")
         before = self.goal, int(self.lowers[found.edge])
         self.lowers = np.maximum(self.lowers, np.array(found.lowers, np.int64))
         self.root_lower = max(self.root_lower, min(found.root_lower, found.upper))
@@ -155,15 +113,6 @@ class Frontier:
             self._flying.discard(found.edge)  # else memory is too small to get on
         for key, more in (("nodes", found.nodes), ("pieces", 1), ("seconds_workers", found.seconds)):
             self.counts[key] += more
-
-    def tree(self) -> Tree | None:
-        """The best known tree, measured again from the raw data; None without one."""
-        if self.preorder is None:
-            return None
-        problem, bounds = self.problem.problem, self.bounds
-        solution, _ = self.encoding.solution(problem, self.preorder, self.upper, bounds[0], self.is_done)
-        labels, unit = tuple(problem.task.labels(problem.data)), self.encoding.unit
-        return Tree.grown(solution.root, problem.data, labels, unit=unit, shown=solution.shown)
 
     def save(self, path: str | Path) -> None:
         """Writes what is known, whole or not at all."""

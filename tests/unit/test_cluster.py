@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import streed
-from streed.cluster import Frontier, forget, improve
+from streed.cluster.pieces import forget
 from streed.tasks import F1, Accuracy, BalancedAccuracy, DemographicParity, Gini, SparseAccuracy, SquaredError
 from streed.tree.evaluation import evaluate
 from tests.processes import started
@@ -50,16 +50,6 @@ def client() -> Iterator[Any]:
 def hard() -> streed.Result:
     """The proof of one process."""
     return streed.solve(Accuracy(), HARD, HARD_Y, **HARD_TASK)
-
-
-def frontier_of(task: streed.Task, X: Any, y: Any, max_depth: int | None, **given: Any) -> Frontier:
-    return streed.frontier(task, X, y, max_depth=max_depth, **given)
-
-
-def search(frontier: Frontier) -> None:
-    """Searches to the end in this process."""
-    while (piece := frontier.next()) is not None:
-        frontier.settle(improve(frontier.problem, piece))
 
 
 CASES: dict[str, tuple[streed.Task, dict[str, Any]]] = {
@@ -153,21 +143,22 @@ def test_a_coordinator_that_is_killed_is_resumed(client: Any, hard: streed.Resul
     assert not file.exists()
 
 
-def test_answers_and_files_of_other_problems_are_refused(tmp_path: Path) -> None:
-    frontier, other = frontier_of(Accuracy(), X, Y, 5), frontier_of(Accuracy(), X[:, :20], Y, 5)
-    piece = other.next()
-    assert piece is not None
-    answer = improve(other.problem, piece)
-    refused("found", "another problem", call=lambda: frontier.settle(answer))
-    other.save(tmp_path / "other.json")
-    refused("path", "another problem", call=lambda: frontier.load(tmp_path / "other.json"))
-    saved = json.loads((tmp_path / "other.json").read_text(encoding="utf-8"))["streed frontier"]
-    for k in range(len(saved)):
-        broken = {"streed frontier": [*saved[:k], {}, *saved[k + 1 :]]}
-        (tmp_path / f"{k}.json").write_text(json.dumps(broken), encoding="utf-8")
-        with pytest.raises(streed.InputError, match="another problem" if k == 0 else "no frontier"):
-            other.load(tmp_path / f"{k}.json")
-    for text in ("[1, 2", "[1, 2]", "", '{"streed frontier": 3}', '{"streed frontier": []}'):
-        (tmp_path / "text.json").write_text(text, encoding="utf-8")
-        refused("path", "no frontier", call=lambda: frontier.load(tmp_path / "text.json"))
-    refused("path", "cannot be read", call=lambda: frontier.load(tmp_path / "none.json"))
+def test_files_that_hold_no_search_are_refused(client: Any, tmp_path: Path) -> None:
+    file = tmp_path / "frontier.json"
+    there = streed.Distributed(client, slice=0.2, file=file)
+    first = streed.solve(Accuracy(), HARD, HARD_Y, search=there, time_limit=0.5, **HARD_TASK)
+    assert first.status == "feasible"
+    saved = json.loads(file.read_text(encoding="utf-8"))["streed frontier"]
+    texts = ["[1, 2", "[1, 2]", "", '{"streed frontier": 3}', '{"streed frontier": []}']
+    texts += [json.dumps({"streed frontier": [*saved[:k], {}, *saved[k + 1 :]]}) for k in range(1, len(saved))]
+    for text in texts:
+        file.write_text(text, encoding="utf-8")
+        with pytest.raises(streed.InputError, match="no frontier"):
+            streed.solve(Accuracy(), HARD, HARD_Y, search=there, **HARD_TASK)
+
+
+def test_what_cannot_be_shared_out_is_refused(client: Any) -> None:
+    refused("client", "no Dask client", call=lambda: streed.Distributed(object()))
+    refused("slice", "> 0", call=lambda: streed.Distributed(client, slice=0))
+    with pytest.raises(streed.TaskError, match="front"):
+        streed.solve(Accuracy() & BalancedAccuracy(), X, Y, max_depth=2, search=streed.Distributed(client))
