@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import io
 import pickle
+import warnings
 from typing import Any
 
 import joblib
@@ -30,6 +31,7 @@ from streed.estimators import (
     SurvivalTree,
 )
 from streed.tasks import F1, Accuracy, MinSupport, SparseAccuracy, Splits
+from tests.differential import estimators
 from tests.unit.estimator_table import SEX, TABLE, TARGET, TRUTH, N
 from tests.unit.refusal import refused
 
@@ -239,3 +241,21 @@ def test_an_early_stop_is_told() -> None:
     assert model.lower_bound_ < model.value_
     assert "stopped early" in model._repr_html_()
     refused("time_limit", "path", call=lambda: model.cost_complexity_path(X, y))
+
+
+PART = ("text as objects", "bool as pandas pyarrow", "int as polars table", "numbers as polars", "as csr", "as masked")
+"""Of the cells of `python -m tests.differential.estimators`, those that the default tests try, of two estimators."""
+
+
+def test_estimators_take_labels_and_tables_of_every_kind() -> None:
+    chosen = [
+        (name, cell)
+        for name, cell in estimators.cells()
+        if any(part in name for part in PART)
+        and name.startswith(("classifier:", "fair:", "policy:"))
+        and "=2" not in name
+    ]
+    assert len(chosen) > 8
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert [name for name, cell in chosen if not cell()] == []

@@ -1,0 +1,375 @@
+"""What public reports and new users ran into stays mended: the right values, and the errors that name what to do."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, final
+
+import attrs
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import streed
+from streed.data import Dataset
+from streed.estimators import (
+    CostSensitiveTreeClassifier,
+    FairTreeClassifier,
+    OptimalTreeClassifier,
+    OptimalTreeRegressor,
+    PolicyTree,
+    SurvivalTree,
+)
+from streed.exact import Array
+from streed.export import to_sql
+from streed.task import State, Task
+from streed.task.analysis.extent import affordable
+from streed.tasks import (
+    F1,
+    AbsoluteError,
+    Accuracy,
+    BalancedAccuracy,
+    BrierScore,
+    CostSensitive,
+    Entropy,
+    Gini,
+    InstanceCosts,
+    LinearLeaves,
+    MonotoneErrors,
+    PoissonDeviance,
+    PolicyValue,
+    QuantileError,
+    RelativeRisk,
+    Splits,
+    SquaredError,
+)
+from streed.tasks.cost_tables import CostTable, TestCost
+from tests.unit.refusal import refused
+from tests.unit.shell import run as shell
+
+
+def test_twelve_countries() -> None:
+    """Targets of trillions, of which the sums of squares are beyond what floats hold to the last digit."""
+    y = np.array([25.4, 17.9, 4.2, 4.1, 3.4, 3.1, 2.8, 2.1, 2.0, 1.9, 1.7, 1.6])
+    X = np.array([[333], [1412], [125], [84], [1417], [67], [68], [39], [144], [215], [52], [26]])
+    for unit in (1.0, 1e9, 1e12, 1e-12, 1e-15, 1e-150):
+        tree = OptimalTreeRegressor(max_depth=1, cuts="all").fit(X, y * unit)
+        assert (tree.get_n_leaves(), tree.optimal_) == (2, True)
+        assert tree.score(X, y * unit) == pytest.approx(1 - 0.406, abs=1e-3)
+    refused("y", "beyond the range of floats", call=lambda: streed.solve(SquaredError(), X, y * 1e160, max_depth=1))
+
+
+_RNG = np.random.default_rng(7)
+_CODES, _POINTS = _RNG.integers(0, 2, (40, 5)), _RNG.normal(size=(40, 2)).round(2)
+_TARGETS, _COUNTS = _RNG.normal(0, 3, 40).round(2), _RNG.integers(0, 5, 40)
+_KINDS, _EVENTS = _RNG.integers(0, 3, 40), (_RNG.random(40) < 0.6).astype(int)
+_EACH, _GIVEN = _RNG.normal(0, 3, (40, 3)).round(2), np.array([0.25, 0.5, 0.25])
+_WEIGHTS = _RNG.uniform(0.1, 2, 40).round(3)
+_UNITS = [
+    (1, 0, 1),
+    (1e-150, 0, 1),
+    (1e150, 0, 1),
+    (1, 0, 1e-200),
+    (1, 0, 1e200),
+    (1e-9, 1e3, 1),
+    (1e100, 1e104, 1e-90),
+]
+
+
+def _priced(a: Fraction, c: Fraction) -> Task:
+    return SquaredError(3 * a * a * c)
+
+
+@final
+@attrs.frozen
+class _Own(Task):
+    """A user's squared errors, with nothing said of them."""
+
+    def statistics(self, data: Dataset) -> dict[str, Array]:
+        return {"n": np.ones(data.n_rows), "sum": data.targets, "square": data.targets**2}
+
+    def labels(self, data: Dataset) -> Sequence[Any]:
+        return ("mean",)
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return s.square - s.sum * (s.sum / s.n) if s.n else 0.0
+
+
+_PAST = {"treatment": _KINDS, "propensity": _GIVEN[_KINDS]}
+
+
+_SCALED: dict[str, tuple[Any, str, dict[str, Any]]] = {
+    "squared": (SquaredError(), "y+", {}),
+    "squared, a price": (_priced, "y+", {}),
+    "squared, normalized": (SquaredError(0.02, normalized=True), "y+", {}),
+    "squared, a user's": (_Own(), "y", {}),
+    "absolute": (AbsoluteError(), "y+", {}),
+    "quantile": (QuantileError(0.3), "y+", {}),
+    "linear": (LinearLeaves(), "y+", {"features": _EACH[:, :2]}),
+    "linear, ridge": (LinearLeaves(0.5), "y+", {"features": _EACH[:, :2]}),
+    "Poisson": (PoissonDeviance(), "counts", {}),
+    "survival": (RelativeRisk(), "times", {"event": _EVENTS}),
+    "costs of rows": (InstanceCosts(), "", {"costs": _EACH}),
+    "policy, direct": (PolicyValue("dm"), "", {**_PAST, "predicted": _EACH}),
+    "policy, robust": (PolicyValue("dr"), "", {**_PAST, "predicted": _EACH, "outcome": _TARGETS}),
+    "policy, inverse": (PolicyValue("ipw"), "", {**_PAST, "outcome": _TARGETS}),
+    "Gini": (Gini(), "classes", {}),
+    "entropy": (Entropy(), "classes", {}),
+    "Brier": (BrierScore(), "classes", {}),
+    "accuracy": (Accuracy(), "classes", {}),
+    "balanced": (BalancedAccuracy(), "classes", {}),
+}
+
+
+@pytest.mark.parametrize("X", [_CODES, _POINTS], ids=["columns", "thresholds"])
+@pytest.mark.parametrize("name", _SCALED)
+def test_the_tree_does_not_depend_on_units(name: str, X: Array) -> None:
+    """y -> a y + b, costs times a, and weights times c."""
+    task, kind, rows = _SCALED[name]
+    first: list[int] = []
+    for a, b, c in _UNITS:
+        given = {k: v * a if k in ("costs", "predicted", "outcome") else v for k, v in rows.items()}
+        y = {"": None, "classes": _KINDS, "counts": _COUNTS * a, "times": (_POINTS[:, 0] ** 2).round(2) * a}
+        asked = task(*map(Fraction, (a, c))) if callable(task) else task
+        targets = y.get(kind, a * _TARGETS + (b if kind == "y+" else 0))
+        weighed = None if isinstance(task, _Own) else _WEIGHTS * c
+        result = streed.solve(asked, X, targets, max_depth=2, max_cuts="all", sample_weight=weighed, **given)
+        assert result.tree is not None
+        first = first or result.tree.apply(X).tolist()
+        assert result.tree.apply(X).tolist() == first
+        assert len(set(first)) > 2
+        assert result.status == "optimal"
+        assert result.gap == 0
+
+
+def test_squared_errors_are_the_trees_own() -> None:
+    rng = np.random.default_rng(5)
+    for targets in (rng.normal(size=60), np.round(rng.normal(size=60) * 1e3, 1), rng.normal(size=60) + 1e9):
+        data = Dataset.make(rng.integers(0, 2, (60, 5)), targets)
+        result = streed.solve(SquaredError(), data, max_depth=3)
+        assert result.tree is not None
+        leaves = result.tree.apply(data)
+        exact: Any = Fraction(0)
+        for leaf in set(leaves.tolist()):
+            mine = [Fraction(repr(x)) for x in targets[leaves == leaf].tolist()]
+            mean = sum(mine) / len(mine)
+            exact += sum((x - mean) ** 2 for x in mine)
+        assert result.value == float(exact)
+        assert (result.status, result.lower_bound) == ("optimal", result.value)
+        assert result.stats["rounding"] < 1e-9 * result.value
+
+
+ROWS = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 9)
+
+
+LABELS = ["ill", "sick", "well"]
+
+
+SICK = [LABELS[k] for k in [0, 1, 2, 2, 1, 1, 0, 0, 1, 0, 2, 1] * 3]
+
+
+MATRIX = np.array([[0, 1, 7], [2, 0, 3], [9, 4, 0]])
+
+
+NAMED = pd.DataFrame(MATRIX, LABELS, LABELS)
+
+
+SHUFFLED = NAMED.iloc[[2, 0, 1], [1, 2, 0]]
+
+
+@pytest.mark.parametrize(
+    ("costs", "said"),
+    [
+        (SHUFFLED.rename(columns={"ill": "Ill"}), "'Ill'"),
+        (SHUFFLED.rename(columns={"ill": "Ill"}, index={"ill": "Ill"}), "'ill' is not among"),
+        (pd.DataFrame(1, [*LABELS, "x"], [*LABELS, "x"]), "'x', which is no label"),
+        (pl.DataFrame({k: SHUFFLED[k].tolist() for k in SHUFFLED}), "its rows have no names"),
+        (NAMED.set_axis([0, 1, 2], axis=1), "rows are of"),
+        (NAMED.where(NAMED > 0), "missing"),
+        ({"ill": {"ill": 0}}, "'sick' is not among"),
+    ],
+)
+def test_names_that_are_no_labels_are_refused(costs: Any, said: str) -> None:
+    refused("costs", said, call=lambda: CostSensitiveTreeClassifier(costs).fit(ROWS, SICK))
+    refused("costs", said, call=lambda: streed.solve(CostSensitive(costs), ROWS, SICK))
+
+
+PRICES = (TestCost("first", 2, 1, "blood", 0), TestCost("second", 3, 2.5, "blood", 1))
+
+
+@pytest.mark.parametrize("price", [Fraction(1, 3), 0.5, Fraction(1, 7)], ids=str)
+def test_a_price_of_splits_beside_prices_of_tests_is_exact(price: Any) -> None:
+    rng = np.random.default_rng(5)
+    rows = rng.integers(0, 2, (32, 4))
+    labels = (rows[:, 0] ^ (rows[:, 1] & rows[:, 2])) ^ (rng.random(32) < 0.1)
+    task = CostSensitive(CostTable.of([[0, 9], [7, 0]], PRICES)) + price * Splits()
+    found = streed.solve(task, rows, labels, max_depth=3)
+    exact = streed.solve(task, rows, labels, max_depth=3, search="general")
+    assert (found.status, found.stats["exact"]) == ("optimal", True)
+    assert found.lower_bound == found.value == found.upper_bound == exact.value
+
+
+def test_a_death_and_a_censoring_at_one_time_are_compared() -> None:
+    """The censored one lived longer, so that there are eight pairs instead of six."""
+    x, times, events = np.array([[0, 1, 0, 1, 1, 0]]).T, [1, 1, 2, 2, 3, 3], [1, 0, 1, 0, 1, 1]
+    assert SurvivalTree(max_depth=1).fit(x, times, event=events).score(x, times, event=events) == 0.8125
+
+
+PATIENTS = [[0], [0], [1], [1]]
+TIMES = [9, 8, 2, 1]
+
+
+EVENTS = [0, 1, 1, 1]
+
+
+@pytest.mark.compiles
+def test_times_asked_for_are_numbers() -> None:
+    model = SurvivalTree(max_depth=1).fit(PATIENTS, TIMES, event=EVENTS)
+    for ask in (model.predict_survival_function, model.predict_cumulative_hazard_function):
+        assert ask(PATIENTS, 2.5).tolist() == ask(PATIENTS, [2.5]).tolist() == ask(PATIENTS, np.array(2.5)).tolist()
+        assert ask(PATIENTS, pd.Series([0, 1])).shape == (4, 2)
+        for wrong in (math.nan, [1, math.nan], [-1, 2], math.inf, "3", ["a"], None, [[1, 2]], [True]):
+            refused("times", call=functools.partial(ask, PATIENTS, wrong))
+
+
+def fields(first: str, second: str, kind: Any = int) -> Any:
+    """Events and times as a structured array, in the order of the two names; that of times has "t" as its first."""
+    columns = {first: EVENTS, second: TIMES} if not first.startswith("t") else {first: TIMES, second: EVENTS}
+    types = [(name, kind if column is EVENTS else float) for name, column in columns.items()]
+    return np.array(list(zip(*columns.values(), strict=True)), dtype=types)
+
+
+@pytest.mark.parametrize(
+    ("y", "said"),
+    [
+        (fields("a", "b"), "nothing tells"),
+        (np.column_stack([EVENTS, TIMES]), "nothing tells"),
+        ((EVENTS, TIMES), "nothing tells"),
+        (fields("time", "event").astype([("time", bool), ("event", float)]), "nothing tells"),
+        (fields("censored", "time", bool), "censored may mean"),
+        (pd.DataFrame({"event": EVENTS, "time": TIMES, "age": TIMES}), "'age'"),
+        ({"event": EVENTS, "time": TIMES[:3]}, "different lengths"),
+        ((np.array(EVENTS, bool), TIMES[:3]), "4 and 3"),
+    ],
+)
+def test_what_nothing_tells_apart_is_refused(y: Any, said: str) -> None:
+    refused("y", said, call=lambda: SurvivalTree().fit(PATIENTS, y))
+    both = {"time": TIMES, "event": EVENTS}
+    refused("event", "y holds", call=lambda: SurvivalTree().fit(PATIENTS, both, event=EVENTS))
+
+
+def test_columns_that_cannot_be_in_order() -> None:
+    X, y = {"a": [0.5, None, 2.0], "b": ["u", "v", "w"], "c": [1, 2, 3]}, [0, 1, 1]
+    refused("increasing", "gaps", call=lambda: streed.solve(MonotoneErrors("a"), X, y, max_depth=1))
+    refused("decreasing", "multiway", call=lambda: streed.solve(MonotoneErrors(decreasing="b"), X, y, max_depth=1))
+    refused("decreasing", "fall as well", call=lambda: streed.solve(MonotoneErrors("c", "c"), X, y, max_depth=1))
+    refused("increasing", "no column 'd'", call=lambda: streed.solve(MonotoneErrors(["d"]), X, y, max_depth=1))
+    refused("decreasing", "names no columns", call=lambda: MonotoneErrors(decreasing={"a": 1}))
+    refused("cost_complexity", ">= 0", call=lambda: MonotoneErrors(cost_complexity=-1))
+
+
+def test_regression_trees_in_order_are_not_searched() -> None:
+    X, y = [[1.0], [2.0], [3.0]], [1.0, 2.0, 4.0]
+    free, zeros = (OptimalTreeRegressor(max_depth=1, monotonic_cst=cst).fit(X, y) for cst in (None, [0]))
+    assert free.value_ == zeros.value_
+    refused("monotonic_cst", "not searched", call=lambda: OptimalTreeRegressor(monotonic_cst=[1]).fit(X, y))
+
+
+def test_wide_numbers_of_scores_and_of_tasks_without_kernels_fit_into_memory() -> None:
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(16, 8_000)), rng.random(16) < 0.4
+    best = 0.0
+    for below in (X[:, :, None] <= np.sort(X, 0).T[None, :, :-1], X[:, :, None] > np.sort(X, 0).T[None, :, :-1]):
+        hits = (below & y[:, None, None]).sum(0)
+        best = max(best, float((2 * hits / (below.sum(0) + y.sum())).max()))
+    found = streed.solve(F1(), X, y, max_depth=1, max_cuts="all")
+    assert (found.status, found.value) == ("optimal", pytest.approx(best))
+
+
+@pytest.mark.compiles
+def test_a_limit_of_time_holds_for_all_that_a_call_does() -> None:
+    rng = np.random.default_rng(1)
+    rows, groups = rng.integers(0, 2, (1500, 14)), rng.integers(0, 40, 1500)
+    labels = (rows[:, 0] + rng.normal(size=1500) > 0.5).astype(int)
+    fair = FairTreeClassifier("equalized-odds", 0.1, time_limit=0.5)
+    stats = fair.fit(rows, labels, sensitive_features=groups).result_.stats
+    assert stats["seconds_total"] - stats["seconds_compile"] < 8  # of machines that are busy, too
+    taught = PolicyTree(max_depth=1, time_limit=0.05)
+    refused("time_limit", "learned", call=lambda: taught.fit(rows, rows[:, 0] * 1.0, treatment=labels))
+    raw = rng.random((600, 20))
+    sizes = OptimalTreeClassifier(max_depth=6, cuts="all", time_limit=0.5)
+    refused("time_limit", "path", call=lambda: sizes.size_path(raw, labels[:600]))
+
+
+def test_all_are_tried_where_a_time_limit_ends_the_search() -> None:
+    data = Dataset.make(np.random.default_rng(0).random((600, 4)), np.arange(600) % 2)
+    assert affordable(Accuracy(), data, None, None, timed=True) is data
+    assert affordable(MonotoneErrors([]), data, 5, None, timed=True).n_questions == 28
+    assert streed.solve(Accuracy(), data, max_depth=4, time_limit=0.1).stats["searched_over"] == "all 2,396 thresholds"
+
+
+ONES = np.ma.masked_array([1, 2, 1], mask=np.array([0, 1, 0], bool))
+
+
+@pytest.mark.parametrize(
+    ("argument", "given"),
+    [
+        ("y", {"y": ONES}),
+        ("sample_weight", {"sample_weight": ONES}),
+        ("frequency", {"frequency": ONES}),
+        ("costs", {"costs": ONES}),
+        ("costs", {"costs": np.ma.stack([ONES, ONES], axis=1)}),
+        ("costs", {"costs": {"a": ONES}}),
+        ("costs", {"costs": [[1, 1], [np.ma.masked, 1], [1, 1]]}),
+        ("y", {"y": [0, np.ma.masked, 1]}),
+    ],
+)
+def test_a_mask_is_refused_where_gaps_are(argument: str, given: Any) -> None:
+    refused(argument, "missing value in row 1", call=lambda: Dataset.make([[0], [1], [1]], **given))
+
+
+def test_lazy_tables_and_sparse_columns() -> None:
+    table = {"a": [0, 0, 5, 0], "b": ["x", "y", "x", None]}
+    expected = Dataset.make(table)
+    frame = pd.DataFrame(table)
+    for X in (pl.LazyFrame(table), frame.assign(a=pd.arrays.SparseArray(frame["a"])), pl.DataFrame(table)):
+        assert Dataset.make(X).columns == expected.columns
+        assert Dataset.make(X).X.tolist() == expected.X.tolist()
+
+
+def test_the_shell_and_estimators_name_the_positive_class(tmp_path: Path) -> None:
+    rows, labels = [[0, 0], [0, 1], [1, 0], [1, 1]] * 3, ["no", "yes", "yes", "yes"] * 3
+    table = tmp_path / "table.csv"
+    table.write_text("\n".join(["a,b,y", *(f"{a},{b},{y}" for (a, b), y in zip(rows, labels, strict=True))]))
+    asked = (str(table), "--target", "y", "--task", "f1", "--max-depth", "1")
+    assert "warning: F1 takes 'yes' as the positive class" in shell("solve", *asked).stderr
+    for told in (
+        shell("solve", *asked),
+        shell("front", *asked),
+        shell("report", *asked, "--out", str(tmp_path / "a.html")),
+    ):
+        assert "positive class: yes" in told.stdout
+    with pytest.warns(UserWarning, match="'yes' as the positive class"):
+        model = OptimalTreeClassifier("f1", max_depth=1).fit(rows, labels)
+    assert model.result_.positive_class == "yes"
+    assert "positive class: yes" in model.to_text()
+
+
+def test_dates_of_another_awareness_are_refused_by_estimators() -> None:
+    moments = pd.date_range("2024-03-30", periods=40, freq="h", tz="Europe/Berlin")
+    labels = (np.arange(40) > 20).astype(int)
+    for known, other in ((moments, moments.tz_localize(None)), (moments.tz_localize(None), moments)):
+        model = OptimalTreeClassifier(max_depth=1).fit(pd.DataFrame({"t": known}), labels)
+        assert model.score(pd.DataFrame({"t": known}), labels) == 1
+        refused(
+            "X", "give dates as the data had them", call=functools.partial(model.predict, pd.DataFrame({"t": other}))
+        )
+        if known.tz is not None:
+            there = pd.DataFrame({"t": known.tz_convert("America/New_York")})
+            assert model.predict(there).tolist() == labels.tolist()
+            assert "'2024-03-30 20:00:00.000000+01:00'" in to_sql(model)
