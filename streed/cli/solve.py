@@ -158,13 +158,14 @@ def on_rows_not_seen(tree: Tree, table: Table, roles: Roles, classes: tuple[Any,
     data = make_dataset(table, roles)  # for its target alone: the tree reads its columns from the table
     predicted = tree.predict(table).tolist()
     rows = counted(len(predicted), "rows")
+    told = []
     if tree.labels == classes:
         right = sum(a == b for a, b in zip(predicted, data.y.tolist(), strict=True))
-        return f"unseen  {right / len(predicted):.2%} of {rows} are predicted right"
-    if not all(isinstance(x, (int, float)) for x in predicted):
-        return f"unseen  {rows}; what the leaves show is no prediction of {roles.target}"
-    off = np.array(predicted, float) - data.targets
-    return f"unseen  {rows}: the root mean squared error is {brief(float(np.sqrt((off**2).mean())))}"
+        told = [f"{right / len(predicted):.2%} are predicted right"]
+    if all(isinstance(x, (int, float)) for x in (*predicted, *data.classes)) and len(classes) > 2:  # they are measured
+        off = np.array(predicted, float) - data.targets
+        told.append(f"the root mean squared error is {brief(float(np.sqrt((off**2).mean())))}")
+    return f"unseen  {rows}: {', '.join(told) or f'what the leaves show is no prediction of {roles.target}'}"
 
 
 def with_roles(tree: Tree | None, roles: Roles | None) -> Tree | None:

@@ -12,7 +12,7 @@ import streed
 from streed.data import Dataset
 from streed.errors import TaskError
 from streed.task import Task
-from streed.tasks import F1, AbsoluteError, Accuracy, DemographicParity, SparseAccuracy, Splits
+from streed.tasks import F1, Accuracy, DemographicParity, SparseAccuracy
 from tests import unusual_tasks as unusual
 from tests.searches import NATIVE
 
@@ -115,7 +115,6 @@ def test_no_more_branches_are_expanded_than_theorem_4_4_allows(penalty: float, w
         (SparseAccuracy(0.05), {"time_limit": 60}, "branches"),
         (SparseAccuracy(0.05), {}, "depth-first"),
         pytest.param(unusual.ErrorsByClass(), {"max_depth": 1}, "depth-first", marks=pytest.mark.compiles),
-        (AbsoluteError() + 0.01 * Splits(), {"max_depth": 1}, "general"),
     ],
 )
 def test_auto_says_which_driver_it_took(task: Task, options: dict[str, Any], driver: str) -> None:

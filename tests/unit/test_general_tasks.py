@@ -16,9 +16,7 @@ from streed.reference import Evaluation
 from streed.reference.definition import OptimizationTask
 from streed.task import Totals
 from streed.tasks import AbsoluteError, MinSupport
-from streed.tree import Branch, Leaf, Tree
-from streed.tree.evaluation import inspect, leaf_displays
-from tests.unusual_tasks import general
+from tests.unusual_tasks import Spread, general
 
 X = [[0], [0], [0], [1], [1]]
 Y = [1, 2, 6, 10, 12]
@@ -35,27 +33,19 @@ def with_targets(data: Dataset, targets: list[float]) -> Dataset:
 
 def test_states_know_their_rows_where_the_task_reads_them() -> None:
     data = Dataset.make(X, Y)
-    o = OptimizationTask(AbsoluteError(), data)
+    o = OptimizationTask(Spread(), data)
     states = [
         o.statistics(o.t(o.s0, 0)[1]),
-        Evaluation(AbsoluteError(), data).state([4, 3]),
+        Evaluation(Spread(), data).state([4, 3]),
     ]
     for state in states:
         assert state.members.tolist() == [3, 4]
         assert state.members.dtype == np.int64
         assert state.data is data
         assert state.rows == 2
-    totals = Totals(AbsoluteError().subject_to(MinSupport(2)), data)
+    totals = Totals(Spread().subject_to(MinSupport(2)), data)
     assert totals.members.tolist() == [0, 1, 2, 3, 4]
     assert totals.data is data
-
-
-def test_the_certificate_and_the_displays_of_a_tree() -> None:
-    data = Dataset.make({"c": ["a", "a", "b", "b", "d"]}, Y)
-    tree = Tree.grown(Branch(0, (Leaf(0, 2, 0), Leaf(0, 2, 0), Leaf(0, 1, 0)), 5), data, ("median",))
-    found = inspect(tree, AbsoluteError(), data)
-    assert (found.value, found.leaf_costs) == (5, (1, 4, 0))
-    assert leaf_displays(tree, AbsoluteError().bind(data), data) == (1, 6, 12)
 
 
 # -- targets -----------------------------------------------------------------------------------------------------------
@@ -89,14 +79,13 @@ def test_absolute_error_by_hand() -> None:
 def test_no_prediction_is_better_than_the_median(targets: list[int], weights: list[float] | None, real: bool) -> None:
     scale = np.pi if real else 1
     data = with_targets(Dataset.make(X, Y, sample_weight=weights), [scale * target for target in targets])
-    task = AbsoluteError()
-    state = Totals(task, data)
-    cost = task.bind(data).leaf_cost(state, 0)
     w = np.ones(5) if weights is None else np.array(weights)
 
     def deviations(prediction: float) -> float:
         return float((w * np.abs(data.targets - prediction)).sum())
 
-    assert float(cost) == pytest.approx(min(map(deviations, data.targets.tolist())), abs=1e-12)
-    assert deviations(task.leaf_label(state, 0)) == pytest.approx(float(cost), abs=1e-12)
-    assert task.leaf_cost(state, 0) == cost
+    leaf = general(AbsoluteError(), data, max_depth=0)
+    assert leaf.tree is not None
+    least = min(map(deviations, data.targets.tolist()))
+    assert float(leaf.value) == pytest.approx(least, abs=1e-12)
+    assert deviations(leaf.tree.predict(data)[0]) == pytest.approx(least, abs=1e-12)

@@ -162,7 +162,8 @@ def test_nothing_known_is_not_infeasible() -> None:
         unusual.FewOfEach(0).subject_to(Never()), data, max_depth=6, time_limit=1e-9, search="general"
     )
     assert (result.status, result.tree, result.front) == ("unknown", None, ())
-    assert streed.solve(unusual.Gini().subject_to(Never()), data, max_depth=2).status == "infeasible"
+    never = unusual.Gini().subject_to(Never())
+    assert streed.solve(never, data, max_depth=2, search="general").status == "infeasible"
 
 
 # -- who listens -------------------------------------------------------------------------------------------------------
