@@ -110,6 +110,8 @@ def solve(
             click.echo(
                 f"\ntime    {brief(seconds)} s" + (f", {brief(compiling)} s of them to compile" if compiling else "")
             )
+            if result.stats.get("stopped"):
+                click.echo(f"stopped {result.stats['stopped']}")
             told = {key: value for key, value in result.stats.items() if key not in _TOLD}
             if stats:
                 click.echo("\n" + "  ".join(f"{key} {brief(value)}" for key, value in told.items()))

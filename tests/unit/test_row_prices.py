@@ -126,7 +126,9 @@ def test_a_search_that_is_stopped_keeps_the_bound_of_its_prices(driver: Any) -> 
     X, before = rng.integers(0, 2, (300, 40)), threading.active_count()
     result = streed.solve(tasks.SparseAccuracy(0.01), X, rng.integers(0, 2, 300), time_limit=1, search=driver())
     assert result.status == "feasible"
-    assert result.stats["row_prices"]["bound"] <= result.lower_bound <= result.value
+    bound = result.stats["row_prices"]["bound"]  # None where the search ended before the first program did
+    assert bound is None or bound <= result.lower_bound
+    assert result.lower_bound <= result.value
     assert threading.active_count() <= before
 
 

@@ -93,7 +93,10 @@ def wrong(seed: int, number: int) -> list[str]:
     whole = streed.solve(task, X, y, **arguments, **given)
     if "gap" in stop and isinstance(whole.value, tuple):
         stop = {"time_limit": 1e-3}
-    result = streed.solve(task, X, y, **arguments, **given, **stop)
+    try:
+        result = streed.solve(task, X, y, **arguments, **given, **stop)
+    except streed.InputError as error:  # less memory than the problem itself takes
+        return [] if error.argument == "memory_limit" in stop else [f"refused: {error}"]
     if whole.status == "infeasible":
         return [] if result.status in ("infeasible", "unknown") else [f"a tree where there is none: {result!r}"]
     told = _front_wrong if isinstance(whole.value, tuple) else _value_wrong

@@ -147,7 +147,7 @@ def _methods(draw: Draw, combine: str, better: bool, whole: bool) -> str:
     if priced < 0.5 and combine in ("sum", "max", "min"):
         number = "self.b" if whole else "self.b / 4"
         price = draw.choice((number, "rows // 4", "1 + len(path)", f"split * {number}", "rows % 3 + split"))
-        text += f"\n    def branching_cost(self, rows, path, split):\n        return {price}\n"
+        text += f"\n    def branching_cost(self, rows, path, split):\n        return {'-' if better else ''}({price})\n"
     return text
 
 
