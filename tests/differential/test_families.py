@@ -16,7 +16,7 @@ from tests.differential.volume.problem import Problem, to_text
 from tests.differential.volume.runner import FAMILIES, OTHERS, Drawn, family_of, judged, verdict_on
 from tests.differential.volume.smaller import smaller
 
-QUICK = {"costs": 12, "scores": 8, "fairness": 6, "hostile": 24, "proofs": 6, "exports": 12}
+QUICK = {"costs": 12, "scores": 8, "fairness": 6, "hostile": 24, "proofs": 6, "claims": 60, "exports": 12}
 """How many are tried of the families that compile little; of the others only where much is compiled."""
 LONG = {"discounts": 12, "policies": 10, "regression": 12, "fronts": 56, "stops": 44, "thresholds": 60}
 LONG["near_optimal"] = 44
@@ -30,7 +30,7 @@ def _marked(family: str, quick: Any = (), long: Any = pytest.mark.compiles) -> A
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("family", [_marked(family) for family in (*FAMILIES, *OTHERS)])
 def test_problems_of_every_family_are_answered_rightly(family: str) -> None:
-    verdicts = [(n, verdict_on(Drawn(family, 7, n)).wrong) for n in range(COUNTS.get(family, 4))]
+    verdicts = [(n, verdict_on(Drawn(family, 7, n)).wrong) for n in range(COUNTS.get(family, 8))]
     assert [(number, wrong) for number, wrong in verdicts if wrong] == []
 
 

@@ -29,7 +29,7 @@ FAMILIES = {
 """By name, the module of each: NAMES for task sources, draw_problem(draw, rng), judge(problem), and refused(problem,
 error), which tells whether an error is the right answer."""
 
-OTHERS = ("thresholds", "fronts", "near_optimal", "stops", "proofs", "exports", "hostile")
+OTHERS = ("thresholds", "fronts", "near_optimal", "stops", "proofs", "claims", "exports", "hostile")
 """Modules with `wrong(seed, number)`: what is wrong, in words, with what they draw by these numbers."""
 
 
