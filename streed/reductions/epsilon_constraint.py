@@ -85,7 +85,8 @@ class TradeOff(Driver):
             "seconds_search": time.perf_counter() - begin,
         }
         if stopped is not None:
-            stats["missing"] = {"gap_below": None if below is None else float(below), "score_bound": _bound(last)}
+            most = None if below is None else float(below)
+            stats["missing"] = {"gap_below": most, "score_bound": _bound(trade, last)}
         # a limited solve knows the score of the objective only
         found = tuple(attrs.evolve(solutions[at], score=None) for at in kept)
         ideal = None
@@ -98,15 +99,17 @@ def _first_bound(trade: BoundSums, unlimited: Outcome) -> Any:
     """A score that the objective of no tree is better than, by a solve of any gap; None if nothing is known."""
     if unlimited.stopped is None and unlimited.solutions:
         return trade.objective_score(unlimited.solutions[0].value)
-    if unlimited.score_bound is not None or unlimited.lower is None:
-        return unlimited.score_bound
-    return trade.vector_form.objective.score(unlimited.lower[0], trade.totals)
+    if unlimited.score_bound is not None:
+        return trade.score_of(unlimited.score_bound)
+    if unlimited.lower is None:
+        return None
+    return trade.score_of(trade.vector_form.objective.score(unlimited.lower[0], trade.totals))
 
 
-def _bound(last: Outcome | None) -> float | None:
+def _bound(trade: BoundSums, last: Outcome | None) -> float | None:
     """No tree of a smaller gap has a better score, by a search that was stopped; None if nothing is known."""
     if last is None:
         return None
     bound = last.lower if last.score_bound is None else last.score_bound
     bound = bound[0] if isinstance(bound, tuple) else bound
-    return None if bound is None else float(bound)
+    return None if bound is None else float(trade.score_of(bound))

@@ -61,7 +61,7 @@ class OverSums(Holding):
         for each in sums:
             if each.costs.shape[1] != len(inner.labels(data)):
                 raise TaskError(f"{self.sum_limits!r} are about the classes of y, which the task does not predict")
-        found = BoundSums(inner, self.sum_limits, sums, data, self.gaps)
+        found = BoundSums(inner, self.sum_limits, sums, data, self.gaps, self.task)
         found.vector_form.width  # noqa: B018 - sums that are too large are an error now
         return found
 
@@ -104,6 +104,8 @@ class BoundSums(Holding):
     """Those that the limits keep in intervals."""
     data: Dataset
     gaps: tuple[Gap, ...] = ()
+    scored: Task | None = None
+    """The objective before it is bound, which knows the score of what `task` calls costs where these are by row."""
 
     order: ClassVar[str] = COMPONENTWISE
 
@@ -191,7 +193,13 @@ class BoundSums(Holding):
 
     def objective_score(self, value: Value) -> Any:
         """The objective's score of a whole tree's value."""
-        return self.task.score(self.objective_of(value), self.totals)
+        return self.score_of(self.task.score(self.objective_of(value), self.totals))
+
+    def score_of(self, found: Any) -> Any:
+        """The objective's score, of the score that `task` gives: of costs by row, these costs."""
+        if self.scored is None or self.task.vector_form.width:
+            return found
+        return self.scored.score(found, Totals(self.scored, self.data))
 
     def score(self, value: Value, totals: State) -> Any:
         """The objective's score, and the gaps as floats if there are any."""
@@ -216,8 +224,10 @@ class BoundSums(Holding):
         )
 
     def ideal_score(self, value: Value, totals: State) -> Any | None:
-        first = self.task.ideal_score(self.objective_of(value), self.totals if self.gaps else totals)
-        return first if first is None or not self.gaps else (first, *[0.0] * len(self.gaps))
+        if not self.gaps:
+            return self.task.ideal_score(self.objective_of(value), totals)
+        first = self.task.ideal_score(self.objective_of(value), self.totals)
+        return first if first is None else (self.score_of(first), *[0.0] * len(self.gaps))
 
     def with_gap_below(self, below: Fraction | None) -> Task:
         """The objective alone over the trees whose gap is less than `below` (None: any)."""

@@ -14,6 +14,7 @@ import streed
 from streed.result import Result
 from streed.tasks import (
     Accuracy,
+    BalancedAccuracy,
     DemographicParity,
     EqualizedOdds,
     EqualOpportunity,
@@ -112,6 +113,22 @@ def test_more_than_two_classes_with_a_named_favourable_one() -> None:
     assert gap(tree_of(result).predict(X) == 2, y, SEX, (0, 1, 2)) <= 0.03
     free = Accuracy().subject_to(DemographicParity() <= 0.03)
     refused("y", "3 classes", call=lambda: streed.solve(free, X, y, sensitive_features=SEX))
+
+
+def test_a_front_beside_a_gap_is_of_the_scores_that_are_maximised() -> None:
+    result = streed.solve(BalancedAccuracy() & DemographicParity(), X, Y, max_depth=2, sensitive_features=SEX)
+    best = streed.solve(BalancedAccuracy(), X, Y, max_depth=2).value
+    assert result.value[0] == pytest.approx(best)
+    assert len(result.front) > 1
+    for value, tree in result.front:
+        predicted = tree.predict(X)
+        recall = np.mean([(predicted[k == Y] == k).mean() for k in (0, 1)])
+        assert value == pytest.approx((recall, gap(predicted, Y, SEX, (0, 1))))
+    short: dict[str, Any] = {"max_depth": 4, "time_limit": 1e-4, "sensitive_features": SEX}
+    stopped = streed.solve(BalancedAccuracy() & DemographicParity(), X, Y, **short)
+    assert stopped.status == "feasible"
+    assert stopped.upper_bound[0] >= best
+    assert stopped.upper_bound[1] == 0
 
 
 def test_refused_input() -> None:
