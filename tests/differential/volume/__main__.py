@@ -19,7 +19,7 @@ from collections import Counter
 from pathlib import Path
 
 from tests.differential.volume.problem import to_text
-from tests.differential.volume.runner import FAMILIES, OTHERS, Drawn, verdict_on
+from tests.differential.volume.runner import FAMILIES, OTHERS, Drawn, judge
 from tests.differential.volume.smaller import smaller
 from tests.differential.volume.truth import Verdict
 
@@ -62,7 +62,7 @@ def _run(family: str, seed: int, numbers: range, most: float | None, options: ar
     wrong: list[tuple[Drawn, Verdict]] = []
     drawn = (Drawn(family, seed, number) for number in numbers)
     pool = None if options.jobs == 1 else multiprocessing.get_context("spawn").Pool(options.jobs)
-    for each, verdict in map(_judge, drawn) if pool is None else pool.imap_unordered(_judge, drawn, chunksize=20):
+    for each, verdict in map(judge, drawn) if pool is None else pool.imap_unordered(judge, drawn, chunksize=20):
         seen[verdict.outcome] += 1
         if verdict.wrong:
             wrong.append((each, verdict))
@@ -83,10 +83,6 @@ def _run(family: str, seed: int, numbers: range, most: float | None, options: ar
     seconds = time.perf_counter() - began
     print(f"{family:12} {seen.total():8} {len(wrong):6} {seconds:8.0f}  {counted}", flush=True)
     return len(wrong)
-
-
-def _judge(drawn: Drawn) -> tuple[Drawn, Verdict]:
-    return drawn, verdict_on(drawn)
 
 
 if __name__ == "__main__":
