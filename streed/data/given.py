@@ -63,7 +63,8 @@ def _finite(values: Array, name: str, where: str = "") -> Array:
     if values.dtype.kind in "bui":
         return values.astype(np.int64)
     try:
-        if values.dtype.kind in "SU" or any(isinstance(value, (str, bytes)) for value in values.flat):
+        texts = values.dtype.kind == "O" and any(isinstance(value, (str, bytes)) for value in values.flat)
+        if texts or values.dtype.kind in "SU":
             raise TypeError  # numpy would read "1" as 1
         numbers: Array = values.astype(np.float64)
     except (TypeError, ValueError):

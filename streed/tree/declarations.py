@@ -37,7 +37,9 @@ def check_declarations(task: Task, data: Dataset, root: Node, sums: dict[str, Ar
     rows of every node; numbers that are not exact with room for their rounding. `sums`: the task's `quick_sums`, where
     they are known.
     """
-    _Check(task, data, quick_sums(task, data) if sums is None else sums).visit(root, np.arange(data.n_rows), ())
+    told = objective(task)
+    if told.superadditive or told.any_label or told.overrides("lower_bound") or told.overrides("worst_per_row"):
+        _Check(task, data, quick_sums(task, data) if sums is None else sums).visit(root, np.arange(data.n_rows), ())
 
 
 @final
