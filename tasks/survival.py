@@ -171,7 +171,8 @@ def _as_times(times: Any, argument: str) -> Array:
     remedy = "give finite numbers >= 0"
     try:
         given = np.asarray(times)
-        if given.size and (given.dtype.kind in "bSUmM" or any(isinstance(x, (str, bool)) for x in given.flat)):
+        objects = given.flat if given.dtype.kind == "O" else ()
+        if given.size and (given.dtype.kind in "bSUmM" or any(isinstance(x, (str, bool)) for x in objects)):
             raise TypeError
         asked = given.astype(np.float64)
     except (TypeError, ValueError):
