@@ -21,7 +21,6 @@ Bandit Framework, PhD thesis, University of Salford, 2013.
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -31,7 +30,7 @@ import attrs
 import numpy as np
 
 from streed.errors import InputError
-from streed.exact import LARGEST_TOTAL, Array
+from streed.exact import LARGEST_TOTAL, Array, exact_integers
 from streed.task import RowCostTask, State, Task, bound
 from streed.task.test_costs import CostsWithTests
 from streed.tasks.cost_tables import NO_TEST, CostTable
@@ -62,7 +61,7 @@ class MisclassificationCosts(RowCostTask):
 
     def row_costs(self, data: Dataset) -> Array:
         exact = np.array(self.costs.for_labels(data.class_labels).matrix, dtype=object)
-        whole = all(isinstance(cost, int) for cost in exact.flat)
+        whole = all(isinstance(cost, int) and cost < LARGEST_TOTAL for cost in exact.flat)
         return (exact.astype(np.int64) if whole else exact)[_places(self.costs, data)]
 
     def cost_terms(self, data: Dataset) -> list[tuple[Fraction, Array]]:
@@ -179,11 +178,10 @@ def _whole_matrix(costs: CostTable) -> tuple[Array, Any]:
 
 def _whole(table: Sequence[Sequence[Any]]) -> tuple[Array, Any]:
     """(the numbers as whole multiples, int64, of their unit, the unit); raises InputError where they do not fit."""
-    common = math.lcm(*[x.denominator for row in table for x in row])
-    whole = [[x.numerator * (common // x.denominator) for x in row] for row in table]
-    if max((x for row in whole for x in row), default=0) >= LARGEST_TOTAL:
-        raise InputError("costs", f"they have no common unit above 1 / {common}", "round them to fewer digits")
-    return np.array(whole, np.int64), Fraction(1, common) if common > 1 else 1
+    whole, unit = exact_integers(np.array(table, object), "costs")
+    if whole.dtype == object:
+        raise InputError("costs", "they have too many digits beside one another", "round them to fewer digits")
+    return whole, int(unit) if unit.denominator == 1 else unit
 
 
 def _places(costs: CostTable, data: Dataset) -> Array:

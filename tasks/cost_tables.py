@@ -101,7 +101,8 @@ class TestCost:
 def _matrix(matrix: Any) -> tuple[tuple[Exact, ...], ...]:
     if isinstance(matrix, (str, bytes, Mapping)) or not isinstance(matrix, Iterable):
         raise InputError("costs", f"{matrix!r} is no matrix", "give a nested list or a square array of costs")
-    rows = [row if isinstance(row, (list, tuple, np.ndarray)) and np.ndim(row) else [row] for row in matrix]
+    kinds = (list, tuple, np.ndarray)
+    rows = [row if isinstance(row, kinds) and getattr(row, "ndim", 1) else [row] for row in matrix]
     advice = "or add a constant to row {} of the matrix, which changes no tree's rank"
     limits = [Range(0, meaning=advice.format(j)) for j in range(len(rows))]
     return tuple(
@@ -124,21 +125,26 @@ def _named_rows(matrix: Any) -> tuple[Any, tuple[Any, ...] | None]:
         rows = {name: dict(row) for name, row in matrix.items()}
         names: list[Any] = list(rows)
     else:
+        if isinstance(matrix, Mapping) and any(hasattr(getattr(x, "index", None), "tolist") for x in matrix.values()):
+            remedy = "give a DataFrame, with a row for each class, or a dict of dicts, costs[class][label]"
+            raise InputError("costs", "a dict of series may hold rows or columns", remedy)
         named = named_columns(matrix, "costs")
         if not named:
             return matrix, None
-        columns = {name: list(read_values(column, "costs", "it")) for name, column in named.items()}
+        columns = {name: np.asarray(read_values(x, "costs", "it")).tolist() for name, x in named.items()}
         names, size = list(columns), len(next(iter(columns.values())))
-        index = list(range(size)) if not hasattr(matrix, "index") else matrix.index.tolist()
-        if len(names) == size + 1:
-            index = columns.pop(names.pop(0))
-        elif index == list(range(size)) and len(names) == size and set(names) != set(index):
-            if not _are_sorted(names):
-                found = f"its columns are {shown(names)}, and its rows have no names"
-                raise InputError("costs", found, "name the rows, too: by an index or a first column")
-            index = names
-        elif names == index == list(range(size)):
+        counted, has_index = list(range(size)), hasattr(matrix, "index")
+        index = matrix.index.tolist() if has_index else counted
+        if names == index == counted:
             return [[column[j] for column in columns.values()] for j in range(size)], None
+        if index == counted and not (has_index and set(names) == set(counted)):
+            if len(names) == size + 1:
+                index = columns.pop(names.pop(0))
+            elif len(names) == size:
+                if not _are_sorted(names):
+                    found = f"its columns are {shown(names)}, and its rows have no names"
+                    raise InputError("costs", found, "name the rows, too: by an index or a first column")
+                index = names
         rows = {label: {name: column[j] for name, column in columns.items()} for j, label in enumerate(index)}
     for label, row in rows.items():
         if len(row) != len(rows) or set(row) != set(rows):

@@ -132,7 +132,7 @@ class SquaredError(_Squares):
         rows, origin, unit = _read(data)
         total, bits = rows.error(slice(None)), rows.bits
         worth = 1 / (total or Fraction(1)) if self.normalized else unit * unit
-        if as_float(worth * total) == math.inf:
+        if total and not 0 < as_float(worth * total) < math.inf:
             raise InputError("y", "its squared errors are beyond the range of floats", "divide y by a common factor")
         worth *= 4**bits
         price = Fraction(exact_number(self.cost_complexity)) / worth

@@ -64,8 +64,8 @@ def _finite(values: Array, name: str, where: str = "") -> Array:
         return values.astype(np.int64)
     try:
         texts = values.dtype.kind == "O" and any(isinstance(value, (str, bytes)) for value in values.flat)
-        if texts or values.dtype.kind in "SU":
-            raise TypeError  # numpy would read "1" as 1
+        if texts or values.dtype.kind in "SUc":
+            raise TypeError  # numpy would read "1" as 1, and 1j as 0
         numbers: Array = values.astype(np.float64)
     except (TypeError, ValueError):
         raise InputError(name, f"{where}not all entries are numbers", "give finite numbers") from None

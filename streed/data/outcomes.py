@@ -13,7 +13,8 @@ from streed.data.table import named_columns
 from streed.errors import InputError
 from streed.exact import Array
 
-_EVENTS = {"cens", "censor", "dead", "death", "died", "event", "events", "failed", "failure", "observed", "relapse"}
+_UNCLEAR = {"alive", "censor", "censored", "censoring", "survived"}
+_EVENTS = {"cens", "dead", "death", "died", "event", "events", "failed", "failure", "observed", "relapse"}
 _TIMES = {
     "t",
     "day",
@@ -68,8 +69,9 @@ def split_outcome(y: Any) -> Outcome | None:
     event = roles.index("event") if "event" in roles else 1 - roles.index("time") if "time" in roles else None
     if are_truth[0] != are_truth[1]:
         event = are_truth.index(True) if event is None or are_truth[event] else None
-    if event is None or roles[event] == "time" or roles[1 - event] == "event" or "censored" in roles:
-        why = "censored may mean 1 or 0" if "censored" in roles else "nothing tells the event from the time"
+    if event is None or roles[event] == "time" or roles[1 - event] == "event" or "unclear" in roles:
+        unclear = [f"{name} may mean 1 or 0" for name, role in zip(names, roles, strict=True) if role == "unclear"]
+        why = unclear[0] if unclear else "nothing tells the event from the time"
         raise InputError("y", f"it has {told}: {why}", _REMEDY)
     if len(columns[0]) != len(columns[1]):
         found = f"its fields have {len(columns[0])} and {len(columns[1])} entries"
@@ -132,10 +134,10 @@ def _in_pairs(y: Any) -> bool:
 
 
 def _role(name: Any) -> str | None:
-    """What a field of this name holds: "event", "time", "censored" (which says neither), or None."""
+    """What a field of this name holds: "event", "time", "unclear" (such as "censored"), or None."""
     words = [word for word in re.split(r"[^a-z]+", str(name).lower()) if word]
     if any(word in _TIMES or word.endswith("time") for word in words):
         return "time"
-    if "censored" in words or "censoring" in words:
-        return "censored"
+    if _UNCLEAR.intersection(words):
+        return "unclear"
     return "event" if any(word in _EVENTS or word.endswith(("stat", "status")) for word in words) else None

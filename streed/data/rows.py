@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -33,6 +34,9 @@ def read_weights(sample_weight: Any, n: int) -> Array | None:
     Range(0).read_rows("sample_weight", weights)
     if not weights.any():
         raise InputError("sample_weight", "all weights are zero", "give at least one row a positive weight")
+    if weights.max() < sys.float_info.min:
+        found = f"no weight is above {weights.max()}, below the range of floats"
+        raise InputError("sample_weight", found, "multiply all weights by a common factor")
     _check_total(weights, weights, "the total")
     return weights.astype(np.float64 if weights.dtype.kind == "f" else np.int64)
 

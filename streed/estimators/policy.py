@@ -25,7 +25,7 @@ from streed.data.table import named_columns
 from streed.errors import InputError
 from streed.estimators.base import OptimalTree, with_splits
 from streed.estimators.nodes import Nodes
-from streed.estimators.reading import FREQUENCY, argument_names, checked_weights, named_errors
+from streed.estimators.reading import FREQUENCY, argument_names, checked_weights, named_errors, refuse_gaps
 from streed.exact import Array, Range, exact_number
 from streed.result import Result
 from streed.task import Task
@@ -220,6 +220,7 @@ def _past(y: Any, n_rows: int, treatment: Any = None, propensity: Any = None, pr
     if columns is not None and len(columns) == 1 and treatment is not None:
         (y,), columns = columns.values(), None
         y = np.asarray(read_values(y, "y", "it"))
+    refuse_gaps(y, "y")
     with named_errors("y", "give one number per row, or a score for each treatment"):
         outcomes = y if columns is not None else check_array(y, ensure_2d=False, dtype="numeric", input_name="y")
     if columns is None and outcomes.ndim == 2 and outcomes.shape[1] == 1 and treatment is not None:

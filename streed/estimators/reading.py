@@ -165,7 +165,7 @@ def checked_weights(sample_weight: Any, X: Any) -> Array | None:
     """(n,) float64 >= 0, or None where the caller gave none."""
     if sample_weight is None:
         return None
-    _refuse_gaps(sample_weight, "sample_weight")
+    refuse_gaps(sample_weight, "sample_weight")
     with named_errors("sample_weight", "give one number >= 0 per row"):
         weights = _check_sample_weight(sample_weight, np.zeros((len(X), 1)), ensure_non_negative=True)
     check_finite(weights, "sample_weight", "it")
@@ -220,7 +220,7 @@ def _check_lengths(X: Any, given: Mapping[str, Any]) -> None:
             raise InputError(name, found, "give one entry per row of X")
 
 
-def _refuse_gaps(column: Any, name: str) -> None:
+def refuse_gaps(column: Any, name: str) -> None:
     """Raises InputError for what a mask hides, which scikit-learn would read."""
     if np.ma.is_masked(column):
         raise missing_value(name, "it", int(np.argwhere(np.ma.getmaskarray(column))[0, 0]))

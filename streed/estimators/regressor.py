@@ -14,12 +14,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.metrics import r2_score
 
 from streed.data import Dataset
 from streed.errors import InputError
 from streed.estimators.base import OptimalTree, task_of, with_splits
 from streed.estimators.nodes import Nodes
-from streed.estimators.reading import FREQUENCY, checked_column, signs_of
+from streed.estimators.reading import FREQUENCY, checked_column, checked_weights, signs_of
 from streed.exact import Array
 from streed.task import Task
 from streed.tree import Tree
@@ -53,6 +54,12 @@ class OptimalTreeRegressor(RegressorMixin, OptimalTree):  # type: ignore[misc]
         """(m,) float64: what each row's leaf shows."""
         leaves = self._leaf_numbers(X)
         return self._leaf_values[leaves]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R^2 of the rows, by weight."""
+        predicted = self.predict(X)
+        targets = checked_column(y, len(predicted), numeric=True)
+        return float(r2_score(targets, predicted, sample_weight=checked_weights(sample_weight, predicted)))
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> Dataset:
         X, weights = self._checked(X, sample_weight)

@@ -61,7 +61,10 @@ def test_twelve_countries() -> None:
         tree = OptimalTreeRegressor(max_depth=1, cuts="all").fit(X, y * unit)
         assert (tree.get_n_leaves(), tree.optimal_) == (2, True)
         assert tree.score(X, y * unit) == pytest.approx(1 - 0.406, abs=1e-3)
-    refused("y", "beyond the range of floats", call=lambda: streed.solve(SquaredError(), X, y * 1e160, max_depth=1))
+    for unit in (1e160, 1e-170):
+        refused("y", "beyond the range", call=lambda u=unit: streed.solve(SquaredError(), X, y * u, max_depth=1))
+    tiny = np.full(12, 5e-324)
+    refused("sample_weight", "below", call=lambda: streed.solve(SquaredError(), X, y, sample_weight=tiny))
 
 
 _RNG = np.random.default_rng(7)
@@ -100,6 +103,10 @@ class _Own(Task):
         return s.square - s.sum * (s.sum / s.n) if s.n else 0.0
 
 
+def _costs(a: Fraction, c: Fraction) -> Task:
+    return CostSensitive([[0, 3 * a, a], [2 * a, 0, 5 * a], [4 * a, a / 2, 0]]) + Fraction(1, 2) * a * c * Splits()
+
+
 _PAST = {"treatment": _KINDS, "propensity": _GIVEN[_KINDS]}
 
 
@@ -114,6 +121,7 @@ _SCALED: dict[str, tuple[Any, str, dict[str, Any]]] = {
     "linear, ridge": (LinearLeaves(0.5), "y+", {"features": _EACH[:, :2]}),
     "Poisson": (PoissonDeviance(), "counts", {}),
     "survival": (RelativeRisk(), "times", {"event": _EVENTS}),
+    "costs of classes": (_costs, "classes", {}),
     "costs of rows": (InstanceCosts(), "", {"costs": _EACH}),
     "policy, direct": (PolicyValue("dm"), "", {**_PAST, "predicted": _EACH}),
     "policy, robust": (PolicyValue("dr"), "", {**_PAST, "predicted": _EACH, "outcome": _TARGETS}),
@@ -192,6 +200,8 @@ SHUFFLED = NAMED.iloc[[2, 0, 1], [1, 2, 0]]
         (NAMED.set_axis([0, 1, 2], axis=1), "rows are of"),
         (NAMED.where(NAMED > 0), "missing"),
         ({"ill": {"ill": 0}}, "'sick' is not among"),
+        ({k: SHUFFLED.loc[k] for k in LABELS}, "rows or columns"),
+        (SHUFFLED.assign(x=1), "'x'; name the same labels"),
     ],
 )
 def test_names_that_are_no_labels_are_refused(costs: Any, said: str) -> None:
@@ -252,6 +262,7 @@ def fields(first: str, second: str, kind: Any = int) -> Any:
         ((EVENTS, TIMES), "nothing tells"),
         (fields("time", "event").astype([("time", bool), ("event", float)]), "nothing tells"),
         (fields("censored", "time", bool), "censored may mean"),
+        (fields("alive", "time"), "alive may mean"),
         (pd.DataFrame({"event": EVENTS, "time": TIMES, "age": TIMES}), "'age'"),
         ({"event": EVENTS, "time": TIMES[:3]}, "different lengths"),
         ((np.array(EVENTS, bool), TIMES[:3]), "4 and 3"),
@@ -331,6 +342,17 @@ ONES = np.ma.masked_array([1, 2, 1], mask=np.array([0, 1, 0], bool))
 )
 def test_a_mask_is_refused_where_gaps_are(argument: str, given: Any) -> None:
     refused(argument, "missing value in row 1", call=lambda: Dataset.make([[0], [1], [1]], **given))
+
+
+def test_scores_and_policies_check_what_they_are_given() -> None:
+    X, y = ROWS[:8], np.arange(8.0)
+    hidden = np.ma.masked_array(y, y == 1)
+    model, past = OptimalTreeRegressor(max_depth=1).fit(X, y), {"treatment": ROWS[:8, 0], "propensity": y * 0 + 0.5}
+    policy = PolicyTree(max_depth=1).fit(X, y, **past)
+    refused("sample_weight", call=lambda: model.score(X, y, -y))
+    for call in (model.score, functools.partial(policy.score, **past), functools.partial(policy.fit, **past)):
+        refused("y", "missing value in row 1", call=functools.partial(call, X, hidden))
+    refused("costs", "not all entries", call=lambda: streed.solve(InstanceCosts(), X, costs=np.c_[y, y * 1j]))
 
 
 def test_lazy_tables_and_sparse_columns() -> None:

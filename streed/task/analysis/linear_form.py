@@ -162,7 +162,7 @@ def _products(integers: Array, factors: list[Fraction]) -> list[tuple[Fraction, 
     """Weights and (n, K) integers whose weighted sum is every integer (n,) times every factor (K,)."""
     common = math.lcm(*(factor.denominator for factor in factors))
     whole = [int(factor * common) for factor in factors]
-    if integers.dtype != object and int(np.abs(integers).sum()) * max(map(abs, whole)) < LARGEST_TOTAL:
+    if integers.dtype != object and max(1, int(np.abs(integers).sum())) * max(map(abs, whole)) < LARGEST_TOTAL:
         return [(Fraction(1, common), integers[:, None] * np.array(whole, np.int64))]
     # Too fine for integers of 64 bits: whoever adds the terms up decides what becomes of them.
     chosen = np.eye(len(factors), dtype=np.int64)
