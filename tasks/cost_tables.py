@@ -101,8 +101,8 @@ class TestCost:
 def _matrix(matrix: Any) -> tuple[tuple[Exact, ...], ...]:
     if isinstance(matrix, (str, bytes, Mapping)) or not isinstance(matrix, Iterable):
         raise InputError("costs", f"{matrix!r} is no matrix", "give a nested list or a square array of costs")
-    kinds = (list, tuple, np.ndarray)
-    rows = [row if isinstance(row, kinds) and getattr(row, "ndim", 1) else [row] for row in matrix]
+    listed = [row.tolist() if isinstance(row, np.ndarray) else row for row in matrix]
+    rows = [row if isinstance(row, (list, tuple)) else [row] for row in listed]
     advice = "or add a constant to row {} of the matrix, which changes no tree's rank"
     limits = [Range(0, meaning=advice.format(j)) for j in range(len(rows))]
     return tuple(
