@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, final
@@ -23,7 +24,8 @@ from streed.task.algebra import gain_sign
 from streed.task.positive import positive_class
 from streed.tree import Claims, Leaf, Node, Tree
 from streed.tree.evaluation import Inspector, leaf_displays
-from streed.tree.nodes import Branch
+from streed.tree.nodes import Branch, route, used_columns, walk
+from streed.tree.rows import TreeRows
 
 MOST_ASKED = 100_000
 """Trees that are asked one by one unless the caller says how many."""
@@ -144,21 +146,26 @@ class RashomonSet:
         total = self._total
         if not -total <= number < total:
             raise IndexError(f"tree {number} of {total}")
-        number %= max(total, 1)
+        return self._tree(*self._place(number % max(total, 1)))
+
+    def __iter__(self) -> Iterator[Tree]:
+        """The trees in order of value."""
+        return itertools.starmap(self._tree, self._places())
+
+    def _places(self) -> Iterator[tuple[Key, int]]:
+        """Of every tree its key, and its number among those of the key."""
+        for _, keys in self._levels:
+            for key in keys:
+                yield from ((key, number) for number in range(self.counted.histogram.table[key]))
+
+    def _place(self, number: int) -> tuple[Key, int]:
         for _, keys in self._levels:
             for key in keys:
                 here = self.counted.histogram.table[key]
                 if number < here:
-                    return self._tree(key, number)
+                    return key, number
                 number -= here
         raise AssertionError("unreachable")
-
-    def __iter__(self) -> Iterator[Tree]:
-        """The trees in order of value."""
-        for _, keys in self._levels:
-            for key in keys:
-                for number in range(self.counted.histogram.table[key]):
-                    yield self._tree(key, number)
 
     def sample(self, k: int, rng: Any = None) -> list[Tree]:
         """`k` trees drawn with replacement, each with the same chance.
@@ -308,15 +315,17 @@ class RashomonSet:
         if samples is None and self._total > MOST_ASKED:
             many = f"there are {self._total:,} trees, more than {MOST_ASKED:,}"
             raise InputError("samples", many, "give samples=1000, say")
-        trees = list(self) if samples is None else self.sample(samples, rng)
-        votes: Array | None = None
-        for tree in trees:
-            leaves = np.array([leaf.label for leaf in tree.leaves()])
-            labels = leaves[tree.apply(question.data if X is None else X)]
-            votes = np.zeros((len(labels), question.n_labels)) if votes is None else votes
-            votes[np.arange(len(labels)), labels] += 1
-        assert votes is not None
-        return votes / len(trees)
+        drawn = range(0 if samples is None else Range(1, whole=True, meaning="of trees").read("samples", samples))
+        draw, data = drawing(rng), question.data
+        places = self._places() if samples is None else (self._place(draw(self._total)) for _ in drawn)
+        roots = list(itertools.starmap(self._trees.tree, places))
+        asked = {j: data.column(j) for j in set().union(*map(used_columns, roots))}
+        rows = TreeRows.of(data if X is None else X, asked, data.n_columns, data.recipe)
+        votes, each = np.zeros((rows.n_rows, question.n_labels)), np.arange(rows.n_rows)
+        for root in roots:
+            labels = np.array([node.label for node in walk(root) if isinstance(node, Leaf)])
+            votes[each, labels[route(root, rows.sides, rows.n_rows)]] += 1
+        return votes / len(roots)
 
     def distinct_predictions(self) -> int:
         """How many different predictions of the rows the trees make; raises InputError for too many trees."""

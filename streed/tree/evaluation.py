@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
+from streed.exact import exact_integers
 from streed.task import Limit, State, Task, Value, beside_sums, quick_sums, state_of, sums_over
 from streed.tree.nodes import Branch, Leaf, Node
 from streed.tree.rows import sides_in
@@ -43,7 +44,7 @@ class Inspector:
     def __init__(self, task: Task, data: Dataset) -> None:
         self._task = task.bind(data)
         self._data = data
-        self._sums = sums_over(self._task, data)
+        self._sums = {name: exact_integers(values, name) for name, values in sums_over(self._task, data).items()}
 
     def inspect(self, tree: Tree) -> Evaluation:
         """What the tree is worth, node by node, in exact numbers.
@@ -70,8 +71,11 @@ class Inspector:
         return Evaluation(value, rows, tuple(shown), tuple(leaf_rows), tuple(broken))
 
     def _state(self, rows: Array) -> State:
-        totals = {name: values[rows].sum(axis=0) for name, values in self._sums.items()}
-        sums = {k: tuple(v) if isinstance(v, np.ndarray) else v for k, v in totals.items()}
+        sums = {}
+        for name, (values, worth) in self._sums.items():
+            unit = worth.numerator if worth.denominator == 1 else worth
+            total = values[rows].sum(axis=0)
+            sums[name] = tuple(x * unit for x in total.tolist()) if values.ndim > 1 else int(total) * unit
         return State(self._data.count(rows), **sums, **beside_sums(self._task, self._data, rows))
 
 
