@@ -18,8 +18,8 @@ from tests.differential.volume.smaller import smaller
 
 QUICK = {"costs": 12, "scores": 8, "fairness": 6, "hostile": 24, "proofs": 6, "claims": 60, "exports": 12}
 """How many are tried of the families that compile little; of the others only where much is compiled."""
-LONG = {"discounts": 12, "policies": 10, "regression": 12, "fronts": 56, "stops": 44, "thresholds": 60}
-LONG["near_optimal"] = 44
+LONG = {"discounts": 6, "policies": 8, "regression": 8, "fronts": 56, "stops": 44, "thresholds": 24}
+LONG["near_optimal"] = 24
 COUNTS = QUICK | LONG
 
 

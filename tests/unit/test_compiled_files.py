@@ -220,6 +220,7 @@ def test_a_solve_with_damaged_files(filled: Path) -> None:
     check_made_again(filled, damaged)
 
 
+@pytest.mark.compiles
 def test_a_second_process_compiles_nothing_of_any_kind() -> None:
     """Nor does the folder grow then: what is compiled is all that is written."""
     command = [sys.executable, "-m", "tests.unit.every_kind"]

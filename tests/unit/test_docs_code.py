@@ -60,7 +60,7 @@ def run(page: Path) -> int:
 
 
 def _pages() -> list[Any]:
-    marks = {page: pytest.mark.slow if page.name in LONG else () for page in PAGES}
+    marks = {page: pytest.mark.compiles if page.name in LONG else () for page in PAGES}
     return [pytest.param(page, marks=marks[page], id=str(page.relative_to(ROOT))) for page in PAGES]
 
 
@@ -74,7 +74,7 @@ def test_the_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest
     assert run(page) == sum(block.language == "python" for block in blocks(page))
 
 
-@pytest.mark.slow
+@pytest.mark.compiles
 @pytest.mark.parametrize("name", ["five-jobs.md", "five-more-jobs.md"])
 def test_each_job_of_a_tutorial_stands_alone(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By itself, in an empty folder: its commands first, then its code, as its reader has them."""

@@ -21,7 +21,7 @@ def test_sizes(capsys: pytest.CaptureFixture[str]) -> None:
     assert errors == sorted(errors, reverse=True)
 
 
-@pytest.mark.slow
+@pytest.mark.compiles
 def test_user_tasks(capsys: pytest.CaptureFixture[str]) -> None:
     runpy.run_path(str(EXAMPLES / "user_tasks.py"), run_name="__main__")
     lines = dict(re.split(r" {2,}", line, maxsplit=1) for line in capsys.readouterr().out.splitlines())
@@ -56,7 +56,7 @@ def test_cost_sensitive(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
     assert tests == sorted(tests), "the dearer an error, the more tests"
 
 
-@pytest.mark.slow
+@pytest.mark.compiles
 def test_policy(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("sklearn")
     lines = run("policy.py", capsys, monkeypatch)
