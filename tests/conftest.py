@@ -12,7 +12,6 @@ import shutil
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 
 import hypothesis
 import pytest
@@ -81,13 +80,7 @@ _choose_cache()
 def pytest_configure(config: pytest.Config) -> None:
     """Before several workers run the whole suite."""
     several = getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput")
+    if several and config.option.dist == "load":
+        config.option.dist = "worksteal"  # some tests compile for a minute, most take no time
     if several and config.args_source is config.ArgsSource.TESTPATHS and not config.option.collectonly:
         compile_ahead()
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Workers that are done take tests from those that are not: some compile for a minute, most take no time."""
-    from xdist.scheduler import WorkStealingScheduling
-
-    return WorkStealingScheduling(config, log)
