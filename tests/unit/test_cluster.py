@@ -144,6 +144,7 @@ def test_a_coordinator_that_is_killed_is_resumed(client: Any, hard: streed.Resul
 
 
 def test_files_that_hold_no_search_are_refused(client: Any, tmp_path: Path) -> None:
+    client.run(forget)
     file = tmp_path / "frontier.json"
     there = streed.Distributed(client, slice=0.2, file=file)
     first = streed.solve(Accuracy(), HARD, HARD_Y, search=there, time_limit=0.5, **HARD_TASK)
