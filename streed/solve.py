@@ -25,7 +25,12 @@ from streed.task.algebra import objective
 from streed.task.constrained import leaf_limits, limited
 from streed.task.contract import check_task
 
-MOST_THREADS = 64
+_STOPS = {
+    "time_limit": Range(above=0, optional=True, meaning="seconds"),
+    "memory_limit": Range(above=0, optional=True, meaning="bytes"),
+    "threads": Range(1, 64, whole=True),
+}
+_GAP = Range(0, optional=True, meaning="a part of the value")
 
 _LARGEST_ORDER = 2**60
 """Seconds or bytes: more is no limit."""
@@ -94,7 +99,7 @@ def solve(
         X, y, sample_weight=sample_weight, frequency=frequency, categorical=categorical, max_cuts=max_cuts, **row_data
     )
     check_stops(time_limit, memory_limit, threads)
-    Range(0, optional=True, meaning="a part of the value").read("gap", gap)
+    _GAP.read("gap", gap)
     asked = Asked(
         trees=(max_depth, max_nodes, min_leaf),
         search=search,
@@ -187,6 +192,5 @@ def _parameter_like(name: str) -> str | None:
 
 def check_stops(time_limit: Any, memory_limit: Any, threads: Any) -> None:
     """Raises InputError for limits of a search that are none."""
-    Range(above=0, optional=True, meaning="seconds").read("time_limit", time_limit)
-    Range(above=0, optional=True, meaning="bytes").read("memory_limit", memory_limit)
-    Range(1, MOST_THREADS, whole=True).read("threads", threads)
+    for (name, allowed), value in zip(_STOPS.items(), (time_limit, memory_limit, threads), strict=True):
+        allowed.read(name, value)

@@ -34,6 +34,8 @@ from streed.tree.claims import extent_text
 from streed.tree.declarations import check_declarations
 from streed.tree.evaluation import count_rows, leaf_displays
 
+_whole = functools.cache(functools.partial(Range, whole=True))
+
 
 @attrs.frozen(eq=False)
 class Asked:
@@ -61,6 +63,7 @@ class Solving:
         self._own = not is_shipped(self.task)
         if self._own:
             check_contract(task, data)
+        self._larger = self.task.larger_is_better
         data = self.data = affordable(self.task, data, *limits[:2], timed=asked.orders.time_limit is not None)
         self._driver = _over(self.task, _driver(asked.search), data)
         self._driver.check(self.task)
@@ -122,7 +125,9 @@ class Solving:
         asked, known, goal = self.asked, self._known, self._goal
         report = None if self._listener.silent else self._report
         within_gap = None if asked.gap is None else self._is_within_gap
-        limits = attrs.evolve(self._orders, report=report, within_gap=within_gap)
+        limits = self._orders
+        if report is not None or within_gap is not None:
+            limits = attrs.evolve(limits, report=report, within_gap=within_gap)
         if goal is None or not self._driver.knows_gap(self.task):
             return limits
         beat = known.value if known is not None else value_of_score(self.task, exact_number(goal), self._totals)
@@ -151,7 +156,7 @@ class Solving:
     def _is_better(self, a: Solution, b: Solution) -> bool:
         """Whether a has the better score, of scores that are no tuples."""
         x, y = self._score(a), self._score(b)
-        return not isinstance(x, tuple) and bool(x > y if self.task.larger_is_better else x < y)
+        return not isinstance(x, tuple) and bool(x > y if self._larger else x < y)
 
     def _beating(self, outcome: Outcome) -> Outcome:
         """The outcome without solutions that do not beat the goal; the known tree, which has its score, in their place.
@@ -175,7 +180,7 @@ class Solving:
 
     def answer(self, outcome: Outcome) -> Result:
         """The outcome in the caller's terms: values as scores, trees with what they claim."""
-        larger, goal = self.task.larger_is_better, self._goal
+        larger, goal = self._larger, self._goal
         status = "optimal" if outcome.stopped is None else "feasible"
         if not outcome.solutions:
             status = ("infeasible" if goal is None else "no better") if outcome.stopped is None else "unknown"
@@ -183,7 +188,8 @@ class Solving:
         if bound is None and outcome.lower is not None:
             score_bound = self.task.score(outcome.lower, self._totals)
             bound = readable_bound(score_bound, None, upper=larger, real=outcome.real)
-        over_all = self._bound_over_all(outcome)
+        extent, over_all = self.data.extent, self._bound_over_all(outcome)
+        over = extent_text(extent, over_all, larger)
         front = []
         for solution in outcome.solutions:
             if self.data.frequency is not None:
@@ -192,11 +198,11 @@ class Solving:
             value = readable(score, real=outcome.real)
             if score_bound is not None:
                 bound = readable_bound(score_bound, score, upper=larger, real=outcome.real)
-            front.append((value, self._tree(solution, outcome.unit, (value, bound), status, over_all)))
+            front.append((value, self._tree(solution, outcome.unit, (value, bound), status, over)))
         best = front[0][0] if front else None
         if not self._listener.silent:
             self._listener.finish(self._progress(best, bound, int(outcome.stats["nodes"]), "done"))
-        stats = self._stats(outcome, over_all)
+        stats = self._stats(outcome, extent, over_all)
         if not front:
             lower, upper = (None, None) if status == "infeasible" else self._bounds(None, bound)
             return Result(None, None, status, lower, upper, stats, self.task)
@@ -215,15 +221,14 @@ class Solving:
         if least is None:
             return None
         score = self.task.score(least, self._totals)
-        return readable_bound(score, None, upper=self.task.larger_is_better, real=outcome.real)
+        return readable_bound(score, None, upper=self._larger, real=outcome.real)
 
-    def _tree(self, solution: Solution, unit: Any, known: tuple[Any, Any], status: str, over_all: Any) -> Tree:
+    def _tree(self, solution: Solution, unit: Any, known: tuple[Any, Any], status: str, over: str) -> Tree:
         """The tree of a solution, with what is claimed of it, and what its leaves show if it is not their labels.
 
-        `known`: its value and the bound.
+        `known`: its value and the bound; `over`: among which splits it is the best.
         """
         task, data = self.problem.task, self.data
-        over = extent_text(data.extent, over_all, self.task.larger_is_better)
         cuts = data.max_cuts if isinstance(data.max_cuts, int) else None
         trees, gains, rows = self.asked.trees, gain_sign(self.task), solution.root.rows
         bounds = self._bounds(*known)
@@ -233,12 +238,12 @@ class Solving:
             return tree
         return attrs.evolve(tree, shown=leaf_displays(tree, task, data, self.problem.sums))
 
-    def _stats(self, outcome: Outcome, over_all: Any) -> dict[str, Any]:
+    def _stats(self, outcome: Outcome, extent: str, over_all: Any) -> dict[str, Any]:
         stats = {**outcome.stats}
         if "trace" in stats:
             trace = stats["trace"]
             stats["trace"] = [(at, self._shown(best), self._shown(low), nodes) for at, best, low, nodes in trace]
-        stats["searched_over"] = self.data.extent
+        stats["searched_over"] = extent
         if over_all is not None:
             stats[OVER_ALL] = over_all
         return stats | {
@@ -249,7 +254,7 @@ class Solving:
 
     def _bounds(self, value: Any, bound: Any) -> tuple[Any, Any]:
         """(lower bound, upper bound) of a value that is known; a maximised task's change places."""
-        return (value, bound) if self.task.larger_is_better else (bound, value)
+        return (value, bound) if self._larger else (bound, value)
 
     def _progress(self, value: Any, bound: Any, nodes: int, phase: str) -> Progress:
         known = isinstance(value, numbers.Real) and isinstance(bound, numbers.Real)
@@ -290,7 +295,7 @@ def whole_limit(name: str, value: Any, least: int, rows: int | None) -> Any:
 
     A tree on n rows has at most n - 1 branching nodes, so larger limits are none.
     """
-    number = Range(least, whole=True, optional=rows is not None).read(name, value)
+    number = _whole(least, optional=rows is not None).read(name, value)
     return None if number is None or (rows is not None and number >= rows) else number
 
 

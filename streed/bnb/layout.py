@@ -5,6 +5,7 @@ from __future__ import annotations
 from numba import int32, int64, uint64
 
 from streed.bnb import similar_nodes, similarity_cache
+from streed.bnb.nodes import nodes_of, rows_of
 from streed.bnb.shared_words import NODE_CHUNK
 from streed.kernels import values
 from streed.kernels.buffers import ALIGNMENT
@@ -12,7 +13,7 @@ from streed.kernels.compiled import entry
 from streed.kernels.counting.pair_sums import padded
 from streed.kernels.counting.rows import child_bytes
 from streed.kernels.pointers import engine_at
-from streed.kernels.records import CHILD, EDGE, LANES, NODE, NONE
+from streed.kernels.records import CHILD, EDGE, INFINITE, LANES, LOWEST, NODE, NONE
 from streed.kernels.scoring import generated, many_labels, signed
 from streed.kernels.views import inline, matrix, vector
 
@@ -164,9 +165,12 @@ def empty_caches(engine, rows):  # type: ignore[no-untyped-def]
         e.free_children[group] = NONE
     if e.joins == 1:
         return
-    root = vector(e.node_rows, e.key_words, uint64)
+    root = rows_of(e)[0]
     for w in range(e.key_words):
         root[w] = rows[w] if w < len(rows) else uint64(0)
+    # the bounds of a root that is not placed yet may be looked at any time
+    nodes_of(e)[0].lower = LOWEST
+    nodes_of(e)[0].upper = INFINITE
 
 
 @entry

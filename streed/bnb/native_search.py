@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 import time
 from collections.abc import Callable
 from typing import Any
@@ -148,14 +149,13 @@ def _search(
         searched_at = time.perf_counter()
         nodes, lower, upper = bounds_of(workspaces)
         if beside is not None:
-            lower = beside.raised(lower, upper)
+            workspaces[0].root["lower"] = lower = beside.raised(lower, upper)
         trace.note(searched_at - packed_at, upper, lower, nodes)
         preorder = None
         if upper < target:
             for each in workspaces:
                 each.engine["root_target"] = INFINITE
             first = workspaces[0]
-            first.raise_root(lower)
             settle(first, depth, budget, nodes, deadline, short=short)
             preorder = extract_best(first, packed, depth, budget)
         stats = {"search": procedure.name, **statistics(workspaces, packed, begin, packed_at, searched_at)}
@@ -178,12 +178,13 @@ def _search(
 
 def _overflowed(problem: Problem, workspaces: list[Workspace]) -> bool:
     """Whether some cost did not fit its code; raises TaskError if a method of the task raised an error."""
-    if any(each.engine["overflow"] & RAISED for each in workspaces):
+    overflow = functools.reduce(operator.or_, (each.engine["overflow"] for each in workspaces))
+    if overflow & RAISED:
         raise TaskError(
             f"{type(objective(problem.task)).__name__} raised an error at some state\n"
             "let its methods return a number at every state of at least one row"
         )
-    return any(each.engine["overflow"] for each in workspaces)
+    return overflow != 0
 
 
 def certify(

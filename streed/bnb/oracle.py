@@ -149,7 +149,6 @@ class NativeOracle(LinearOracle):
         if short:
             self._procedure.run(workspace, depth, budget)
         else:
-            workspace.forget_root()
             used += [] if ahead or is_terminal(depth, budget) else self._prepare_helpers()
             searches, end = searches_of(self._procedure, used, depth, budget)
             if ahead and not is_terminal(depth, budget):
@@ -186,13 +185,12 @@ class NativeOracle(LinearOracle):
         nodes, lower, upper = bounds_of(used)
         self._price_stats = {}
         if beside is not None:
-            lower = beside.raised(lower, upper)
+            workspace.root["lower"] = lower = beside.raised(lower, upper)
             self._price_stats = beside.statistics(lambda code: base + divisor * code)
         stopped = (reason or (None if ahead else "memory")) if lower < min(upper, target) else None
         bound = None if lower <= LOWEST else base + divisor * lower
         if upper >= (INFINITE if stopped else target):
             return Answer(bound, None, None, stopped, nodes)
-        workspace.raise_root(lower)
         engine["root_target"] = INFINITE
         settle(workspace, depth, budget, nodes, deadline, short=short)
         preorder = extract_best(workspace, self.packed, depth, budget)
@@ -226,7 +224,6 @@ class NativeOracle(LinearOracle):
         if not self._helpers:
             self._helpers = [self._make_workspace(joins=True) for _ in range(1, self._threads)]
         workspace = self.workspace
-        workspace.forget_root()
         lane_type = workspace.lane_type
         for at, each in enumerate(self._helpers):
             states = self._helper_states.setdefault(at, {})

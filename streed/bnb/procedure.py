@@ -57,7 +57,7 @@ class Procedure:
         first begins, and all finish together (threads.py).
         """
         if is_terminal(depth, budget):
-            solve_root(workspace, depth)
+            solve_root(workspace.engine.address, depth)
             return
         # with prices of rows beside it, the search takes turns with them in place of waves
         self.begin(workspace, depth, budget, alone=workspace.turns is None)

@@ -16,7 +16,7 @@ from streed.bnb.extraction import extract_tree
 from streed.bnb.layout import join_store
 from streed.bnb.root import search_root
 from streed.bnb.shared_words import CHILD_CHUNK, EDGE_CHUNK, NODE_CHUNK
-from streed.bnb.terminal import compile_tree, extract_root, is_terminal, solve_root
+from streed.bnb.terminal import compile_terminal, extract_root, is_terminal, solve_root
 from streed.bnb.threads import Team
 from streed.bnb.workspace import MOST_KEPT, SHORT_PATH, Space, Workspace
 from streed.kernels.compiled import ready
@@ -90,8 +90,6 @@ def make_workspaces(
     workspaces = []
     for number in range(threads):
         workspace = Workspace(packed, space, lane_type, control, relaxed, branches, joins=number > 0)
-        if number == 0:
-            workspace.forget_root()
         link_units(workspace, packed.kind, relaxed, terminal)
         procedure.compile(depth)
         if search_limits.memory_limit is not None and not terminal:
@@ -161,7 +159,7 @@ def search_fully(workspace: Workspace, depth: int, budget: int, *, again: bool =
     more than a path, below a frontier that moves up whenever something is forgotten.
     """
     if is_terminal(depth, budget):
-        solve_root(workspace, depth)
+        solve_root(workspace.engine.address, depth)
         return
     engine = workspace.engine
     turns = workspace.turns
@@ -253,14 +251,10 @@ def link_units(workspace: Workspace, kind: str, relaxed: bool, terminal: bool) -
 
     `terminal`: there will be no search beyond what the terminal solver does.
     """
-    engine, lane = workspace.engine, workspace.lane_type
-    engine["solve_shallow"] = units.shallow().address
-    engine["prepare"] = units.prepare(kind, lane).address
-    engine["solve_children"] = units.solve_children(kind, lane).address
-    engine["push_bounds"] = units.push(lane).address
-    engine["load"] = units.load().address
+    engine = workspace.engine
+    engine.write(units.addresses(kind, workspace.lane_type))
     if terminal:
-        compile_tree()
+        compile_terminal()
         return
     if not relaxed:
         engine["expand"] = units.expand(*workspace.expansion(kind)).address

@@ -5,25 +5,20 @@ The root is the record behind the last node, so that these problems may be solve
 
 from __future__ import annotations
 
-import ctypes
-
 import numpy as np
 from numba import int64, uint8, uint64
 
 from streed.bnb.expand import ask
-from streed.bnb.nodes import nodes_of, split_columns, write_side
+from streed.bnb.nodes import nodes_of, rows_of, split_columns, write_side
 from streed.bnb.workspace import Workspace
 from streed.exact import Array
 from streed.kernels.buffers import address_of
 from streed.kernels.compiled import entry, ready
-from streed.kernels.control import LOWER, UPPER
+from streed.kernels.control import LOWER, ROWS_OF_CONTROL, UPPER
 from streed.kernels.packed import PackedProblem
 from streed.kernels.pointers import engine_at
-from streed.kernels.records import INFINITE, LEAF, LOWEST, NONE, SHALLOW, UNLIMITED
-from streed.kernels.views import matrix, vector
-
-_Kernel = ctypes.CFUNCTYPE(None, ctypes.c_int64)
-"""A native function of a record's address, which runs without the GIL."""
+from streed.kernels.records import INFINITE, LEAF, LOWEST, SHALLOW, UNLIMITED
+from streed.kernels.views import copy_into, matrix, vector
 
 
 def is_terminal(depth: int, budget: int) -> bool:
@@ -31,34 +26,28 @@ def is_terminal(depth: int, budget: int) -> bool:
     return depth <= SHALLOW and budget == UNLIMITED
 
 
-def compile_tree() -> None:
-    """Compiles what `extract_root` calls, before time is counted."""
+def compile_terminal() -> None:
+    """Compiles what solves and extracts, before time is counted."""
+    ready(solve_root, "(int64, int64)")
     ready(_list_nodes, "(int64, int64, int64, int64, int64, int64)")
 
 
-def solve_root(workspace: Workspace, depth: int) -> None:
+@entry
+def solve_root(engine, depth):  # type: ignore[no-untyped-def]
     """Solves the rows behind the last node, to the target of the root; its record then has bounds and split."""
-    engine, control = workspace.engine, workspace.control
-    engine["root"] = engine["node_count"]
-    least = LOWEST if engine["scored"] else 0
-    workspace.set_root_bounds(least, INFINITE)
-    engine.write(
-        {
-            "asked_rows": engine["node_rows"] + 8 * engine["key_words"] * engine["root"],
-            "asked_depth": depth,
-            "asked_target": engine["root_target"],
-            "asked_lower": least,
-            "asked_all": 0,
-            "asked_similar": NONE,
-            "asked_high": 0,
-            "asked_low": 0,
-        }
-    )
-    _Kernel(engine["solve_shallow"])(engine.address)
-    lower, upper, workspace.root["split"] = engine.read(("lower", "upper", "split"))
-    lower = max(least, min(lower, upper))
-    workspace.set_root_bounds(lower, upper)
-    control[[LOWER, UPPER]] = lower, upper
+    e = engine_at(engine)
+    e.root = e.node_count
+    root = nodes_of(e)[e.root]
+    least = int64(LOWEST) if e.scored == 1 else int64(0)
+    root.lower = least
+    root.upper = INFINITE
+    ask(e, rows_of(e)[e.root], depth, int64(e.root_target), least, uint64(0), uint64(0))
+    root.split = e.split
+    root.upper = e.upper
+    root.lower = max(least, min(e.lower, e.upper))
+    control = vector(e.control, ROWS_OF_CONTROL, int64)
+    control[LOWER] = root.lower
+    control[UPPER] = root.upper
 
 
 def extract_root(workspace: Workspace, packed: PackedProblem, depth: int) -> Array:
@@ -74,8 +63,6 @@ def extract_root(workspace: Workspace, packed: PackedProblem, depth: int) -> Arr
     # every split separates rows, so a tree has fewer splits than rows
     space = min((sides ** (depth + 1) - 1) // (sides - 1), 1 + sides * rows)
     nodes = np.zeros(space + room * (1 + words), np.int64)
-    begin = space + room
-    nodes[begin : begin + len(workspace.rows)] = workspace.rows.view(np.int64)
     count = _list_nodes(engine.address, address_of(packed.column), address_of(nodes), space, room, depth)
     return nodes[:count]
 
@@ -85,8 +72,8 @@ def _list_nodes(engine, columns, nodes, space, room, depth):  # type: ignore[no-
     """How many nodes the tree has; writes the caller's columns of its nodes to the preorder.
 
     At `nodes` are the preorder (space,), and of the nodes to come, the next one last, the levels left (room,) and the
-    row sets (room, key words), of which the first is that of the root, and the last that of the node at hand. The
-    caller's columns (F,) are at `columns`.
+    row sets (room, key words), the last of which is that of the node at hand. The caller's columns (F,) are at
+    `columns`.
     """
     e = engine_at(engine)
     column = vector(columns, e.columns, int64)
@@ -95,6 +82,7 @@ def _list_nodes(engine, columns, nodes, space, room, depth):  # type: ignore[no-
     rows = matrix(nodes + 8 * (space + room), room, e.key_words, uint64)
     flipped = vector(e.flipped, e.columns, uint8)
     here = rows[room - 1]
+    copy_into(rows[0], rows_of(e)[e.root])
     split = int64(nodes_of(e)[e.root].split)
     left[0] = depth
     size = int64(1)

@@ -22,6 +22,18 @@ from streed.kernels.views import matrix, vector
 
 
 @functools.cache
+def addresses(kind: str, lane: Any) -> dict[str, int]:
+    """The kernels that every search calls, by the field of the record that holds their address."""
+    return {
+        "solve_shallow": shallow().address,
+        "prepare": prepare(kind, lane).address,
+        "solve_children": solve_children(kind, lane).address,
+        "push_bounds": push(lane).address,
+        "load": load().address,
+    }
+
+
+@functools.cache
 def shallow() -> Any:
     """`solve_depth_three`."""
 

@@ -17,11 +17,10 @@ from streed.bnb.layout import empty_caches, lay_out, link_problem
 from streed.exact import Array
 from streed.kernels import buffers
 from streed.kernels.buffers import ALIGNMENT, address_of
-from streed.kernels.counting.columns import find_rows
 from streed.kernels.kinds import CLASSES
 from streed.kernels.packed import PackedProblem, narrowest_lane
 from streed.kernels.record_proxy import RecordProxy
-from streed.kernels.records import CHILD, EDGE, INFINITE, LANES, LOWEST, NODE, NONE
+from streed.kernels.records import CHILD, EDGE, INFINITE, LANES, NODE, NONE
 
 if TYPE_CHECKING:
     from streed.bnb.turns import Turns
@@ -121,8 +120,7 @@ class Workspace:
         self._buffer = buffers.borrow(lay_out(self.engine.address, 0, lane, calls_costs) + ALIGNMENT)
         self._begin: int = address_of(self._buffer)
         lay_out(self.engine.address, -(-self._begin // ALIGNMENT) * ALIGNMENT, lane, calls_costs)
-        self.rows = find_rows(groups.places, problem.column_rows.shape[1])
-        """(W,) uint64: the set of all rows."""
+        self.rows = problem.rows
         empty_caches(self.engine.address, self.rows)
 
     def _sizes(self, problem: PackedProblem, relaxed: bool) -> dict[str, int]:
@@ -212,10 +210,6 @@ class Workspace:
         self.signed_costs[:] = other.signed_costs
         self.engine.write({name: other.engine[name] for name in _OF_COSTS})
 
-    def forget_root(self) -> None:
-        """Makes the bounds of a root that was not placed yet say nothing: they may be looked at any time."""
-        self._bounds_at(0)[:] = LOWEST, INFINITE
-
     @cached_property
     def nodes(self) -> Array:
         """The nodes of the store, of NODE."""
@@ -260,23 +254,9 @@ class Workspace:
     @property
     def root_bounds(self) -> tuple[int, int]:
         """(lower, upper) of the node that was searched."""
-        lower, upper = self._bounds_at(self.engine["root"]).tolist()
+        at = self.engine["nodes"] - self._begin + NODE.itemsize * self.engine["root"]
+        lower, upper = self._buffer[at : at + 16].view(np.int64).tolist()  # the record begins with them
         return lower, upper
-
-    def set_root_bounds(self, lower: int, upper: int) -> None:
-        """Writes the bounds of the node that is searched."""
-        self._bounds_at(self.engine["root"])[:] = lower, upper
-
-    def raise_root(self, lower: int) -> None:
-        """Writes a lower bound of the node that was searched, as far as it is above its own and not above its upper."""
-        bounds = self._bounds_at(self.engine["root"])
-        own, upper = bounds.tolist()
-        bounds[0] = min(max(own, lower), upper)
-
-    def _bounds_at(self, node: int) -> Array:
-        """(lower, upper) of a node as they lie in its record, which begins with them."""
-        at = self.engine["nodes"] - self._begin + NODE.itemsize * node
-        return self._buffer[at : at + 16].view(np.int64)
 
     @property
     def root_edges(self) -> Array:

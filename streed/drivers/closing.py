@@ -37,19 +37,20 @@ def checked(problem: Problem, outcome: Outcome, time_limit: float | None) -> Out
     """
     if outcome.stopped not in (None, "rounding") or outcome.meets:
         return outcome
+    is_proved = outcome.is_proved
     seconds = None if time_limit is None else time_limit - outcome.stats.get("seconds_search", 0.0)
-    most = _FEW_STEPS / max(1.0, problem.data.n_rows / 100) if outcome.is_proved else _MOST_STEPS
+    most = _FEW_STEPS / max(1.0, problem.data.n_rows / 100) if is_proved else _MOST_STEPS
     is_long = _steps(problem) > most or (seconds is not None and seconds <= 0)
-    is_hopeless = outcome.is_proved and not _is_exact(problem)
-    if problem.task.order == TOTAL and not (is_long or is_hopeless) and outcome.stats.get("route") != GENERAL:
+    may_close = problem.task.order == TOTAL and not is_long and outcome.stats.get("route") != GENERAL
+    if may_close and (not is_proved or _is_exact(problem)):
         found = search_general(problem, SearchLimits(time_limit=seconds))
-        if found.solutions and found.stopped is None and (found.meets or found.is_proved > outcome.is_proved):
+        if found.solutions and found.stopped is None and (found.meets or found.is_proved > is_proved):
             stats = {**outcome.stats, "exact": found.stats["exact"], "rounding": found.stats["rounding"]}
             solutions = tuple(attrs.evolve(each, root=settle_gaps(each.root, problem.data)) for each in found.solutions)
             same = found.solutions[0].value == outcome.solutions[0].value
             solutions = outcome.solutions if same else solutions
             return attrs.evolve(found, solutions=solutions, stats={**stats, "closed": GENERAL}, real=outcome.real)
-    if not outcome.is_proved:
+    if not is_proved:
         return attrs.evolve(outcome, stopped="rounding")
     value = outcome.solutions[0].value
     apart = max(abs(value - outcome.lower), outcome.stats.get("rounding") or 0)

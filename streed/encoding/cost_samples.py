@@ -65,7 +65,7 @@ class CostSamples:
         task, sums = problem.task, problem.sums
         own = objective(task)
         table = split_table(terms, problem)
-        seen = [*problem.first_costs, *_branching_costs(task, problem.data)]
+        seen = [*problem.first_costs, *_branching_costs(task, terms, problem.data)]
         if not own.adds_values:
             seen.append(task.combine(seen[0], seen[0]))
         whole = all(isinstance(x, numbers.Integral) for x in seen) and (table is None or table.dtype == np.int64)
@@ -91,11 +91,10 @@ class CostSamples:
         )
 
 
-def _branching_costs(task: Task, data: Dataset) -> list[Value]:
+def _branching_costs(task: Task, terms: Sequence[ScoredTerm], data: Dataset) -> list[Value]:
     """What splits of all rows cost, with nothing and with everything else tested above; none where that is nothing."""
     n, columns = data.size, range(data.n_columns)
-    own = objective(task)
-    if not (reads_split(own) or reads_path(own) or reads_rows(own)):
+    if not any(reads(term.task) for term in terms for reads in (reads_split, reads_path, reads_rows)):
         columns = columns[:1]
     alone = [task.branching_cost(n, (), split) for split in columns]
     last = [task.branching_cost(n, tuple(j for j in columns if j != split), split) for split in columns]

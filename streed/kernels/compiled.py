@@ -56,10 +56,10 @@ def own_entry(function: Callable[..., Any], **options: Any) -> Any:
     return made
 
 
+@functools.cache
 def ready(function: Any, signature: str) -> None:
     """Compiles an entry for a signature, or loads it, if that was not done yet: before its time is counted."""
-    if not function.signatures:
-        function.compile(signature)
+    function.compile(signature)
 
 
 def unit(signature: Any, **options: Any) -> Callable[[Callable[..., Any]], Any]:

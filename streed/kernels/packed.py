@@ -78,6 +78,8 @@ class PackedProblem:
     """(c + 1,) int64: where each categorical column's literals begin."""
     column_rows: Array
     row_bits: Array
+    rows: Array
+    """(W,) uint64: the set of all rows."""
     groups: Groups
     n_labels: int
     split_cost: int
@@ -178,7 +180,7 @@ def pack(
 ) -> PackedProblem:
     """The problem for codes (n, p) uint8 with `categories` (p,) int64 per column (0 for binary columns)."""
     flips = NO_FLIPS if groups.flips is None else groups.flips
-    column, flipped, literals, column_rows, row_bits = pack_columns(
+    column, flipped, literals, column_rows, row_bits, rows = pack_columns(
         codes, groups.places, categories, int(groups.words[-1]), merge, flips
     )
     return PackedProblem(
@@ -187,6 +189,7 @@ def pack(
         literals=literals,
         column_rows=column_rows,
         row_bits=row_bits,
+        rows=rows,
         groups=groups,
         n_labels=n_labels,
         split_cost=min(split, groups.worst + 1) if split else 0,

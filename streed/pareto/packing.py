@@ -100,7 +100,7 @@ def pack_fronts(problem: Problem) -> Packed | None:
         vectors = np.concatenate([vectors, data.counts[:, None]], axis=1)
     vectors = np.ascontiguousarray(vectors)
     groups = group_vectors(vectors, MOST_GROUPS) or _sliced(vectors)
-    columns, flipped, _, column_rows, row_bits = pack_columns(
+    columns, flipped, _, column_rows, row_bits, _ = pack_columns(
         writable(data.X), groups.places, np.zeros(data.n_columns, np.int64), int(groups.words[-1]), True, NO_FLIPS
     )
     if 8 * vectors.shape[1] * (row_bits.shape[1] * LANES) ** 2 > _MOST_PAIRS:

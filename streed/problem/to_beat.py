@@ -12,6 +12,8 @@ from streed.exact import Range, readable
 from streed.task import TOTAL, Task, Totals, Value
 from streed.task.constrained import objective
 
+_VALUE = Range(optional=True, meaning="a value of the task")
+
 
 def read_upper_bound(upper_bound: Any) -> int | float | Fraction | None:
     """The value to beat, in the units of the task's score; None for none.
@@ -19,7 +21,7 @@ def read_upper_bound(upper_bound: Any) -> int | float | Fraction | None:
     A float stays one, as it may be what a result shows of a value that no float equals. Raises InputError
     for what is no finite number.
     """
-    exact: Any = Range(optional=True, meaning="a value of the task").read("upper_bound", upper_bound)
+    exact: Any = _VALUE.read("upper_bound", upper_bound)
     return float(upper_bound) if isinstance(upper_bound, (float, np.floating)) else exact
 
 

@@ -57,8 +57,8 @@ def extent_text(extent: str, bound: Any, maximize: bool) -> str:
 
     `bound`: None where that is not known.
     """
-    from streed.tree.text import number
-
     if bound is None:
         return extent
+    from streed.tree.text import number
+
     return f"{extent}; no tree over all thresholds is worth {'more' if maximize else 'less'} than {number(bound)}"

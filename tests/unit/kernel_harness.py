@@ -239,16 +239,11 @@ class Bench:
         for name, value in (flags or {}).items():
             engine[name] = value
         kind = self.packed.kind
-        engine["load"] = units.load().address
-        engine["solve_shallow"] = units.shallow().address
-        engine["prepare"] = units.prepare(kind, lane).address
-        engine["solve_children"] = units.solve_children(kind, lane).address
-        engine["push_bounds"] = units.push(lane).address
+        engine.write(units.addresses(kind, lane))
         engine["expand"] = units.expand(*(self.workspace.expansion(kind) if by_class else (kind, lane))).address
         engine["open_node"] = opening().address
         if not joins:
             self.workspace.node_rows[0] = self.place(instance.everything())
-            self.workspace.forget_root()
         self._watched: list[object] = []
 
     def __enter__(self) -> Self:

@@ -215,7 +215,7 @@ def check_made_again(filled: Path, damaged: list[Path]) -> None:
 
 @pytest.mark.compiles
 def test_a_solve_with_damaged_files(filled: Path) -> None:
-    damaged = [path for name in ("find_groups", "find_rows", "lay_out") for path in filled.glob(f"*/{name}-*")]
+    damaged = [path for name in ("find_groups", "pack_columns", "lay_out") for path in filled.glob(f"*/{name}-*")]
     assert len(damaged) >= 3
     check_made_again(filled, damaged)
 

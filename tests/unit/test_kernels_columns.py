@@ -29,7 +29,7 @@ def _pack(codes: Array, categories: list[int], places: list[tuple[int, int]] | N
 
 def _check(codes: Array, categories: list[int], places: list[tuple[int, int]], words: int) -> None:
     """Compares `pack_columns` with the definition, column by column and row by row."""
-    column, flipped, literals, column_rows, row_bits = _pack(codes, categories, places, words)
+    column, flipped, literals, column_rows, row_bits, rows = _pack(codes, categories, places, words)
     counted = np.array([row for row, _ in places], int)
     expected: list[tuple[int, int, Array]] = []
     for f, categorical in enumerate(categories):
@@ -42,6 +42,9 @@ def _check(codes: Array, categories: list[int], places: list[tuple[int, int]], w
         if not any((have == values ^ flip).all() for _, _, have in expected):
             expected.append((f, flip, values ^ flip))
     n_binary = len(expected)
+    everyone = np.zeros(words * 64, int)
+    everyone[[place for _, place in places]] = 1
+    assert _bits(rows).reshape(-1).tolist() == everyone.tolist()
     begins = []
     for f, categorical in enumerate(categories):
         if categorical:
@@ -95,8 +98,8 @@ def test_equal_and_complementary_columns_go_under_the_first_name() -> None:
 
 
 def test_a_problem_without_columns_or_rows() -> None:
-    column, _, literals, column_rows, row_bits = _pack(np.zeros((3, 0)), [])
+    column, _, literals, column_rows, row_bits, _ = _pack(np.zeros((3, 0)), [])
     assert (len(column), literals.tolist(), column_rows.shape, row_bits.shape) == (0, [0], (0, 1), (64, 0))
-    column, _, literals, column_rows, row_bits = _pack(np.ones((3, 2)), [0, 3], [], 0)
+    column, _, literals, column_rows, row_bits, _ = _pack(np.ones((3, 2)), [0, 3], [], 0)
     assert (column.tolist(), literals.tolist()) == ([1, 1, 1], [0, 3])
     assert (column_rows.shape, row_bits.shape) == ((3, 0), (0, 1))

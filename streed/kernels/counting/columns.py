@@ -118,7 +118,7 @@ def _add_literals(codes, position, categories, sets, kept, column, literals):  #
 
 @entry
 def pack_columns(codes, position, categories, words, merge, flips):  # type: ignore[no-untyped-def]
-    """(column, flipped, literals, column_rows, row_bits) of a problem.
+    """(column, flipped, literals, column_rows, row_bits, rows) of a problem.
 
     codes (n, p) uint8: 0 or 1, or the category where `categories` (p,) names how many there are (0: binary).
     position (m, 2) flattened as pairs (row, place): the place of each row in the padded order; a row may have several
@@ -128,14 +128,18 @@ def pack_columns(codes, position, categories, words, merge, flips):  # type: ign
 
     column (F,) int64 is the caller's column of each bit column, flipped (F,) whether it holds the complement,
     literals (c + 1,) where the literals of the c-th categorical column begin; column_rows (F, words) uint64 and
-    row_bits (64 * words, lanes / 32) int32 hold the bits both ways.
+    row_bits (64 * words, lanes / 32) int32 hold the bits both ways; rows (words,) uint64 is the set of all rows that
+    have a place, which is that of the root.
     """
     p = codes.shape[1]
     blocks = (p + WORD - 1) // WORD
     bits = np.zeros((words * WORD, blocks), np.uint64)
     _pack_rows(codes, position, bits)
-    valid = find_rows(position, words)
     rows = int64(len(position) // 2)
+    valid = np.zeros(words, np.uint64)
+    for i in range(rows):
+        place = position[2 * i + 1]
+        valid[place // WORD] |= uint64(1) << uint64(place % WORD)
     raw = np.empty((blocks * WORD, words), np.uint64)
     transpose_bits(bits, raw)
     n_literals = int64(0)
@@ -161,14 +165,4 @@ def pack_columns(codes, position, categories, words, merge, flips):  # type: ign
     row_bits = row_words.view(np.int32)
     if lanes < row_bits.shape[1]:
         row_bits = row_bits[:, :lanes].copy()
-    return column[:count], flipped[:count], literals, sets[:count], row_bits
-
-
-@entry
-def find_rows(position, words):  # type: ignore[no-untyped-def]
-    """(words,) uint64: the set of all rows that have a place, which is that of the root."""
-    rows = np.zeros(words, np.uint64)
-    for i in range(len(position) // 2):
-        place = position[2 * i + 1]
-        rows[place // WORD] |= uint64(1) << uint64(place % WORD)
-    return rows
+    return column[:count], flipped[:count], literals, sets[:count], row_bits, valid
