@@ -6,7 +6,7 @@ from numba import int32, int64, uint64
 
 from streed.bnb import similar_nodes, similarity_cache
 from streed.bnb.nodes import nodes_of, rows_of
-from streed.bnb.shared_words import NODE_CHUNK
+from streed.bnb.shared_store import NODE_CHUNK
 from streed.kernels import values
 from streed.kernels.buffers import ALIGNMENT
 from streed.kernels.compiled import entry

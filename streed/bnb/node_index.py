@@ -10,8 +10,7 @@ from __future__ import annotations
 from numba import int32, int64, uint64
 
 from streed.bnb.nodes import nodes_of, rows_of, weigh
-from streed.bnb.shared_store import is_shared, lock_index, shared_words, unlock_index
-from streed.bnb.shared_words import FIRST_SLOTS, NODES, SLOTS
+from streed.bnb.shared_store import FIRST_SLOTS, NODES, SLOTS, is_shared, lock_index, shared_words, unlock_index
 from streed.kernels.counting.equal_rows import equivalent_points_bound
 from streed.kernels.records import INFINITE, LOWEST, NO_TREE, NONE
 from streed.kernels.simd import load_acquire, store_release

@@ -39,8 +39,7 @@ from streed.exact import Array
 from streed.kernels.compilation import clock
 from streed.kernels.control import ROW_PRICES, ROWS_OF_CONTROL, SHARED_UPPER, STOP, UPPER
 from streed.kernels.counting.equal_rows import find_floors
-from streed.kernels.counting.group_costs import set_prices
-from streed.kernels.counting.group_kernels import place_groups
+from streed.kernels.counting.group_kernels import place_groups, set_prices
 from streed.kernels.counting.groups import NO_TIMES, Groups
 from streed.kernels.packed import PackedProblem, narrowest_lane, pack, writable
 from streed.kernels.records import INFINITE, LEAF, LOWEST, SHALLOW, UNLIMITED

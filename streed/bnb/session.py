@@ -15,7 +15,7 @@ from streed.bnb.expand import opening
 from streed.bnb.extraction import extract_tree
 from streed.bnb.layout import join_store
 from streed.bnb.root import search_root
-from streed.bnb.shared_words import CHILD_CHUNK, EDGE_CHUNK, NODE_CHUNK
+from streed.bnb.shared_store import CHILD_CHUNK, EDGE_CHUNK, NODE_CHUNK
 from streed.bnb.terminal import compile_terminal, extract_root, is_terminal, solve_root
 from streed.bnb.threads import Team
 from streed.bnb.workspace import MOST_KEPT, SHORT_PATH, Space, Workspace

@@ -20,21 +20,21 @@ from __future__ import annotations
 
 from numba import int64
 
-from streed.bnb.shared_words import (
-    CHILD_CHUNK,
-    CHILDREN,
-    EDGE_CHUNK,
-    EDGES,
-    INDEX,
-    LOCKS,
-    N_LOCKS,
-    NODE_CHUNK,
-    NODES,
-    WORDS,
-)
 from streed.kernels.records import HOLE, NONE
 from streed.kernels.simd import add_atomic, load_atomic, store_release, swap_atomic
 from streed.kernels.views import NODE_TYPE, inline, native, records, vector
+
+INDEX, NODES, EDGES, CHILDREN, SLOTS, FIRST_SLOTS, LOCKS = 0, 8, 16, 24, 32, 33, 40
+"""Whether a thread writes to the index; how many nodes, edges and children were handed out; the slots of the index now,
+and at first; then the locks of nodes. Words that are written often lie in cache lines of their own."""
+
+NODE_CHUNK, EDGE_CHUNK, CHILD_CHUNK = 256, 4096, 8192
+"""Entries that a thread is given at once, or as many as it asks for."""
+
+N_LOCKS = 4096
+"""A power of two; nodes share locks."""
+
+WORDS = LOCKS + N_LOCKS
 
 _nodes = records(NODE_TYPE)
 

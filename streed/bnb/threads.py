@@ -16,7 +16,7 @@ import numpy as np
 from streed.bnb.eviction import evict
 from streed.bnb.layout import join_store
 from streed.bnb.root import search_root
-from streed.bnb.shared_words import CHILDREN, EDGES, FIRST_SLOTS, NODE_CHUNK, NODES, SLOTS, WORDS
+from streed.bnb.shared_store import CHILDREN, EDGES, FIRST_SLOTS, NODE_CHUNK, NODES, SLOTS, WORDS
 from streed.bnb.workspace import MOST_KEPT, Workspace
 from streed.exact import Array
 from streed.kernels.buffers import address_of

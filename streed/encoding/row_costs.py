@@ -12,11 +12,9 @@ from streed.encoding.certificate import check_claim, measure_costs, measure_wide
 from streed.encoding.encoding import Encoding
 from streed.encoding.test_costs import CostsOfTests, costs_with_tests
 from streed.exact import Array
-from streed.kernels.counting import groups
-from streed.kernels.counting.copies import group_copies
 from streed.kernels.counting.equal_rows import find_floors
 from streed.kernels.counting.group_kernels import common_divisor
-from streed.kernels.counting.groups import NO_TIMES
+from streed.kernels.counting.groups import NO_TIMES, Groups, group_copies, group_rows
 from streed.kernels.counting.multiplicities import merge_counted
 from streed.kernels.packed import PackedProblem, pack, writable
 from streed.kernels.records import LEAF, SHALLOW, UNLIMITED
@@ -133,12 +131,12 @@ def row_costs_of(problem: Problem) -> IntegerCosts | None:
     return None if form is None else exact_costs(form, problem.data)
 
 
-def group_problem(problem: Problem, costs: Array, divisor: int, *, counts_rows: bool) -> groups.Groups:
+def group_problem(problem: Problem, costs: Array, divisor: int, *, counts_rows: bool) -> Groups:
     """The row groups of a problem with costs (n, K) int64; `counts_rows`: leaves are asked how many rows they have."""
     codes, frequency = writable(problem.data.X), problem.data.frequency
     if counts_rows and frequency is not None:
         return merge_counted(group_copies(costs, divisor, frequency, codes), codes)
-    return merge_counted(groups.group_rows(costs, divisor, counts_rows, codes), codes)
+    return merge_counted(group_rows(costs, divisor, counts_rows, codes), codes)
 
 
 def category_counts(problem: Problem) -> Array:

@@ -10,7 +10,7 @@ import pytest
 from streed.exact import Array
 from streed.kernels.compiled import entry
 from streed.kernels.counting.bits import pack_bytes, transpose_bits
-from streed.kernels.counting.group_costs import set_prices
+from streed.kernels.counting.group_kernels import set_prices
 
 
 @entry

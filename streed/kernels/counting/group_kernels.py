@@ -6,14 +6,13 @@ import numpy as np
 from numba import int64, uint64
 
 from streed.kernels.compiled import entry
-from streed.kernels.simd import count_ones
 from streed.kernels.views import inline, native
 
 _WORD = 64
 
 
 @native
-def divisor_of(a, b):  # type: ignore[no-untyped-def]
+def _divisor_of(a, b):  # type: ignore[no-untyped-def]
     """The greatest common divisor of two numbers >= 0."""
     while b != 0:
         a, b = b, a % b
@@ -27,7 +26,7 @@ def common_divisor(costs, split):  # type: ignore[no-untyped-def]
     divisor = int64(split)
     for i in range(n):
         for k in range(1, labels):
-            divisor = divisor_of(divisor, abs(costs[i, k] - costs[i, 0]))
+            divisor = _divisor_of(divisor, abs(costs[i, k] - costs[i, 0]))
         if divisor == 1:
             break
     return max(divisor, int64(1))
@@ -111,75 +110,6 @@ def find_groups(costs, divisor, count_rows, most):  # type: ignore[no-untyped-de
 
 
 @entry
-def slice_costs(costs, divisor, count_rows):  # type: ignore[no-untyped-def]
-    """As `find_groups`, for any costs: one group per label (and the worst costs) and bit, and one that counts rows."""
-    n, labels = costs.shape
-    bits = 62
-    planes = labels + 2
-    amounts = np.zeros((n, planes), np.int64)
-    base = int64(0)
-    total = int64(0)
-    for i in range(n):
-        least = costs[i].min()
-        worst = costs[i].max()
-        base += least
-        for k in range(labels):
-            amounts[i, k] = (worst - costs[i, k]) // divisor
-        amounts[i, labels] = (worst - least) // divisor
-        total += amounts[i, labels]
-        amounts[i, labels + 1] = 1 if count_rows else 0
-    sizes = np.zeros((planes, bits), np.int64)
-    for i in range(n):
-        for p in range(planes):
-            for b in range(bits):
-                sizes[p, b] += (amounts[i, p] >> b) & 1
-    groups = 0
-    for p in range(planes):
-        for b in range(bits):
-            groups += sizes[p, b] > 0
-    profits = np.zeros((groups, planes), np.int64)
-    words = np.zeros(groups + 1, np.int64)
-    places = np.empty(2 * sizes.sum(), np.int64)
-    used = 0
-    g = 0
-    for p in range(planes):
-        for b in range(bits):
-            if sizes[p, b] > 0:
-                place = words[g] * _WORD
-                for i in range(n):
-                    if (amounts[i, p] >> b) & 1:
-                        places[used] = i
-                        places[used + 1] = place
-                        place += 1
-                        used += 2
-                profits[g, p] = int64(1) << b
-                words[g + 1] = words[g] + (sizes[p, b] + _WORD - 1) // _WORD
-                g += 1
-    return places, words, profits, base, total
-
-
-@entry
-def effort_of_slices(costs, divisor, columns):  # type: ignore[no-untyped-def]
-    """Roughly the steps of counting all pairs of columns by slices: 16 rows of a slice and 32 columns are one."""
-    n, labels = costs.shape
-    ones = int64(0)
-    largest = int64(0)
-    for i in range(n):
-        least = costs[i].min()
-        worst = costs[i].max()
-        for k in range(labels):
-            ones += count_ones(uint64((worst - costs[i, k]) // divisor))
-        amount = (worst - least) // divisor
-        ones += count_ones(uint64(amount))
-        largest = max(largest, amount)
-    slices = int64(0)
-    while largest > 0:
-        slices += labels + 1
-        largest = largest >> 1
-    return (ones / 16 + 32 * slices) * columns * ((columns + 31) // 32)
-
-
-@entry
 def find_equal(vectors, most):  # type: ignore[no-untyped-def]
     """(group of each row, the groups' vectors); nothing if there are more than `most`."""
     n, width = vectors.shape
@@ -226,3 +156,40 @@ def place_groups(group_of, groups):  # type: ignore[no-untyped-def]
         places[2 * i + 1] = next_place[group_of[i]]
         next_place[group_of[i]] += 1
     return places, words
+
+
+@entry
+def set_prices(costs, sizes, split, profits, signed_costs):  # type: ignore[no-untyped-def]
+    """(base, worst, divisor, accuracy): what every tree pays, the sum of worst minus least costs in units of the
+    divisor, that divisor, and 1 if every row costs the same under every label but one.
+
+    costs (G, K) int64 of a row of each group, of which there are sizes (G,); split >= 0. Writes profits (G, K + 1 or
+    K + 2): worst cost minus cost, the worst cost, as they stand rows (1, never written), and signed_costs (G, 2): of
+    two labels, the cost of the first minus that of the second, and its absolute value.
+    """
+    groups, labels = costs.shape
+    divisor = int64(split)
+    for g in range(groups):
+        for k in range(1, labels):
+            divisor = _divisor_of(divisor, abs(costs[g, k] - costs[g, 0]))
+    divisor = max(divisor, int64(1))
+    base = int64(0)
+    total = int64(0)
+    accuracy = int64(1)
+    for g in range(groups):
+        least = costs[g].min()
+        most = costs[g].max()
+        worst = (most - least) // divisor
+        base += sizes[g] * least
+        total += sizes[g] * worst
+        profit = int64(0)
+        for k in range(labels):
+            profits[g, k] = (most - costs[g, k]) // divisor
+            if profits[g, k] != 0 and (profit != 0 or profits[g, k] != worst):
+                accuracy = int64(0)
+            profit += profits[g, k]
+        profits[g, labels] = worst
+        if labels == 2:
+            signed_costs[g, 0] = profits[g, 1] - profits[g, 0]
+            signed_costs[g, 1] = worst
+    return base, total, divisor, accuracy

@@ -3,7 +3,9 @@
 A group has one vector of multipliers: per label the profit (worst cost minus cost), then the worst cost, then how many
 rows a row of it counts for. Costs are first reduced by each row's least cost, which every tree pays (the base). Rows
 with many different costs are sliced into bits: a row that profits 5 under a label stands in that label's group of ones
-and in its group of fours. Where that makes too many groups, distinct rows are summed one by one instead.
+and in its group of fours. Where that makes too many groups, distinct rows are summed one by one instead: rows that
+agree in every column go to the same leaf of every tree, so their costs can be added first, and the least cost of what
+they have in common, which every tree pays (the equivalent-points bound), becomes part of the base.
 """
 
 from __future__ import annotations
@@ -12,8 +14,9 @@ import attrs
 import numpy as np
 
 from streed.exact import Array
-from streed.kernels.counting.distinct_rows import merge_rows
-from streed.kernels.counting.group_kernels import effort_of_slices, find_equal, find_groups, place_groups, slice_costs
+from streed.kernels.counting.equal_rows import find_classes
+from streed.kernels.counting.group_kernels import find_equal, find_groups, place_groups
+from streed.kernels.records import FOUR
 
 MOST_GROUPS = 48
 """More different cost vectors than this are sliced into bits."""
@@ -22,6 +25,17 @@ NO_TIMES = np.zeros(0, np.int64)
 """Every row stands for itself."""
 
 _WORD = 64
+
+_STEP = 2.5
+"""The time to add four numbers, in that of counting 16 rows for 32 columns."""
+
+_BLOCK_STEP = 6.0
+"""The time to add four numbers to a block of columns."""
+
+_BLOCK = 16
+
+_DENSE = 4
+"""As in pair_sums.py: rows of so many columns are added by blocks."""
 
 
 @attrs.frozen(eq=False)
@@ -58,18 +72,35 @@ def group_rows(costs: Array, divisor: int, count_rows: bool, codes: Array | None
     same under every label are left out.
     """
     places, words, profits, base, worst = find_groups(costs, divisor, count_rows, MOST_GROUPS)
-    if len(words) == 0 and codes is not None:
-        distinct = merge_rows(codes, costs, divisor, count_rows)
-        if distinct.effort <= effort_of_slices(costs, divisor, codes.shape[1]):
-            m = len(distinct.first)
-            places = np.stack([distinct.first, np.arange(m)], axis=1).ravel()
-            profits = np.zeros((1, costs.shape[1] + 2), np.int64)
-            words = np.array([0, len(distinct.values) // _WORD])
-            return Groups(places, words, profits, distinct.base, distinct.worst, distinct.values)
-    if len(words) == 0:
-        places, words, profits, base, worst = slice_costs(costs, divisor, count_rows)
-        return Groups(places, words, profits, int(base), int(worst), sliced=True)
-    return Groups(places, words, profits, int(base), int(worst))
+    if len(words):
+        return Groups(places, words, profits, int(base), int(worst))
+    n, labels = costs.shape
+    counts = np.full((n, 1), int(count_rows))
+    profits, base = _profits(costs, divisor)
+    if codes is not None:
+        distinct, effort = _sum_distinct(codes, costs, divisor, counts if count_rows else None)
+        slices = (labels + 1) * int(profits[:, -1].max()).bit_length()
+        blocks = codes.shape[1] * -(-codes.shape[1] // 32)
+        if effort <= (int(np.bitwise_count(profits).sum()) / 16 + 32 * slices) * blocks:
+            return distinct
+    places, words, plane, digit, _ = place_digits(np.hstack([profits, counts]))
+    multipliers = np.zeros((len(plane), labels + 2), np.int64)
+    multipliers[np.arange(len(plane)), plane] = 1 << digit
+    return Groups(places.ravel(), words, multipliers, base, int(profits[:, -1].sum()), sliced=True)
+
+
+def group_copies(costs: Array, divisor: int, counts: Array, codes: Array) -> Groups:
+    """As `group_rows`, of rows that stand for counts (n,) int64 equal ones each, every row in one group.
+
+    Costs are what all rows that a row stands for cost together. The multiplier of the rows plane is their number.
+    """
+    profits, base = _profits(costs, divisor)
+    groups = group_vectors(np.hstack([profits, counts[:, None]]), MOST_GROUPS)
+    if groups is None:
+        groups = _sum_distinct(codes, costs, divisor, counts[:, None])[0]
+    else:
+        groups = attrs.evolve(groups, base=base, worst=int(profits[:, -1].sum()))
+    return attrs.evolve(groups, counted=int(counts.sum()))
 
 
 def group_vectors(vectors: Array, most: int) -> Groups | None:
@@ -79,3 +110,52 @@ def group_vectors(vectors: Array, most: int) -> Groups | None:
         return None
     places, words = place_groups(group_of, len(multipliers))
     return Groups(places, words, multipliers, 0, 0)
+
+
+def place_digits(amounts: Array) -> tuple[Array, Array, Array, Array, Array]:
+    """(places, words, plane, digit, group): the rows of amounts (n, P) >= 0 in the groups of their binary digits.
+
+    places (m, 2) are pairs (row, place), `group` (m,) their groups, which have a plane and a digit each.
+    """
+    bits = max(1, int(amounts.max()).bit_length())
+    digits = np.stack([(amounts.T >> b) & 1 != 0 for b in range(bits)], axis=1)
+    plane, digit = np.nonzero(digits.any(axis=2))
+    group, rows = np.nonzero(digits[plane, digit])
+    sizes = np.bincount(group)
+    words = np.concatenate([[0], np.cumsum(-(-sizes // _WORD))])
+    places = np.arange(len(rows)) + (_WORD * words[:-1] - np.cumsum(sizes) + sizes)[group]
+    return np.stack([rows, places], axis=1), words, plane, digit, group
+
+
+def _profits(costs: Array, divisor: int) -> tuple[Array, int]:
+    """(n, K + 1) the profits per label and the worst cost, and what every tree pays."""
+    least, worst = costs.min(axis=1), costs.max(axis=1)
+    profits = np.hstack([worst[:, None] - costs, (worst - least)[:, None]]) // divisor
+    return profits, int(least.sum())
+
+
+def _sum_distinct(codes: Array, costs: Array, divisor: int, counts: Array | None) -> tuple[Groups, float]:
+    """(the distinct rows with what they cost together, roughly the steps of summing all pairs of columns).
+
+    counts (n, 1): how many rows each stands for, where they are counted.
+    """
+    first, class_of = find_classes(codes)
+    m, labels = len(first), costs.shape[1]
+    order = np.argsort(class_of, kind="stable")
+    begins = np.searchsorted(class_of[order], np.arange(m))
+    together = np.add.reduceat((costs if counts is None else np.hstack([costs, counts]))[order], begins, axis=0)
+    profits, base = _profits(together[:, :labels], divisor)
+    planes = np.hstack([profits, together[:, labels:]])
+    width = -(-planes.shape[1] // FOUR)
+    values = np.zeros((-(-m // _WORD) * _WORD, width * FOUR), np.int64)
+    values[:m, : planes.shape[1]] = planes
+    has = codes[first] != 0
+    ones = has.sum(axis=0)
+    columns, kept = len(ones), float(np.minimum(ones, m - ones).sum())
+    pairs = (has != (2 * ones > m)).sum(axis=1)
+    steps = float((pairs * (pairs + 1) // 2).sum()) * _STEP
+    if _DENSE * kept > m * columns:
+        steps = min(steps, kept * columns / (2 * _BLOCK) * _BLOCK_STEP)
+    places = np.stack([first, np.arange(m)], axis=1).ravel()
+    words, multipliers = np.array([0, len(values) // _WORD]), np.zeros((1, labels + 2), np.int64)
+    return Groups(places, words, multipliers, base, int(profits[:, -1].sum()), values), steps * width

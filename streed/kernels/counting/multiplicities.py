@@ -13,13 +13,14 @@ import numpy as np
 
 from streed.exact import Array
 from streed.kernels.counting.equal_rows import find_classes
-from streed.kernels.counting.groups import Groups
-from streed.kernels.counting.multiplicity_kernels import count_copies, place_copies
+from streed.kernels.counting.groups import Groups, place_digits
 
 MANY_ROWS = 2**14
 """Of fewer rows, finding equal ones takes as long as it saves."""
 
 _SAMPLE = 2**12
+
+_WORD = 64
 
 _SHARE = 4
 """Rows are merged where they need at most one place for so many of them."""
@@ -41,20 +42,25 @@ def merge_counted(groups: Groups, codes: Array) -> Groups:
     kinds = len(groups.words) - 1
     if _ROOM * len(first) * kinds > n:
         return groups
-    sizes, rows = count_copies(groups.places, groups.words, class_of, len(first))
-    places, words, times, origin, scale = place_copies(sizes, rows)
-    if len(places) // 2 > n // _SHARE:
+    pairs = groups.places.reshape(-1, 2)
+    kind = kinds * class_of[pairs[:, 0]] + np.searchsorted(groups.words, pairs[:, 1] // _WORD, side="right") - 1
+    sizes = np.bincount(kind, minlength=kinds * len(first)).reshape(-1, kinds)
+    rows = np.zeros(sizes.size, np.int64)
+    rows[kind[::-1]] = pairs[::-1, 0]  # the first one stays
+    placed, words, origin, digit, group = place_digits(sizes)
+    if len(placed) > n // _SHARE:
         return groups
+    kept = kinds * placed[:, 0] + origin[group]
     lowest = codes[groups.places[0]]
     ones = sizes.sum(axis=1) @ (codes[first] != 0)
     flips = (2 * ones > n) | ((2 * ones == n) & (lowest != 0))
     return attrs.evolve(
         groups,
-        places=places,
+        places=np.stack([rows[kept], placed[:, 1]], axis=1).ravel(),
         words=words,
-        profits=groups.profits[origin] * scale[:, None],
+        profits=groups.profits[origin] * (1 << digit)[:, None],
         counted=max(groups.counted, n),
-        times=times,
+        times=sizes.ravel()[kept],
         flips=flips.astype(np.int8),
     )
 
