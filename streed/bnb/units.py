@@ -1,7 +1,6 @@
 """The kernels as compiled code: what the search calls through pointers, by kind of task and lane type.
 
-`shallow` is the procedure of `depth_three.py`, the same for all; the others are `prepare`, `solve_children` and
-`push_bounds` for it, and `expand` for the search.
+The procedure of `depth_three.py` is the same for all; it calls the others, and the search what expands nodes.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from streed.bnb import bounds, pair_lookahead
 from streed.bnb.depth_three import solve_depth_three
 from streed.kernels.compiled import unit
 from streed.kernels.counting import pair_counts, rows
-from streed.kernels.kinds import CLASSES, COUNTED, SIGNED, SUMMED, TEST_COSTS
+from streed.kernels.kinds import CLASSES, COUNTED, LABELS, SIGNED, SUMMED, TEST_COSTS
 from streed.kernels.pointers import KERNEL, engine_at
 from streed.kernels.scoring import generated, many_labels, test_costs, two_labels
 from streed.kernels.views import matrix, vector
@@ -25,23 +24,62 @@ from streed.kernels.views import matrix, vector
 def addresses(kind: str, lane: Any) -> dict[str, int]:
     """The kernels that every search calls, by the field of the record that holds their address."""
     return {
-        "solve_shallow": shallow().address,
-        "prepare": prepare(kind, lane).address,
-        "solve_children": solve_children(kind, lane).address,
-        "push_bounds": push(lane).address,
+        "solve_shallow": _compiled(solve_depth_three).address,
+        "prepare": _compiled(_PREPARE[kind], None if kind == SUMMED else lane).address,
+        "solve_children": _compiled(_SOLVE_CHILDREN[kind], None if kind == SUMMED else lane).address,
+        "push_bounds": _compiled(bounds.push_bounds, lane).address,
         "load": load().address,
     }
 
 
+def expand(kind: str, lane: Any) -> Any:
+    """What expands the nodes of a search of this kind, compiled."""
+    return _compiled(_EXPAND[kind], None if kind in (COUNTED, SUMMED) else lane)
+
+
+_PREPARE = {
+    COUNTED: generated.prepare_counted,
+    SUMMED: generated.prepare_summed,
+    SIGNED: two_labels.prepare_signed,
+    TEST_COSTS: test_costs.prepare_priced,
+    LABELS: many_labels.prepare_labelled,
+}
+"""Sums and scores of a node."""
+
+_SOLVE_CHILDREN = {
+    COUNTED: generated.solve_counted_children,
+    SUMMED: generated.solve_summed_children,
+    SIGNED: two_labels.solve_signed_children,
+    TEST_COSTS: test_costs.solve_priced_children,
+    LABELS: many_labels.solve_labelled_children,
+}
+
+_EXPAND = {
+    COUNTED: generated.expand_scored,
+    SUMMED: generated.expand_scored,
+    SIGNED: pair_lookahead.expand_labelled,
+    TEST_COSTS: test_costs.expand_priced,
+    LABELS: pair_lookahead.expand_labelled,
+    CLASSES: pair_lookahead.expand_classes,
+}
+
+
 @functools.cache
-def shallow() -> Any:
-    """`solve_depth_three`."""
+def _compiled(function: Any, lane: Any = None) -> Any:
+    """The native function, of an engine and of what numpy type pair sums have where they matter, as a kernel."""
+    if lane is None:
+
+        @unit(KERNEL)
+        def kernel(address):  # type: ignore[no-untyped-def]
+            function(engine_at(address))
+
+        return kernel
 
     @unit(KERNEL)
-    def solve_shallow(address):  # type: ignore[no-untyped-def]
-        solve_depth_three(engine_at(address))
+    def kernel_of_lane(address):  # type: ignore[no-untyped-def]
+        function(engine_at(address), lane)
 
-    return solve_shallow
+    return kernel_of_lane
 
 
 @functools.cache
@@ -74,124 +112,3 @@ def weigh_pairs() -> Any:
         )
 
     return weigh_column_pairs
-
-
-@functools.cache
-def push(lane: Any) -> Any:
-    """`bounds.push_bounds` for pair sums of the given numpy type."""
-
-    @unit(KERNEL)
-    def push_bounds(address):  # type: ignore[no-untyped-def]
-        bounds.push_bounds(engine_at(address), lane)
-
-    return push_bounds
-
-
-@functools.cache
-def prepare(kind: str, lane: Any) -> Any:
-    """Sums and scores of a node: of two labels, of many, with test costs, or by a generated kernel."""
-    if kind == COUNTED:
-
-        @unit(KERNEL)
-        def prepare_counted(address):  # type: ignore[no-untyped-def]
-            generated.prepare_counted(engine_at(address), lane)
-
-        return prepare_counted
-    if kind == SUMMED:
-
-        @unit(KERNEL)
-        def prepare_summed(address):  # type: ignore[no-untyped-def]
-            generated.prepare_summed(engine_at(address))
-
-        return prepare_summed
-    if kind == SIGNED:
-
-        @unit(KERNEL)
-        def prepare_signed(address):  # type: ignore[no-untyped-def]
-            two_labels.prepare_signed(engine_at(address), lane)
-
-        return prepare_signed
-    if kind == TEST_COSTS:
-
-        @unit(KERNEL)
-        def prepare_priced(address):  # type: ignore[no-untyped-def]
-            test_costs.prepare_priced(engine_at(address), lane)
-
-        return prepare_priced
-
-    @unit(KERNEL)
-    def prepare_labelled(address):  # type: ignore[no-untyped-def]
-        many_labels.prepare_labelled(engine_at(address), lane)
-
-    return prepare_labelled
-
-
-@functools.cache
-def solve_children(kind: str, lane: Any) -> Any:
-    """`two_labels.solve_signed_children`, `many_labels.solve_labelled_children`, or the two of `scored`."""
-    if kind == COUNTED:
-
-        @unit(KERNEL)
-        def solve_counted(address):  # type: ignore[no-untyped-def]
-            generated.solve_counted_children(engine_at(address), lane)
-
-        return solve_counted
-    if kind == SUMMED:
-
-        @unit(KERNEL)
-        def solve_summed(address):  # type: ignore[no-untyped-def]
-            generated.solve_summed_children(engine_at(address))
-
-        return solve_summed
-    if kind == SIGNED:
-
-        @unit(KERNEL)
-        def solve_signed(address):  # type: ignore[no-untyped-def]
-            two_labels.solve_signed_children(engine_at(address), lane)
-
-        return solve_signed
-    if kind == TEST_COSTS:
-
-        @unit(KERNEL)
-        def solve_priced(address):  # type: ignore[no-untyped-def]
-            test_costs.solve_priced_children(engine_at(address), lane)
-
-        return solve_priced
-
-    @unit(KERNEL)
-    def solve_labelled(address):  # type: ignore[no-untyped-def]
-        many_labels.solve_labelled_children(engine_at(address), lane)
-
-    return solve_labelled
-
-
-@functools.cache
-def expand(kind: str, lane: Any) -> Any:
-    """`expand_labelled`, which serves the signed kind too, `expand_classes` (pair_lookahead.py), or `expand_scored`."""
-    if kind in (COUNTED, SUMMED):
-
-        @unit(KERNEL)
-        def expand_scored(address):  # type: ignore[no-untyped-def]
-            generated.expand_scored(engine_at(address))
-
-        return expand_scored
-    if kind == CLASSES:
-
-        @unit(KERNEL)
-        def expand_classes(address):  # type: ignore[no-untyped-def]
-            pair_lookahead.expand_classes(engine_at(address), lane)
-
-        return expand_classes
-    if kind == TEST_COSTS:
-
-        @unit(KERNEL)
-        def expand_priced(address):  # type: ignore[no-untyped-def]
-            test_costs.expand_priced(engine_at(address), lane)
-
-        return expand_priced
-
-    @unit(KERNEL)
-    def expand_labelled(address):  # type: ignore[no-untyped-def]
-        pair_lookahead.expand_labelled(engine_at(address), lane)
-
-    return expand_labelled
