@@ -28,10 +28,8 @@ from streed.bnb.session import (
 from streed.bnb.terminal import is_terminal
 from streed.bnb.trace import Trace
 from streed.bnb.workspace import Workspace
-from streed.encoding.choice import encoding_with
+from streed.encoding.choice import encoding_of
 from streed.encoding.encoding import Encoding, TooImprecise
-from streed.encoding.row_costs import row_costs_of
-from streed.encoding.test_costs import costs_with_tests
 from streed.errors import TaskError
 from streed.exact import Array
 from streed.kernels.compilation import clock
@@ -59,9 +57,7 @@ def search_native(
     where rounding keeps the bounds apart.
     """
     begin = time.perf_counter()
-    costs = row_costs_of(problem)
-    priced = costs_with_tests(problem) if costs is None else None
-    encoding = encoding_with(problem, costs, priced)
+    encoding = encoding_of(problem)
     if encoding is None:
         return None
     while encoding is not None:

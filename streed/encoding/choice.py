@@ -6,24 +6,14 @@ Prices of splits may come to costs per row, if the task says what they are.
 from __future__ import annotations
 
 from streed.encoding.encoding import Encoding
-from streed.encoding.row_costs import RowCosts, row_costs_of
-from streed.encoding.test_costs import CostsOfTests, costs_with_tests
+from streed.encoding.row_costs import RowCosts
 from streed.problem import Problem
 from streed.task.analysis.facts import can_generate
-from streed.whole_costs import IntegerCosts
 
 
 def encoding_of(problem: Problem) -> Encoding | None:
     """The problem packed for the engine; None if it is a front or only the general route can take it."""
-    costs = row_costs_of(problem)
-    return encoding_with(problem, costs, costs_with_tests(problem) if costs is None else None)
-
-
-def encoding_with(
-    problem: Problem, costs: IntegerCosts | None, priced: tuple[IntegerCosts, CostsOfTests] | None
-) -> Encoding | None:
-    """As `encoding_of`, where what `row_costs_of` gives is known already and, if that is None, `costs_with_tests`."""
-    by_row = RowCosts.with_costs(problem, costs, priced)
+    by_row = RowCosts.of(problem)
     if by_row is not None:
         return by_row
     task, data = problem.task, problem.data

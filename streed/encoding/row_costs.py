@@ -56,15 +56,9 @@ class RowCosts(Encoding):
     def of(cls, problem: Problem) -> RowCosts | None:
         """The problem packed; None if its task is neither costs per row nor says what test costs it has beside."""
         costs = row_costs_of(problem)
-        return cls.with_costs(problem, costs, costs_with_tests(problem) if costs is None else None)
-
-    @classmethod
-    def with_costs(
-        cls, problem: Problem, costs: IntegerCosts | None, priced: tuple[IntegerCosts, CostsOfTests] | None
-    ) -> RowCosts | None:
-        """As `of`, where what `row_costs_of` gives is known already and, if that is None, `costs_with_tests`."""
         if costs is not None:
             return cls.packing(problem, costs, None)
+        priced = costs_with_tests(problem)
         return None if priced is None else cls.packing(problem, *priced)
 
     @classmethod
