@@ -34,7 +34,8 @@ from streed.bnb.session import (
 )
 from streed.bnb.terminal import is_terminal
 from streed.bnb.workspace import Workspace
-from streed.encoding.row_costs import RowCosts, category_counts
+from streed.encoding.certificate import category_counts
+from streed.encoding.row_costs import RowCosts
 from streed.exact import Array
 from streed.kernels.compilation import clock
 from streed.kernels.control import ROW_PRICES, ROWS_OF_CONTROL, SHARED_UPPER, STOP, UPPER
@@ -296,4 +297,4 @@ def pack_kinds(problem: Problem, kinds: Array, n_kinds: int, n_labels: int, spli
         ones = 2 * (problem.data.frequency @ (codes != 0))
         flips = (ones > problem.data.size) | ((ones == problem.data.size) & (codes[0] != 0))
         groups = attrs.evolve(groups, flips=flips.astype(np.int8))
-    return pack(codes, category_counts(problem), groups, n_labels, int(splits), problem.min_leaf)
+    return pack(codes, category_counts(problem.data), groups, n_labels, int(splits), problem.min_leaf)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from streed.data import Dataset
 from streed.errors import MismatchError
 from streed.exact import LARGEST_TOTAL, Array
 from streed.kernels.packed import writable
@@ -22,15 +23,21 @@ from streed.tree import Branch, Leaf, Node
 from streed.whole_costs import IntegerCosts, WideCosts
 
 
+def category_counts(data: Dataset) -> Array:
+    """(p,) int64: the number of categories of each categorical column, 0 for binary ones."""
+    categories = np.zeros(data.n_columns, np.int64)
+    for j in data.categorical:
+        categories[j] = len(data.column(j).categories)
+    return categories
+
+
 def measure_costs(problem: Problem, costs: IntegerCosts, preorder: Array) -> tuple[int, Node]:
     """(cost, root) of a tree in preorder, -1 for leaves, by its rows' costs; raises MismatchError if it breaks a limit.
 
     Leaves cost whole numbers, in the unit of `costs`.
     """
     data = problem.data
-    arity = np.zeros(data.n_columns, np.int64)
-    for j in data.categorical:
-        arity[j] = len(data.column(j).categories)
+    arity = category_counts(data)
     codes = writable(data.X)
     measured = [preorder.tolist(), *measure_tree(preorder, codes, arity, writable(costs.costs)).tolist()]
     if data.frequency is not None:
@@ -51,9 +58,7 @@ def measure_widely(problem: Problem, rounded: IntegerCosts, costs: WideCosts, pr
     Its limits were checked: `measure_costs` measured it before by rounded costs.
     """
     data = problem.data
-    arity = np.zeros(data.n_columns, np.int64)
-    for j in data.categorical:
-        arity[j] = len(data.column(j).categories)
+    arity = category_counts(data)
     leaf_of, end = route_rows(preorder, writable(data.X), arity)
     sums = _sums_of_wide(leaf_of, rounded, costs, len(preorder))
     rows = sums_by(leaf_of, data.counts, len(preorder)).tolist()
@@ -195,11 +200,7 @@ def measure_exactly(
 
 def _routed(problem: Problem, preorder: Array, codes: Array) -> tuple[Array, Array]:
     """(the leaf of each row, the end of each node's subtree) of a tree in preorder."""
-    data = problem.data
-    arity = np.zeros(data.n_columns, np.int64)
-    for j in data.categorical:
-        arity[j] = len(data.column(j).categories)
-    leaf_of, end = route_rows(preorder, codes, arity)
+    leaf_of, end = route_rows(preorder, codes, category_counts(problem.data))
     return leaf_of, end
 
 

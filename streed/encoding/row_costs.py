@@ -8,7 +8,7 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from streed.encoding.certificate import check_claim, measure_costs, measure_widely
+from streed.encoding.certificate import category_counts, check_claim, measure_costs, measure_widely
 from streed.encoding.encoding import Encoding
 from streed.encoding.test_costs import CostsOfTests, costs_with_tests
 from streed.exact import Array
@@ -72,7 +72,7 @@ class RowCosts(Encoding):
         labels, split = costs.costs.shape[1], costs.split // divisor
         # two columns that part the rows alike may have different prices
         merge = tests is None
-        packed = pack(writable(data.X), category_counts(problem), rows, labels, split, problem.min_leaf, merge)
+        packed = pack(writable(data.X), category_counts(data), rows, labels, split, problem.min_leaf, merge)
         if tests is not None:
             packed = attrs.evolve(packed, prices=tests.packed(packed.column, divisor, data.size))
         elif rows.values is None and (problem.max_depth is None or problem.max_depth > _DEEP):
@@ -131,12 +131,3 @@ def group_problem(problem: Problem, costs: Array, divisor: int, *, counts_rows: 
     if counts_rows and frequency is not None:
         return merge_counted(group_copies(costs, divisor, frequency, codes), codes)
     return merge_counted(group_rows(costs, divisor, counts_rows, codes), codes)
-
-
-def category_counts(problem: Problem) -> Array:
-    """(p,) int64: the number of categories of each categorical column, 0 for binary ones."""
-    data = problem.data
-    categories = np.zeros(data.n_columns, np.int64)
-    for j in data.categorical:
-        categories[j] = len(data.column(j).categories)
-    return categories

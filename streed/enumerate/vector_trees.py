@@ -18,8 +18,7 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
-from streed.encoding.certificate import nest_preorder
-from streed.encoding.row_costs import category_counts
+from streed.encoding.certificate import category_counts, nest_preorder
 from streed.enumerate.counted_rows import count_rows
 from streed.errors import MismatchError
 from streed.exact import LARGEST_TOTAL, Array
@@ -136,7 +135,7 @@ class Trees:
         first, self.kinds = find_classes(np.ascontiguousarray(told_apart).view(np.uint8))
         self.sizes = np.bincount(self.kinds)
         self.vectors = words[first].reshape(len(first), labels, m)
-        self.arity = category_counts(self.problem)
+        self.arity = category_counts(self.problem.data)
         problem = attrs.evolve(self.problem, data=self._data)
         native = self.driver.linear_oracle(problem, self.kinds, labels, any(self.splits), self.search_limits)
         self.oracle = native or OracleBySearch(self.driver, problem, self.kinds, self.search_limits)
