@@ -65,7 +65,7 @@ class Result:
     """Seconds of compiling and searching, nodes expanded, bytes used, and the like."""
     task: Task
     front: tuple[tuple[Any, Tree], ...] = ()
-    """Every nondominated value with its tree: one where the order of values is total, none without a tree."""
+    """Every nondominated value with its tree, best first: one where values have a total order, none without a tree."""
     tightest: tuple[TightestLimit, ...] = ()
     """Where infeasible: for every limit on the value of a task, the tightest one that some tree meets."""
 

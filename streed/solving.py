@@ -199,6 +199,7 @@ class Solving:
             if score_bound is not None:
                 bound = readable_bound(score_bound, score, upper=larger, real=outcome.real)
             front.append((value, self._tree(solution, outcome.unit, (value, bound), status, over)))
+        front.sort(key=operator.itemgetter(0), reverse=larger)
         best = front[0][0] if front else None
         if not self._listener.silent:
             self._listener.finish(self._progress(best, bound, int(outcome.stats["nodes"]), "done"))
@@ -206,7 +207,7 @@ class Solving:
         if not front:
             lower, upper = (None, None) if status == "infeasible" else self._bounds(None, bound)
             return Result(None, None, status, lower, upper, stats, self.task)
-        value, tree = (max if larger else min)(front, key=operator.itemgetter(0))
+        value, tree = front[0]
         return Result(value, tree, status, *self._bounds(value, bound), stats, self.task, tuple(front))
 
     def _bound_over_all(self, outcome: Outcome) -> Any:

@@ -36,6 +36,7 @@ from streed.tasks import (
     BalancedAccuracy,
     BrierScore,
     CostSensitive,
+    DemographicParity,
     Entropy,
     Gini,
     InstanceCosts,
@@ -354,6 +355,17 @@ def test_scores_and_policies_check_what_they_are_given() -> None:
     for call in (model.score, functools.partial(policy.score, **past), functools.partial(policy.fit, **past)):
         refused("y", "missing value in row 1", call=functools.partial(call, X, hidden))
     refused("costs", "not all entries", call=lambda: streed.solve(InstanceCosts(), X, costs=np.c_[y, y * 1j]))
+
+
+@pytest.mark.parametrize("search", ["depth-first", "general"])
+@pytest.mark.parametrize("task", [BalancedAccuracy() & Splits(), Accuracy() & DemographicParity()], ids=str)
+def test_fronts_come_best_first_from_every_search(task: Task, search: str) -> None:
+    X = _CODES[:, :3]
+    found = streed.solve(task, X, X[:, 0] | _EVENTS, max_depth=2, search=search, sensitive_features=_EVENTS)
+    values = [value for value, _ in found.front]
+    assert values == sorted(values, reverse=task.larger_is_better)
+    assert len(values) > 1
+    assert found.front[0] == (found.value, found.tree)
 
 
 def test_lazy_tables_and_sparse_columns() -> None:
