@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import operator
 import time
-from collections.abc import Callable
 from typing import Any
 
 import attrs
@@ -39,22 +38,16 @@ from streed.problem import Outcome, Problem, SearchLimits, Solution
 from streed.task import Value
 from streed.task.constrained import objective
 
-Closing = Callable[[Problem, Encoding, SearchLimits, Procedure, Outcome], Outcome]
-"""The outcome with bounds that meet, of a complete search whose bounds rounding keeps apart; as it is if it cannot be.
-The time limit is what is left of it."""
-
 
 def search_native(
     problem: Problem,
     search_limits: SearchLimits,
     procedure: Procedure,
     row_prices: bool = True,
-    close: Closing | None = None,
 ) -> Outcome | None:
     """The outcome; None if no kernels can be made for the task. Codes for wider values are tried one by one.
 
-    `row_prices`: a search that takes long is helped by prices of its rows (bnb/pricing_beside.py). `close` is tried
-    where rounding keeps the bounds apart.
+    `row_prices`: a search that takes long is helped by prices of its rows (bnb/pricing_beside.py).
     """
     begin = time.perf_counter()
     encoding = encoding_of(problem)
@@ -66,20 +59,10 @@ def search_native(
         except TooImprecise as coarse:
             encoding = coarse.finer
             continue
-        if outcome is not None and outcome.stopped == "rounding" and close is not None:
-            outcome = close(problem, encoding, _left(search_limits, begin), procedure, outcome)
         if outcome is not None:
             return outcome
         encoding = encoding.less_precise()
     raise TaskError("the task's costs differ too much in size to be searched; scale them")
-
-
-def _left(search_limits: SearchLimits, begin: float) -> SearchLimits:
-    """The limits, with what is left of the time since `begin`."""
-    limit = search_limits.time_limit
-    if limit is None:
-        return search_limits
-    return attrs.evolve(search_limits, time_limit=limit - (time.perf_counter() - begin))
 
 
 def _search(

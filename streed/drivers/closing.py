@@ -1,8 +1,9 @@
 """The one check at the end of every route: whether its bound proves its tree; where rounding left that open, a proof.
 
 Native code adds integers of 64 bits, or real numbers. Where it had to round costs, the bounds that it proves stay apart
-by the rounding, though the tree is nearly always the best. On a small problem the general route, whose integers have
-any size, proves the optimum of the exact costs.
+by the rounding, though the tree is nearly always the best. A better one is within the rounding of it by rounded costs
+too: of such trees there are few, and they are enumerated with what rounding took from their costs as further sums. On a
+small problem the general route, whose integers have any size, proves the optimum of the exact costs.
 """
 
 from __future__ import annotations
@@ -13,9 +14,18 @@ import attrs
 import numpy as np
 
 from streed.dp.search import search_general
+from streed.encoding.certificate import measure_widely
 from streed.encoding.ordered import settle_gaps
-from streed.problem import Outcome, Problem, SearchLimits
+from streed.enumerate.layout import VALUE
+from streed.enumerate.near_optimal import NearOptimalTrees
+from streed.enumerate.vector_trees import Trees
+from streed.errors import MismatchError
+from streed.exact import Array
+from streed.problem import Driver, Outcome, Problem, SearchLimits, SearchStopped
 from streed.task import TOTAL
+from streed.task.algebra import exact_costs
+from streed.task.analysis.linear_form import row_cost_form
+from streed.whole_costs import WideCosts
 
 _FEW_ROWS = 2_000
 """Of more rows than this, the time to split a set grows with them."""
@@ -26,7 +36,14 @@ _MOST_STEPS = 300_000
 _FEW_STEPS = 120
 """As many as take some milliseconds, where bounds meet but for the rounding of real numbers, at a hundred rows each."""
 
-GENERAL = "general"
+_MOST_EFFORT = 1e10
+"""Numbers that are added up for the trees of depth two whose costs bound those within the rounding, roughly."""
+
+_BITS = 58
+"""Of what rounding took from a sum over all rows, at most in one number."""
+
+GENERAL, NEAR_OPTIMAL = "general", "near-optimal trees"
+"""What `stats["closed"]` says."""
 
 
 def checked(problem: Problem, outcome: Outcome, time_limit: float | None) -> Outcome:
@@ -55,6 +72,61 @@ def checked(problem: Problem, outcome: Outcome, time_limit: float | None) -> Out
     value = outcome.solutions[0].value
     apart = max(abs(value - outcome.lower), outcome.stats.get("rounding") or 0)
     return attrs.evolve(outcome, lower=value, stats={**outcome.stats, "rounding": float(apart)})
+
+
+def close_by_near_optimal(problem: Problem, outcome: Outcome, search_limits: SearchLimits, driver: Driver) -> Outcome:
+    """The outcome of a complete search whose bounds rounding keeps apart, with bounds that meet; as it is if it cannot.
+
+    The time limit is what is left of it. It takes costs per row and label, and a limit on the depth.
+    """
+    data, depth, limit = problem.data, problem.max_depth, search_limits.time_limit
+    form = row_cost_form(problem.task, data)
+    if form is None or depth is None or data.categorical or (limit is not None and limit <= 0):
+        return outcome
+    costs = exact_costs(form, data)
+    wide = costs.wide
+    if wide is None:
+        return outcome
+    (last, low, low_split), *others = _low_parts(wide, data.n_rows)
+    effort = float(data.n_rows * costs.costs.shape[1]) * (len(others) + 2) * data.n_columns ** min(depth, 3)
+    if effort > _MOST_EFFORT:
+        return outcome
+    # of trees whose other sums are equal, the one of the least last part
+    parts = [low, costs.costs, *(part for _, part, _ in others)]
+    splits = (low_split, costs.split, *(split for _, _, split in others))
+    trees = Trees(problem, np.stack(parts, axis=-1).transpose(2, 0, 1), splits, driver, search_limits)
+    own, keys = outcome.solutions[0], range(1, len(parts))
+    multipliers, anything = [1, *[0] * len(others)], [(-(2**61), 2**61)] * len(keys)
+    try:
+        near_optimal = NearOptimalTrees(trees, [1], keys, 0, multipliers, anything)
+        entries = near_optimal.every(costs.above(own.value) - 1)
+        solution = own
+        if len(entries):
+            places = [wide.shift, *(place for place, _, _ in others), last]
+            sums = np.concatenate([near_optimal.sums_of(entries)[:, : len(keys)], entries[:, [VALUE]]], axis=1)
+            exact = [sum(x << place for x, place in zip(each, places, strict=True)) for each in sums.tolist()]
+            best = entries[exact.index(min(exact))]
+            solution = measure_widely(problem, costs, wide, near_optimal.tree(best).preorder)
+    except SearchStopped:
+        return outcome
+    finally:
+        trees.close()
+    if solution.value > own.value:
+        raise MismatchError(f"a tree is worth {own.value}, the best of all {solution.value}; please report this")
+    stats = {**outcome.stats, "exact": True, "rounding": 0, "closed": NEAR_OPTIMAL}
+    return Outcome((solution,), solution.value, None, stats, wide.unit, real=True)
+
+
+def _low_parts(wide: WideCosts, n_rows: int) -> list[tuple[int, Array, int]]:
+    """What rounding took from the costs: pieces of their bits, each with its place, of rows by label and of a split."""
+    rests = wide.rests - wide.rests.min(axis=1, keepdims=True)
+    split = min(wide.split_rest, (1 << wide.shift) - 1)  # beyond that no split pays
+    width = _BITS - n_rows.bit_length()
+    found = []
+    for place in range(0, max(wide.shift, 1), width):
+        mask = (1 << min(width, wide.shift - place)) - 1
+        found.append((place, ((rests >> place) & mask).astype(np.int64), (split >> place) & mask))
+    return found
 
 
 def _is_exact(problem: Problem) -> bool:

@@ -8,8 +8,8 @@ import attrs
 
 from streed.bnb.native_search import search_native
 from streed.bnb.procedure import Procedure
-from streed.encoding.encoding import Encoding
 from streed.exact import Array
+from streed.kernels.compilation import clock
 from streed.kernels.counting.groups import MOST_GROUPS
 from streed.ordered import choice
 from streed.ordered.in_order_search import search_in_order
@@ -46,8 +46,15 @@ class Native(Driver):
             found = search(problem, search_limits, self.name)
             if found is not None:
                 return found
-        outcome = search_native(problem, search_limits, self.procedure, self.row_prices, _close)
-        return self.without_kernels(problem, search_limits) if outcome is None else outcome
+        began = clock()
+        outcome = search_native(problem, search_limits, self.procedure, self.row_prices)
+        if outcome is None:
+            return self.without_kernels(problem, search_limits)
+        if outcome.stopped == "rounding":
+            from streed.drivers.closing import close_by_near_optimal
+
+            return close_by_near_optimal(problem, outcome, search_limits.after(clock() - began), self)
+        return outcome
 
     def check(self, task: Task) -> None:
         """Takes every task (the default): what no kernel can be made for is searched by the general route."""
@@ -79,12 +86,3 @@ class Native(Driver):
 
             return OrderedOracle(problem, kinds, search_limits, self.name, native)
         return native()
-
-
-def _close(
-    problem: Problem, encoding: Encoding, search_limits: SearchLimits, procedure: Procedure, outcome: Outcome
-) -> Outcome:
-    """What rounding left open, closed by what is loaded for it only now."""
-    from streed.enumerate.closing import close_by_near_optimal
-
-    return close_by_near_optimal(problem, encoding, search_limits, procedure, outcome)

@@ -69,7 +69,7 @@ class OverOrdered(Driver):
                 left_open = not found_there.is_proved and not found_there.stopped
                 if not left_open or problem.data.n_questions > _MOST_QUESTIONS:
                     return found_there
-                search_limits = _left(search_limits, time.perf_counter() - began)
+                search_limits = search_limits.after(time.perf_counter() - began)
         _check_size(problem, search_limits)
         asked, questions = ask(problem)
         outcome = self.driver.search(asked, search_limits)
@@ -94,12 +94,6 @@ class GeneralOf(Driver):
     def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
         outcome = search_general(problem, search_limits, best_first=isinstance(self.driver, Branches))
         return attrs.evolve(outcome, stats={"search": self.driver.name, **outcome.stats})
-
-
-def _left(search_limits: SearchLimits, seconds: float) -> SearchLimits:
-    """The limits once so many seconds have passed."""
-    limit = search_limits.time_limit
-    return search_limits if limit is None else attrs.evolve(search_limits, time_limit=max(limit - seconds, 0.0))
 
 
 def _check_size(problem: Problem, search_limits: SearchLimits) -> None:

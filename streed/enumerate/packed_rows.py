@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import abc
 from collections.abc import Callable, Iterator
 from typing import Any, final
 
@@ -18,7 +17,6 @@ from streed.enumerate.packed_kernels import count_pairs, enumerate_rows, rank_co
 from streed.exact import Array
 from streed.kernels.compilation import clock
 from streed.kernels.control import STOP
-from streed.kernels.packed import PackedProblem
 from streed.kernels.records import SHALLOW, UNLIMITED
 from streed.problem import SearchLimits, SearchStopped
 from streed.problem.row_sets import RowSet, RowSets
@@ -31,27 +29,61 @@ _NO_BRANCH = 2**64 - 1
 """Of a branch that is not cached."""
 
 
-class PackedBounds(abc.ABC):
-    """Splits of sets of rows in a native workspace, and what their sides cost at least, in codes of the engine."""
+@final
+class PackedRowSets(RowSets):
+    """Rows as (W,) uint64. Costs in units are codes of the engine; trees up to depth four are enumerated natively."""
 
-    split: Array
-    """(width,) int64: what a branching node adds, first to the cost."""
+    direct_depth = DEEPEST
 
-    ranked_depth = SHALLOW
-    """Up to this depth one native call tells what children cost; beyond three it weighs pairs of columns."""
-
-    def __init__(self, packed: PackedProblem, control: Array, search_limits: SearchLimits) -> None:
-        self._packed, self.control = packed, control
+    def __init__(self, oracle: NativeOracle, entries: Array, split: Array, search_limits: SearchLimits) -> None:
+        self._packed, self.control = oracle.packed, oracle.control
         self._deadline = None if search_limits.time_limit is None else clock() + search_limits.time_limit
+        self._oracle = oracle
+        self._costs = np.ascontiguousarray(entries[:, :, COST])
+        self._split_cost = int(split[COST])
+        self.base, self.unit = oracle.set_costs(self._costs, self._split_cost, self)
+        entries = entries.copy()
+        entries[:, :, COST] = (self._costs - self._costs.min(axis=1, keepdims=True)) // self.unit
+        self.split = split.copy()
+        self.split[COST] = self._split_cost // self.unit
+        profits = (entries[:, 1:] - entries[:, :1]).reshape(len(entries), -1)
+        self._weights = np.ascontiguousarray(np.concatenate([oracle.packed.groups.profits[:, -1:], profits], axis=1))
+        self._least = np.ascontiguousarray(entries[:, 0])
+        columns = oracle.workspace.engine["width"]
+        self._scratch = np.empty(self._weights.shape[1] * columns * columns, np.int64)
+        depth = oracle.limits[0]
+        self._whole = RowSet(oracle.rows, None if depth >= UNLIMITED else depth)
 
     @property
-    @abc.abstractmethod
     def workspace(self) -> Workspace:
         """Where rows are searched."""
+        return self._oracle.workspace
 
-    @abc.abstractmethod
+    def whole(self) -> RowSet:
+        return self._whole
+
+    def caller_column(self, column: int) -> tuple[int, bool]:
+        return int(self._packed.column[column]), bool(self._packed.flipped[column])
+
+    def entries(self, rows: RowSet, budget: int, limits: Array) -> Array:
+        found: Array = enumerate_rows(
+            self.workspace.engine.address, rows.rows, np.int64(_depth(rows)), *branch_of(rows), np.int64(budget),
+            self._weights, self._least, self.split, limits, self._scratch,
+        )  # fmt: skip
+        self.check_time()
+        return found
+
+    def pair_sums(self, rows: RowSet) -> tuple[Array, Array, Array, Array]:
+        sums: tuple[Array, Array, Array, Array] = count_pairs(
+            self.workspace.engine.address, rows.rows, np.int64(_depth(rows)), self._weights, self._least,
+            self._scratch,
+        )  # fmt: skip
+        return sums
+
     def _make_room(self) -> None:
-        """Forgets the nodes of the workspace, which are too many; or raises SearchStopped."""
+        """Forgets the nodes of the workspace, which are too many."""
+        self._oracle.set_costs(self._costs, self._split_cost, self)
+        self.workspace.engine["weigh_pairs"] = weigh_pairs().address
 
     def children(self, rows: RowSet, column: int) -> list[RowSet | None]:
         """See `RowSets`."""
@@ -61,7 +93,7 @@ class PackedBounds(abc.ABC):
 
     def splits(self, rows: RowSet, budget: int) -> Iterator[tuple[int, list[int]]]:
         """See `RowSets`; for depths beyond two."""
-        if rows.is_within(self.ranked_depth):
+        if rows.is_within(self.direct_depth):
             ranked = rank_columns(
                 self.workspace.engine.address, rows.rows, _depth(rows), *branch_of(rows), budget, self.split
             )
@@ -104,9 +136,12 @@ class PackedBounds(abc.ABC):
         if self.control[STOP]:
             raise SearchStopped("time")
 
-    def run_within(self, depth: int | None, work: Callable[[], Any]) -> Any:
-        """What the work gives, in a thread of its own if trees of the depth may take long."""
-        self.control[STOP] = 0
+    def run(self, work: Callable[[], Any]) -> Any:
+        """What the work gives, in a thread of its own if it may take long."""
+        if self._oracle.costs_of is not self:
+            self._oracle.set_costs(self._costs, self._split_cost, self)
+        self.workspace.engine["weigh_pairs"] = weigh_pairs().address
+        self.control[STOP], depth = 0, self._whole.depth
         if depth is not None and depth <= SHALLOW and self._packed.n_columns <= _FEW_COLUMNS:
             try:
                 return work()
@@ -127,67 +162,6 @@ class PackedBounds(abc.ABC):
         if errors:
             raise errors[0]
         return found[0]
-
-
-@final
-class PackedRowSets(PackedBounds, RowSets):
-    """Rows as (W,) uint64. Costs in units are codes of the engine; trees up to depth four are enumerated natively."""
-
-    direct_depth = ranked_depth = DEEPEST
-
-    def __init__(self, oracle: NativeOracle, entries: Array, split: Array, search_limits: SearchLimits) -> None:
-        super().__init__(oracle.packed, oracle.control, search_limits)
-        self._oracle = oracle
-        self._costs = np.ascontiguousarray(entries[:, :, COST])
-        self._split_cost = int(split[COST])
-        self.base, self.unit = oracle.set_costs(self._costs, self._split_cost, self)
-        entries = entries.copy()
-        entries[:, :, COST] = (self._costs - self._costs.min(axis=1, keepdims=True)) // self.unit
-        self.split = split.copy()
-        self.split[COST] = self._split_cost // self.unit
-        profits = (entries[:, 1:] - entries[:, :1]).reshape(len(entries), -1)
-        self._weights = np.ascontiguousarray(np.concatenate([oracle.packed.groups.profits[:, -1:], profits], axis=1))
-        self._least = np.ascontiguousarray(entries[:, 0])
-        columns = oracle.workspace.engine["width"]
-        self._scratch = np.empty(self._weights.shape[1] * columns * columns, np.int64)
-        depth = oracle.limits[0]
-        self._whole = RowSet(oracle.rows, None if depth >= UNLIMITED else depth)
-
-    @property
-    def workspace(self) -> Workspace:
-        return self._oracle.workspace
-
-    def whole(self) -> RowSet:
-        return self._whole
-
-    def caller_column(self, column: int) -> tuple[int, bool]:
-        return int(self._packed.column[column]), bool(self._packed.flipped[column])
-
-    def entries(self, rows: RowSet, budget: int, limits: Array) -> Array:
-        found: Array = enumerate_rows(
-            self.workspace.engine.address, rows.rows, np.int64(_depth(rows)), *branch_of(rows), np.int64(budget),
-            self._weights, self._least, self.split, limits, self._scratch,
-        )  # fmt: skip
-        self.check_time()
-        return found
-
-    def pair_sums(self, rows: RowSet) -> tuple[Array, Array, Array, Array]:
-        sums: tuple[Array, Array, Array, Array] = count_pairs(
-            self.workspace.engine.address, rows.rows, np.int64(_depth(rows)), self._weights, self._least,
-            self._scratch,
-        )  # fmt: skip
-        return sums
-
-    def _make_room(self) -> None:
-        self._oracle.set_costs(self._costs, self._split_cost, self)
-        self.workspace.engine["weigh_pairs"] = weigh_pairs().address
-
-    def run(self, work: Callable[[], Any]) -> Any:
-        """What the work gives, in a thread of its own if it may take long."""
-        if self._oracle.costs_of is not self:
-            self._oracle.set_costs(self._costs, self._split_cost, self)
-        self.workspace.engine["weigh_pairs"] = weigh_pairs().address
-        return self.run_within(self._whole.depth, work)
 
 
 def _depth(rows: RowSet) -> int:

@@ -19,7 +19,7 @@ from streed.kernels.records import LEAF
 from streed.ordered.features import Features
 from streed.ordered.generated import GeneratedRows, generated_rows
 from streed.ordered.rebuild import Cut, OrderedNode
-from streed.ordered.search import NO_TREE, left_of, run_session
+from streed.ordered.search import NO_TREE, run_session
 from streed.ordered.session import Inexact, OrderedSession
 from streed.problem import Outcome, Problem, SearchLimits, Solution, process_memory
 from streed.task import Value
@@ -70,7 +70,7 @@ def _searched(
 
     prepared = time.perf_counter()
     try:
-        answer = run_session(session, problem, left_of(search_limits, started), trace, value, bound)
+        answer = run_session(session, problem, search_limits.after(clock() - started), trace, value, bound)
     except Inexact:
         return None
     searched = time.perf_counter()

@@ -83,7 +83,7 @@ def search_ordered(
     search = _Search(problem, costs, Features.of(data) if features is None else features)
     prepared = time.perf_counter()
     below = None if search_limits.beat is None else costs.above(search_limits.beat)
-    answer = search.run(left_of(search_limits, started), below)
+    answer = search.run(search_limits.after(clock() - started), below)
     searched = time.perf_counter()
     solutions: tuple[Solution, ...] = ()
     lower, stopped, rounding = costs.lower(answer.lower), answer.stopped, Fraction(0)
@@ -206,13 +206,6 @@ class _Search:
             )
         self.branches = branches
         return Solution(self._costs.value(total) if wide is None else wide.unit * (exact + wide.split * branches), root)
-
-
-def left_of(search_limits: SearchLimits, started: float) -> SearchLimits:
-    """The limits with the seconds that are left of what began then."""
-    if search_limits.time_limit is None:
-        return search_limits
-    return attrs.evolve(search_limits, time_limit=max(search_limits.time_limit - (clock() - started), 0.0))
 
 
 def run_session(

@@ -70,6 +70,12 @@ class SearchLimits:
     hopeless: Callable[[Value], bool] | None = None
     """Where there is a value to beat: whether a bound shows that no tree beats it, so that the search may stop."""
 
+    def after(self, seconds: float) -> SearchLimits:
+        """The limits once so many seconds have passed."""
+        if self.time_limit is None:
+            return self
+        return attrs.evolve(self, time_limit=max(self.time_limit - seconds, 0.0))
+
     def is_enough(self, best: Value | None, bound: Value | None) -> bool:
         """Whether the search may stop with these, None for what is not known."""
         if self.hopeless is not None and bound is not None and self.hopeless(bound):
