@@ -84,6 +84,11 @@ class GeneratedRows:
     def n_rows(self) -> int:
         return len(self.amounts)
 
+    def lower(self, total: int) -> int | float | Fraction:
+        """What a code stands for."""
+        native = total if self.scale == 1.0 else total / self.scale
+        return native if self.unit == 1 else Fraction(native) * self.unit
+
     @property
     def kernels(self) -> tuple[int, int]:
         return self.compiled.address("score_thresholds"), self.compiled.address("find_stump_of_thresholds")

@@ -9,18 +9,17 @@ import attrs
 import numpy as np
 
 from streed.bnb import runner
-from streed.encoding.ordered import side_of_gaps
 from streed.errors import MismatchError
 from streed.exact import Array
 from streed.kernels.compilation import clock
 from streed.kernels.control import NODES, ROWS_OF_CONTROL, STOP
 from streed.ordered.features import Features
 from streed.ordered.in_order import COLUMN, COST, LABEL, LEFT, POSITION, RIGHT, solve_in_order
+from streed.ordered.planting import branch_at
 from streed.problem import Outcome, Problem, SearchLimits, Solution, process_memory
 from streed.task.algebra import exact_costs, objective
 from streed.task.test_costs import IN_ORDER
 from streed.tree import Leaf, Node
-from streed.tree.rows import sides_in
 from streed.whole_costs import IntegerCosts
 
 _NO_TREE = 2**62
@@ -129,7 +128,7 @@ class _Search:
             total += self.costs.split
             is_cut = f < self.work[4]
             rank = int(ranks[f, orders[f, found[POSITION] - 1]]) if is_cut else 0
-            branch = self.features.branch(data, f, rank, len(rows))
+            branch, _ = branch_at(self.features, data, f, rank, rows)
             if not is_cut:
                 codes = range(len(data.column(branch.column).categories))
                 sides = [(ranks[f] == code, low, high, _NO_TREE) for code in codes]
@@ -146,12 +145,8 @@ class _Search:
                 part, below = _of_rows(orders, is_here), np.empty(6, np.int64)
                 self.solve(below, part, depth - 1, first, last, budget)
                 children.append(grow(rows[is_here[rows]], part, below, depth - 1, first, last))
-            if branch.cut is not None:
-                answers = sides_in(data, branch, rows)
-                gaps = side_of_gaps(data, branch, rows, answers)
-                branch = attrs.evolve(branch, cut=attrs.evolve(branch.cut, gaps=gaps))
-                if self.features.is_turned(f, rank):
-                    children.reverse()
+            if is_cut and self.features.is_turned(f, rank):
+                children.reverse()
             return attrs.evolve(branch, children=tuple(children))
 
         high = self.costs.costs.shape[1] - 1

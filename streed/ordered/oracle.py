@@ -24,9 +24,6 @@ from streed.problem import Problem, SearchLimits, process_memory
 from streed.problem.linear_oracle import Answer, LinearOracle
 from streed.problem.row_sets import RowSets
 
-_SPARE = 2**22
-"""Bytes that nodes are given in any case."""
-
 
 @final
 class OrderedOracle(LinearOracle):
@@ -79,9 +76,6 @@ class OrderedOracle(LinearOracle):
         else:
             self._session.reprice(rows)
         session = self._session
-        memory = None
-        if self._search_limits.memory_limit is not None:
-            memory = max(_SPARE, self._search_limits.memory_limit - process_memory.resident())
 
         def look(lower: int, upper: int | None, nodes: int) -> None:
             if report is not None:
@@ -93,7 +87,7 @@ class OrderedOracle(LinearOracle):
             below=below,
             ahead=ahead,
             time_limit=time_limit,
-            memory=memory,
+            memory_limit=self._search_limits.memory_limit,
             look=look,
         )
         self._seconds = time.perf_counter() - begin

@@ -20,6 +20,7 @@ from streed.ordered import units
 from streed.ordered.layout import FREE, ROWS_OF_HEAP, UNLIMITED, WORDS
 from streed.ordered.problem import SearchedRows
 from streed.ordered.rebuild import OrderedNode, Rebuilding
+from streed.problem import process_memory
 
 _SHORT = 5e5
 """Rows times columns times splits: a search of depth two so small is over in a moment."""
@@ -35,6 +36,9 @@ _POOL = 2**23
 
 _PLACES = 2**19
 """and places of the table that leads to them."""
+
+_SPARE = 2**22
+"""Bytes that the nodes of a path are given in any case."""
 
 _COUNTERS = ("batches", "splits", "nodes", "recalled")
 _SIGNS = ("full", "unsettled", "raised", "inexact")
@@ -141,14 +145,14 @@ class OrderedSession:
         below: int | None = None,
         ahead: bool = False,
         time_limit: float | None = None,
-        memory: int | None = None,
+        memory_limit: int | None = None,
         look: Callable[[int, int | None, int], str | None] = lambda lower, upper, nodes: None,
     ) -> OrderedAnswer:
         """The best tree of at most `max_depth` levels and `max_nodes` branching nodes (None: any).
 
-        `below`: trees that do not cost less need not be found. `ahead`: only the tree of the lookahead is. `memory`:
-        bytes of the nodes of a path. `look` is told (lower, upper, splits scored) every now and then, and may give a
-        reason to stop.
+        `below`: trees that do not cost less need not be found. `ahead`: only the tree of the lookahead is.
+        `memory_limit`: bytes of the process. `look` is told (lower, upper, splits scored) every now and then, and may
+        give a reason to stop.
         """
         rows = self.rows
         n = rows.n_rows
@@ -166,6 +170,7 @@ class OrderedSession:
             units.search_tree(self.address, deepest, splits, budget, self.orders, ids, plan, found)
 
         reason = None
+        memory = None if memory_limit is None else max(_SPARE, memory_limit - process_memory.resident())
         arena = self._begin(min(depth, splits), memory)
         try:
             if n * self.n_columns * SPLITS < _SHORT and depth <= 2:

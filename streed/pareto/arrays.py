@@ -1,4 +1,4 @@
-"""What native code of this room is given: the layout of keys, the rows of a problem, memory, the fronts that are kept.
+"""What native code of this room is given: the layout of keys, the rows of a problem, memory.
 
 A field that is an array says of what type and how many dimensions it is, and native code is built for that.
 """
@@ -11,9 +11,6 @@ import numpy as np  # noqa: TC002 - what the fields are is read at run time
 
 LEAF = -1
 """In place of a column: label k is LEAF - k."""
-
-ENTRIES, KEYS, FULL, FOUND = 0, 1, 2, 3
-"""Words of `FrontStore.counters`: fronts kept, keys kept, whether something found no room, fronts found again."""
 
 DIRECTIONS = 5
 """In which a front is bounded, see `staircases.py`."""
@@ -74,17 +71,3 @@ class Scratch(NamedTuple):
     buckets: np.ndarray[tuple[int, int], np.dtype[np.int64]]
     """(3, B): of one side, of the other, of the node."""
     origins: np.ndarray[tuple[int], np.dtype[np.int32]]
-
-
-class FrontStore(NamedTuple):
-    """An open-addressing table of fronts."""
-
-    slots: np.ndarray[tuple[int], np.dtype[np.int64]]
-    """The number of an entry plus one, or 0; a power of two of them, at least twice the entries."""
-    sets: np.ndarray[tuple[int, int], np.dtype[np.uint64]]
-    """(E, W) the rows of each entry."""
-    begins: np.ndarray[tuple[int], np.dtype[np.int64]]
-    """(E + 1,) where the keys of each entry begin."""
-    keys: np.ndarray[tuple[int], np.dtype[np.int64]]
-    columns: np.ndarray[tuple[int], np.dtype[np.int32]]
-    counters: np.ndarray[tuple[int], np.dtype[np.int64]]

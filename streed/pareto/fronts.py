@@ -1,4 +1,4 @@
-"""The fronts of sets of rows by the engine: its units up to depth three, and above that one column after another."""
+"""The fronts of sets of rows by the engine: its units up to depth two, and above that one column after another."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 
 from streed.exact import Array
 from streed.kernels.control import NODES, STOP
-from streed.pareto.arrays import ENTRIES, FULL, KEYS, LEAF, FrontStore
+from streed.pareto.arrays import LEAF
 from streed.pareto.packed_vectors import empty_buckets, merge_buckets, merge_sets
-from streed.pareto.store import front_of_node, front_of_three, kept_front, rehash
+from streed.pareto.staircases import front_of_node
 
 if TYPE_CHECKING:
     from streed.pareto.packing import Packed
@@ -18,16 +18,11 @@ if TYPE_CHECKING:
 Front = tuple[Array, Array]
 """Nondominated keys in ascending order, and the root column of the tree of each, or `LEAF` less its label."""
 
-_FIRST = 2**10
-"""Fronts that the store has room for at first."""
-
-_KEYS_EACH = 16
-"""Keys that it has room for, by front."""
-
-_GROWTH = 4
-
-_UNIT = 3
+_UNIT = 2
 """Up to this depth fronts are made by the engine alone."""
+
+_ENTRY = 400
+"""Bytes of a front that is remembered, beside its rows and points."""
 
 
 @final
@@ -40,8 +35,8 @@ class FrontEngine:
         self._rows = packed.rows
         self._layout = packed.keys.layout
         self._scratch = packed.scratch()
-        self._most_bytes = most_bytes
-        self._store = _store(_FIRST, packed.rows.column_rows.shape[1])
+        self._room = most_bytes
+        """Bytes that are left for what is remembered."""
         self._memo: dict[tuple[bytes, int], Front] = {}
         self._buckets: dict[int, tuple[Array, Array]] = {}
 
@@ -53,7 +48,7 @@ class FrontEngine:
     @property
     def kept(self) -> int:
         """Fronts that are remembered."""
-        return len(self._memo) + int(self._store.counters[ENTRIES])
+        return len(self._memo)
 
     def solve(self, node: Array, depth: int, known: Front | None = None) -> Front:
         """The front of trees of so much depth at the rows (W,) uint64; of the root, `known` is what is known of it."""
@@ -63,8 +58,10 @@ class FrontEngine:
         name = (node.tobytes(), depth)
         found = self._memo.get(name)
         if found is None:
-            found = self._three(node) if depth == _UNIT else self._deep(node, depth, known)
-            if not self.stopped:
+            found = self._shallow(node, depth) if depth == _UNIT else self._deep(node, depth, known)
+            size = _ENTRY + len(name[0]) + found[0].nbytes + found[1].nbytes
+            if not self.stopped and size <= self._room:
+                self._room -= size
                 self._memo[name] = found
         return found
 
@@ -81,18 +78,8 @@ class FrontEngine:
         return max(0, min(data.n_rows, data.size // self._rows.min_leaf) - 1)
 
     def _shallow(self, node: Array, depth: int) -> Front:
-        if depth == 2:
-            keys, columns = kept_front(self._store, node)
-            if len(keys):
-                return keys, columns
         self.control[NODES] += 1
         found: Front = front_of_node(self._rows, self._scratch, node, depth)
-        return found
-
-    def _three(self, node: Array) -> Front:
-        best, origins = self._empty_buckets(_UNIT)
-        self._make_room()
-        found: Front = front_of_three(self._rows, self._scratch, self._store, self.control, best, origins, node)
         return found
 
     def _deep(self, node: Array, depth: int, known: Front | None) -> Front:
@@ -105,8 +92,8 @@ class FrontEngine:
             origins[places] = columns
         promising = dict.fromkeys(column for column in columns.tolist() if not is_leaf(column))
         for column in [*promising, *(f for f in range(len(self._rows.column_rows)) if f not in promising)]:
-            if self.stopped or (len(keys) == 1 and keys[0] == 0):
-                break
+            if self.stopped or (best[0] == 0 if layout.buckets else len(keys) == 1 and keys[0] == 0):
+                break  # or a tree costs no more than any tree must
             a, b = self.children(node, column)
             if not a.any() or not b.any():
                 continue
@@ -123,36 +110,7 @@ class FrontEngine:
             self._buckets[depth] = np.full(size, np.iinfo(np.int64).max, np.int64), np.zeros(size, np.int32)
         return self._buckets[depth]
 
-    def _make_room(self) -> None:
-        """Lets the store grow if something found no room in it, as far as memory allows."""
-        store = self._store
-        if not store.counters[FULL]:
-            return
-        entries, words = store.sets.shape
-        room = entries * _GROWTH
-        if room * (8 * words + 12 * _KEYS_EACH + 40) > self._most_bytes:
-            return
-        self._store = _store(room, words, max(len(store.keys), int(store.counters[KEYS]) * _GROWTH))
-        self._store.sets[:entries] = store.sets
-        self._store.begins[: entries + 1] = store.begins
-        self._store.keys[: len(store.keys)] = store.keys
-        self._store.columns[: len(store.keys)] = store.columns
-        self._store.counters[:] = store.counters
-        rehash(self._store)
-
 
 def is_leaf(column: int) -> bool:
     """Whether a root column stands for a leaf."""
     return column <= LEAF
-
-
-def _store(entries: int, words: int, n_keys: int | None = None) -> FrontStore:
-    room = entries * _KEYS_EACH if n_keys is None else n_keys
-    return FrontStore(
-        np.zeros(2 * entries, np.int64),
-        np.zeros((entries, words), np.uint64),
-        np.zeros(entries + 1, np.int64),
-        np.zeros(room, np.int64),
-        np.zeros(room, np.int32),
-        np.zeros(4, np.int64),
-    )

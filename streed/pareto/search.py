@@ -107,14 +107,8 @@ class _Search:
         most = min(len(self._packed.columns), min(problem.data.n_rows, problem.data.size // problem.min_leaf) - 1)
         most = max(0, most if problem.max_depth is None else min(most, problem.max_depth))
         for depth in range(min(most, 2), most + 1):
-            found = self.engine.solve(self._root, depth, self._front)
-            if self.engine.stopped and depth <= 3:
-                keys = np.concatenate([self._front[0], found[0]])
-                columns = np.concatenate([self._front[1], found[1]])
-                order = np.argsort(keys, kind="stable")
-                found = keys[order], columns[order]
-            self._front, self._depth = found, depth
-            if self.engine.stopped or (len(found[0]) == 1 and found[0][0] == 0):
+            self._front, self._depth = self.engine.solve(self._root, depth, self._front), depth
+            if self.engine.stopped or (len(self._front[0]) == 1 and self._front[0][0] == 0):
                 return
 
     def solutions(self) -> tuple[Solution, ...]:

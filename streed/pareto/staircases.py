@@ -12,11 +12,12 @@ from __future__ import annotations
 import numpy as np
 from numba import int64
 
+from streed.kernels.compiled import entry
 from streed.kernels.counting.pair_counts import count_pairs
 from streed.kernels.views import inline, native
 from streed.pareto.arrays import DIRECTIONS
 from streed.pareto.packed_vectors import drain, empty, pour
-from streed.pareto.units import front_of_any_pairs, leaf_keys, load_rows, start_front
+from streed.pareto.units import front_of_any_pairs, front_of_shallow, leaf_keys, load_rows, start_front
 
 _MOST_WEIGHT = 127
 """Entries of directions, so that weighted values fit 32 bits."""
@@ -24,9 +25,14 @@ _MOST_WEIGHT = 127
 _MOST_CORNERS = 96
 
 
-@native
-def front_of_pairs(rows, scratch, node):  # type: ignore[no-untyped-def]
-    """(keys, columns): the front of trees of depth two at most (Eq. 8, d = 2), each with its first column."""
+@entry
+def front_of_node(rows, scratch, node, depth):  # type: ignore[no-untyped-def]
+    """(keys, columns): the front of trees of depth 0, 1 or 2 at a set of rows (W,) uint64 (Eq. 8).
+
+    The columns are those of the root of the tree of each key, or `LEAF` less the label.
+    """
+    if depth < 2:
+        return front_of_shallow(rows, scratch, node, depth)
     if rows.differences.shape[1] == 0:
         return front_of_any_pairs(rows, scratch, node)
     return _front_of_signed_pairs(rows, scratch, node)

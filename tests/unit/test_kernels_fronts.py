@@ -11,13 +11,9 @@ import pytest
 from streed.data import Dataset
 from streed.exact import Array
 from streed.kernels.control import ROWS_OF_CONTROL
-from streed.pareto.arrays import ENTRIES, FOUND, FULL, KEYS, LEAF, FrontStore
+from streed.pareto.arrays import LEAF
+from streed.pareto.fronts import FrontEngine
 from streed.pareto.packing import Packed, pack_fronts
-from streed.pareto.store import (
-    front_of_node,
-    front_of_three,
-    kept_front,
-)
 from streed.problem import Problem
 from streed.task import COMPONENTWISE, State, Task
 
@@ -94,30 +90,6 @@ def values(packed: Packed, keys: Array, rows: int) -> list[Point]:
     return [packed.costs.value(packed.keys.vector(key)) for key in keys.tolist()]
 
 
-def store(packed: Packed, entries: int, keys: int) -> FrontStore:
-    words = packed.rows.column_rows.shape[1]
-    return FrontStore(
-        np.zeros(64, np.int64),
-        np.zeros((entries, words), np.uint64),
-        np.zeros(entries + 1, np.int64),
-        np.zeros(keys, np.int64),
-        np.zeros(keys, np.int32),
-        np.zeros(4, np.int64),
-    )
-
-
-def three(packed: Packed, kept: FrontStore, control: Array | None = None) -> tuple[Array, Array]:
-    layout = packed.keys.layout
-    size = max(layout.buckets, 1)
-    best, origins = np.full(size, np.iinfo(np.int64).max), np.zeros(size, np.int32)
-    control = np.zeros(ROWS_OF_CONTROL, np.int64) if control is None else control
-    found: tuple[Array, Array] = front_of_three(
-        packed.rows, packed.scratch(), kept, control, best, origins, packed.root
-    )
-    assert (best == np.iinfo(np.int64).max).all()
-    return found
-
-
 CASES = {
     # rows, columns, labels, components, scale, min_leaf
     "one row": (1, 3, 2, 2, 1, 1),
@@ -140,10 +112,7 @@ def test_fronts_are_those_of_all_trees(name: str, depth: int) -> None:
     rng = np.random.default_rng(len(name))
     shape: dict[str, Any] = {"rows": n, "columns": p, "labels": labels, "components": components}
     data, task, packed = drawn(rng, **shape, scale=scale, min_leaf=min_leaf)
-    kept = store(packed, 40, 5000)
-    keys, columns = (
-        three(packed, kept) if depth == 3 else front_of_node(packed.rows, packed.scratch(), packed.root, depth)
-    )
+    keys, columns = FrontEngine(packed, np.zeros(ROWS_OF_CONTROL, np.int64), 2**20).solve(packed.root, depth)
     assert (np.diff(keys) > 0).all()
     assert sorted(values(packed, keys, n)) == sorted(front(data.X, task, np.ones(n, bool), depth, min_leaf))
     assert ((columns >= LEAF + 1 - labels) & (columns < len(packed.columns))).all()
@@ -153,27 +122,11 @@ def test_fronts_are_those_of_all_trees(name: str, depth: int) -> None:
 
 
 @pytest.mark.parametrize("components", [2, 3])
-def test_fronts_are_kept_as_long_as_there_is_room(components: int) -> None:
+@pytest.mark.parametrize(("room", "kept"), [(2**20, 9), (1500, 3), (0, 0)])
+def test_fronts_are_kept_as_long_as_there_is_room(components: int, room: int, kept: int) -> None:
     rng = np.random.default_rng(components)
     data, task, packed = drawn(rng, rows=33, columns=4, labels=2, components=components)
+    engine = FrontEngine(packed, np.zeros(ROWS_OF_CONTROL, np.int64), room)
     expected = sorted(front(data.X, task, np.ones(33, bool), 3, 1))
-    whole = store(packed, 40, 5000)
-    keys, _ = three(packed, whole)
-    assert sorted(values(packed, keys, 33)) == expected
-    assert whole.counters[FULL] == 0
-    assert whole.counters[ENTRIES] == 8
-    root = packed.root
-    for column_rows in packed.rows.column_rows:
-        for side in (root & column_rows, root & ~column_rows):
-            found = [each.tolist() for each in kept_front(whole, side)]
-            again = front_of_node(packed.rows, packed.scratch(), side, 2)
-            assert found == [each.tolist() for each in again]
-    assert len(kept_front(whole, root)[0]) == 0
-    three(packed, whole)
-    assert whole.counters[FOUND] == 8
-    for entries, keys_kept in ((0, 5000), (3, 5000), (40, 0), (40, int(whole.begins[3]))):
-        small = store(packed, entries, keys_kept)
-        assert sorted(values(packed, three(packed, small)[0], 33)) == expected
-        assert small.counters[FULL] == 1
-        assert small.counters[ENTRIES] <= min(entries, 3)
-        assert small.counters[KEYS] <= keys_kept
+    assert sorted(values(packed, engine.solve(packed.root, 3)[0], 33)) == expected
+    assert engine.kept <= kept
