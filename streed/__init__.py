@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from streed.cluster.distributed import Distributed
     from streed.data import Dataset
-    from streed.drivers.branches import Branches
-    from streed.drivers.depth_first import DepthFirst
+    from streed.drivers.native import Branches, DepthFirst
     from streed.errors import InputError, MismatchError, NotSeparableError, StreedError, TaskError
     from streed.estimators.binarizer import Binarizer
     from streed.progress import Progress
@@ -60,9 +59,9 @@ __all__ = [
 
 _HOMES = {
     "Binarizer": "streed.estimators",
-    "Branches": "streed.drivers.branches",
+    "Branches": "streed.drivers.native",
     "Dataset": "streed.data",
-    "DepthFirst": "streed.drivers.depth_first",
+    "DepthFirst": "streed.drivers.native",
     "Distributed": "streed.cluster.distributed",
     "GeneralTask": "streed.task",
     "InputError": "streed.errors",

@@ -280,9 +280,9 @@ def _over(task: Task, driver: Driver, data: Dataset) -> Driver:
     if not data.ordered:
         return reduced(task, driver, data)
     from streed.drivers.general import General
-    from streed.drivers.ordered import GeneralOf, OverOrdered
+    from streed.drivers.ordered import OverOrdered
 
-    plain = reduced(task, GeneralOf(driver), data)
+    plain = reduced(task, General(driver), data)
     return OverOrdered(plain if isinstance(driver, General) else reduced(task, driver, data), plain)
 
 

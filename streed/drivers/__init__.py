@@ -15,10 +15,9 @@ if TYPE_CHECKING:
 def drivers() -> Mapping[str, type[Driver]]:
     """All drivers by name; importing them imports numba."""
     from streed.drivers.auto import Auto
-    from streed.drivers.branches import Branches
-    from streed.drivers.depth_first import DepthFirst
     from streed.drivers.fronts import Fronts
     from streed.drivers.general import General
+    from streed.drivers.native import Branches, DepthFirst
 
     known = (DepthFirst, Branches, Auto, Fronts, General)
     return MappingProxyType({driver.name: driver for driver in known})

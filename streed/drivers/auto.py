@@ -9,8 +9,7 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
-from streed.drivers.branches import Branches
-from streed.drivers.depth_first import DepthFirst
+from streed.drivers.native import Branches, DepthFirst
 from streed.exact import Array
 from streed.problem import Driver, Outcome, Problem, SearchLimits
 from streed.problem.linear_oracle import LinearOracle

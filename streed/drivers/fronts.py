@@ -6,7 +6,7 @@ from typing import ClassVar, final
 
 import attrs
 
-from streed.drivers.depth_first import DepthFirst
+from streed.drivers.native import DepthFirst
 from streed.errors import TaskError
 from streed.problem import Driver, Outcome, Problem, SearchLimits
 from streed.task import TOTAL, Task
@@ -29,6 +29,4 @@ class Fronts(Driver):
             )
 
     def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
-        from streed.drivers.otherwise import search_otherwise
-
-        return search_otherwise(problem, search_limits, DepthFirst())
+        return DepthFirst().without_kernels(problem, search_limits)

@@ -7,6 +7,7 @@ from typing import ClassVar, final
 import attrs
 
 from streed.dp.search import search_general
+from streed.drivers.native import Branches
 from streed.problem import Driver, Outcome, Problem, SearchLimits
 from streed.task import Task
 
@@ -16,12 +17,17 @@ from streed.task import Task
 class General(Driver):
     """Dynamic programming in Python over any separable task, with fronts where the order is partial."""
 
+    like: Driver | None = None
+    """The driver whose order of search it takes, and whose name."""
     name: ClassVar[str] = "general"
     reduces: ClassVar[bool] = False
 
     def check(self, task: Task) -> None:
-        """Takes every task."""
+        """Takes every task, but for those that the other driver cannot search."""
+        if self.like is not None:
+            self.like.check(task)
 
     def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
-        outcome = search_general(problem, search_limits)
-        return attrs.evolve(outcome, stats={"search": self.name, **outcome.stats})
+        outcome = search_general(problem, search_limits, best_first=isinstance(self.like, Branches))
+        name = self.name if self.like is None else self.like.name
+        return attrs.evolve(outcome, stats={"search": name, **outcome.stats})

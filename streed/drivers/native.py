@@ -1,21 +1,31 @@
-"""The base of the native drivers: one search (bnb/native_search.py), told apart by its procedure."""
+"""The native drivers: one search (bnb/native_search.py), told apart by its procedure.
+
+Depth-first search in STreeD's order (NeurIPS 2023) finishes a part of the tree before the next one begins. Best-first
+search is AO* over the and-or graph of splits and their sides (Chaouki, Read, Bifet, "Branches: efficiently seeking
+optimal sparse decision trees via AO*", ICML 2025, Section 4.2): the best edge of a node is improved only until it is no
+longer the best one.
+"""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, final
 
 import attrs
 
 from streed.bnb.native_search import search_native
-from streed.bnb.procedure import Procedure
+from streed.bnb.procedure import BEST_FIRST, DEPTH_FIRST, Procedure
+from streed.dp.search import search_general
+from streed.errors import TaskError
 from streed.exact import Array
 from streed.kernels.compilation import clock
 from streed.kernels.counting.groups import MOST_GROUPS
 from streed.ordered import choice
 from streed.ordered.in_order_search import search_in_order
+from streed.pareto.search import search_vectors
 from streed.problem import Driver, Outcome, Problem, SearchLimits
 from streed.problem.linear_oracle import LinearOracle
-from streed.task import Task
+from streed.task import TOTAL, Task
+from streed.task.constrained import objective
 
 _MOST_KINDS, _ROWS_OF_KIND = 512, 256
 """So many kinds of rows are counted kind by kind, if each has about as many rows, which fill most of their words."""
@@ -61,9 +71,8 @@ class Native(Driver):
 
     def without_kernels(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
         """The outcome for a task of which no kernels can be made: by the front engine, or else by the general route."""
-        from streed.drivers.otherwise import search_otherwise
-
-        return search_otherwise(problem, search_limits, self)
+        outcome = search_vectors(problem, search_limits)
+        return search_general(problem, search_limits) if outcome is None else outcome
 
     def linear_oracle(
         self, problem: Problem, kinds: Array, n_labels: int, splits: bool, search_limits: SearchLimits
@@ -86,3 +95,33 @@ class Native(Driver):
 
             return OrderedOracle(problem, kinds, search_limits, self.name, native)
         return native()
+
+
+@final
+@attrs.frozen
+class DepthFirst(Native):
+    """Depth-first branch and bound with depth-three work units, shared subproblems and similarity bounds."""
+
+    name: ClassVar[str] = DEPTH_FIRST.name
+    procedure: ClassVar[Procedure] = DEPTH_FIRST
+
+
+@final
+@attrs.frozen
+class Branches(Native):
+    """Best-first search: of all partial trees, one of least lower bound is looked at next."""
+
+    name: ClassVar[str] = BEST_FIRST.name
+    procedure: ClassVar[Procedure] = BEST_FIRST
+
+    def check(self, task: Task) -> None:
+        """Raises TaskError for tasks whose order is not total: there is no best partial tree to go on with."""
+        if task.order != TOTAL:
+            raise TaskError(
+                f"{type(objective(task)).__name__} has a partial order, and best-first search needs a total one\n"
+                'use search="depth-first", which finds the front'
+            )
+
+    def without_kernels(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
+        outcome = search_general(problem, search_limits, best_first=True)
+        return attrs.evolve(outcome, stats={**outcome.stats, "search": self.name})

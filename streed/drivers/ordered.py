@@ -12,9 +12,7 @@ from typing import ClassVar, final
 
 import attrs
 
-from streed.dp.search import search_general
 from streed.drivers.auto import Auto
-from streed.drivers.branches import Branches
 from streed.drivers.native import Native
 from streed.encoding.ordered import ask, can_ask, settle_gaps, translate
 from streed.errors import InputError
@@ -77,23 +75,6 @@ class OverOrdered(Driver):
         route = f"{outcome.stats.get('route', 'reduction')} by questions"
         stats = {**outcome.stats, "route": route, "questions": asked.data.n_columns}
         return attrs.evolve(outcome, solutions=tuple(found), stats=stats)
-
-
-@final
-@attrs.frozen
-class GeneralOf(Driver):
-    """The general route in the order of another driver."""
-
-    driver: Driver
-    name: ClassVar[str] = "general"
-    reduces: ClassVar[bool] = False
-
-    def check(self, task: Task) -> None:
-        self.driver.check(task)
-
-    def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
-        outcome = search_general(problem, search_limits, best_first=isinstance(self.driver, Branches))
-        return attrs.evolve(outcome, stats={"search": self.driver.name, **outcome.stats})
 
 
 def _check_size(problem: Problem, search_limits: SearchLimits) -> None:

@@ -17,10 +17,9 @@ from streed.errors import MismatchError
 from streed.kernels.compilation import clock
 from streed.kernels.control import NODES, ROWS_OF_CONTROL, STOP
 from streed.pareto.fronts import Front, FrontEngine
-from streed.pareto.ideal import ideal_tree
 from streed.pareto.packing import Packed, pack_fronts
 from streed.pareto.trees import FrontTrees, smallest_leaf
-from streed.problem import Driver, Outcome, Problem, SearchLimits, Solution, process_memory
+from streed.problem import Outcome, Problem, SearchLimits, Solution, process_memory
 from streed.task.constrained import objective
 from streed.tree.nodes import depth_of
 
@@ -28,11 +27,8 @@ _MOST_BYTES = 2**30
 """Of fronts that are remembered, where the caller sets no limit."""
 
 
-def search_vectors(problem: Problem, search_limits: SearchLimits, scalar: Driver) -> Outcome | None:
-    """The front of a task of several sums; None if the engine cannot take the task (see `pack_fronts`).
-
-    `scalar` is the driver that is asked for trees of least cost.
-    """
+def search_vectors(problem: Problem, search_limits: SearchLimits) -> Outcome | None:
+    """The front of a task of several sums; None if the engine cannot take the task (see `pack_fronts`)."""
     begin = time.perf_counter()
     if objective(problem.task).order == "total":
         return None
@@ -41,13 +37,10 @@ def search_vectors(problem: Problem, search_limits: SearchLimits, scalar: Driver
         return None
     search = _Search(packed, search_limits)
     prepared = time.perf_counter()
-    ideal = None
     if not packed.keys.is_empty(packed.costs):
-        ideal = ideal_tree(packed, search_limits, scalar)
-        if ideal is None:
-            search.run(clock())
+        search.run(clock())
     searched = time.perf_counter()
-    solutions = search.solutions() if ideal is None else (ideal,)
+    solutions = search.solutions()
     stats = {
         "route": "fronts",
         "threads": 1,

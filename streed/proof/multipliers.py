@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from streed.data import Dataset
-from streed.drivers.depth_first import DepthFirst
+from streed.drivers.native import DepthFirst
 from streed.enumerate.vector_trees import Trees
 from streed.problem import Problem, SearchLimits, SearchStopped
 from streed.problem.oracle_by_search import FixedCosts

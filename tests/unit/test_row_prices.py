@@ -14,8 +14,7 @@ import pytest
 import streed
 from streed import tasks
 from streed.bnb.pricing_beside import PricingBeside
-from streed.drivers.branches import Branches
-from streed.drivers.depth_first import DepthFirst
+from streed.drivers.native import Branches, DepthFirst
 from streed.exact import Array
 from streed.kernels.conjunctions import heaviest_conjunctions
 from streed.kernels.control import LONGEST, ROWS_OF_CONTROL, STOP
