@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any, final
 import attrs
 
 from streed.dp.best import BestSearch
+from streed.dp.budgets import Limits
+from streed.dp.recursion import Path
 
 if TYPE_CHECKING:
     from streed.dp.states import Cell, Found
     from streed.task import Value
-
-_Limits = tuple[int | None, int | None]
-_Path = tuple[int, ...]
 
 _LOOK = 2
 """Levels of the exact trees from which the first tree takes its splits."""
@@ -43,8 +42,8 @@ class _Node:
     """A cell with what is left to it."""
 
     cell: Cell
-    limits: _Limits
-    path: _Path
+    limits: Limits
+    path: Path
     best: Found | None
     lower: Value | None
     solved: bool = False
@@ -56,9 +55,7 @@ class AndOrSearch(BestSearch):
     """The search for one problem; `run` it once."""
 
     def run(self) -> bool:
-        """Searches until the optimum is proved, which it says, or the monitor stops it."""
-        problem, cell = self._problem, self._states.root
-        limits = self._budgets.useful(cell.most_leaves, problem.max_depth, problem.max_nodes)
+        cell, limits = self._states.root, self._limits()
         self._root = self._node(cell, limits, ())
         if not self._root.solved:
             ahead = self._look_ahead(cell, *limits, (), _LOOK)
@@ -76,7 +73,7 @@ class AndOrSearch(BestSearch):
         root: _Node | None = getattr(self, "_root", None)
         return super().bound() if root is None or root.lower is None else root.lower
 
-    def _node(self, cell: Cell, limits: _Limits, path: _Path) -> _Node:
+    def _node(self, cell: Cell, limits: Limits, path: Path) -> _Node:
         """The node, made if need be."""
         key = (AndOrSearch, *limits, path)
         known = cell.memo.get(key)
@@ -104,22 +101,12 @@ class AndOrSearch(BestSearch):
 
     def _expand(self, node: _Node) -> None:
         """Gives the node its edges."""
-        cell, (depth, nodes), path = node.cell, node.limits, node.path
         edges = []
-        below = None if depth is None else depth - 1
-        for split, children in self._states.splits(cell):
-            cost = self._cost(cell, path, split)
-            under = self._states.below(path, split)
-            for shares in self._budgets.shares(
-                [c.most_leaves for c in children], below, None if nodes is None else nodes - 1
-            ):
-                sides = tuple(
-                    self._node(child, self._budgets.useful(child.most_leaves, below, share), under)
-                    for child, share in zip(children, shares, strict=True)
-                )
-                edges.append(_Edge(split, sides, cost, None))
-                if not self._monitor.look():
-                    return
+        for split, children, limits, under, cost in self._options(node.cell, node.limits, node.path):
+            sides = tuple(self._node(child, limit, under) for child, limit in zip(children, limits, strict=True))
+            edges.append(_Edge(split, sides, cost, None))
+            if not self._monitor.look():
+                return
         node.edges = edges
         for edge in edges:
             self._take(node, edge)

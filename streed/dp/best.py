@@ -5,11 +5,7 @@ A split is left as soon as it cannot be better than the best solution so far, wh
 not yet solved. That holds by the order that (+) preserves (Def. 4.4), by `subtract` and by lower bounds; nothing else
 is taken for granted of a task.
 
-The limit on the depth rises one by one. Behind depths two and three a rolling lookahead finds a good tree of the whole
-depth at once, from the exact trees of so many levels (`BestSearch._look_ahead`); it is what a stopped search returns.
-
-Of equally good trees it is the shallowest kind that is kept at the root, and below it the one that comes first: a leaf
-before a branch, smaller labels and columns before larger ones.
+Of equally good trees it is the shallowest kind that is kept at the root.
 """
 
 from __future__ import annotations
@@ -18,7 +14,8 @@ import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from streed.dp.budgets import Budgets
+from streed.dp.budgets import Budgets, Limits
+from streed.dp.recursion import Option, Path, Recursion
 from streed.dp.states import Cell, Found, States
 
 if TYPE_CHECKING:
@@ -26,39 +23,25 @@ if TYPE_CHECKING:
     from streed.problem import Problem
     from streed.task import Value
 
-_Path = tuple[int, ...]
-
-_FIRST_DEPTHS = 3
-"""Where the depth is not limited, trees of less depth than this are looked for first."""
-
 _LOOKS = (2, 3)
 """Levels of the exact trees from which lookaheads take their splits."""
 
 
-class BestSearch:
+class BestSearch(Recursion):
     """The search for one problem; `run` it once."""
 
     def __init__(self, problem: Problem, states: States, budgets: Budgets, monitor: StopMonitor) -> None:
+        super().__init__(problem, states, budgets, monitor)
         self.best: Found | None = None
         """The best solution so far of those that were looked for in order."""
         self._ahead: Found | None = None
         """The best solution of a lookahead that is better than it was."""
         self.beat: Value | None = None
         """Only solutions of a better value than this are looked for."""
-        self.pruned = 0
-        self._task = states.task
-        self._problem = problem
-        self._states = states
-        self._budgets = budgets
-        self._monitor = monitor
 
     def run(self) -> bool:
-        """Searches until the optimum is proved, which it says, or the monitor stops it."""
-        root, problem = self._states.root, self._problem
-        deepest, nodes = self._budgets.useful(root.most_leaves, problem.max_depth, problem.max_nodes)
-        rising = range(_FIRST_DEPTHS if deepest is None else deepest)
-        for depth in [*rising, deepest]:
-            limits = self._budgets.useful(root.most_leaves, depth, nodes)
+        root, (deepest, nodes) = self._states.root, self._limits()
+        for depth, limits in self._rising():
             if depth == deepest:
                 self.best = next(iter(self.solutions), None)
             found = self._solve(root, *limits, (), self.beat if self.best is None else self.best[0])
@@ -73,7 +56,6 @@ class BestSearch:
 
     @property
     def solutions(self) -> list[Found]:
-        """What is known of the optimum."""
         known = self._ahead
         value = self.beat if self.best is None else self.best[0]
         if known is not None and (value is None or self._task.better(known[0], value)):
@@ -81,10 +63,9 @@ class BestSearch:
         return [] if self.best is None else [self.best]
 
     def bound(self) -> Value | None:
-        """A value that no tree is better than, or None; for a search that was stopped."""
         return self._states.floor(self._states.root)
 
-    def _look_ahead(self, cell: Cell, depth: int | None, nodes: int | None, path: _Path, look: int) -> Found | None:
+    def _look_ahead(self, cell: Cell, depth: int | None, nodes: int | None, path: Path, look: int) -> Found | None:
         """A good solution within the useful limits: exact at `look` levels, and above them split as their best is.
 
         Where splits are paid for, or nodes are few, it ends where nothing is gained. Branching nodes that the exact
@@ -109,7 +90,7 @@ class BestSearch:
         gains = self._task.better(value, found[0]) and self._task.feasible(value)
         return (value, split, tuple(parts)) if gains else found
 
-    def _solve(self, cell: Cell, depth: int | None, nodes: int | None, path: _Path, upper: Any) -> Found | None:
+    def _solve(self, cell: Cell, depth: int | None, nodes: int | None, path: Path, upper: Any) -> Found | None:
         """The best solution within the useful limits that is better than `upper` (None: any); None if there is none.
 
         Once the search is stopped: the best that is known, and None if there is none.
@@ -148,55 +129,23 @@ class BestSearch:
         self.pruned += 1
         return False
 
-    def _branch(self, cell: Cell, depth: int | None, nodes: int | None, path: _Path, upper: Any) -> Found | None:
+    def _branch(self, cell: Cell, depth: int | None, nodes: int | None, path: Path, upper: Any) -> Found | None:
         """The best solution that branches and is better than `upper`; None if there is none."""
         best: Found | None = None
         at_root = cell is self._states.root and not path
-        if depth == 1 and nodes is None:
-            return self._stump(cell, path, upper)
-        below = None if depth is None else depth - 1
-        for split, children in self._states.splits(cell):
-            cost = self._cost(cell, path, split)
-            under = self._states.below(path, split)
-            for shares in self._budgets.shares(
-                [c.most_leaves for c in children], below, None if nodes is None else nodes - 1
-            ):
-                limits = [
-                    self._budgets.useful(child.most_leaves, below, share)
-                    for child, share in zip(children, shares, strict=True)
-                ]
-                found = self._split(split, children, limits, under, cost, upper)
-                if found is not None:
-                    best, upper = found, found[0]
-                    if at_root:
-                        self.best = best
-                if self._monitor.stopped:
-                    return best
+        for option in self._options(cell, (depth, nodes), path):
+            found = self._split(option, upper)
+            if found is not None:
+                best, upper = found, found[0]
+                if at_root:
+                    self.best = best
+            if self._monitor.stopped:
+                return best
         return best
 
-    def _stump(self, cell: Cell, path: _Path, upper: Any) -> Found | None:
-        """The best solution of one branching node that is better than `upper`; None if there is none."""
-        best: Found | None = None
-        task = self._task
-        for split, leaves in self._states.stumps(cell):
-            if not all(leaves):
-                continue
-            parts = tuple(each[0] for each in leaves)
-            value = self._merged([part[0] for part in parts], self._cost(cell, path, split))
-            if (upper is None or task.better(value, upper)) and task.feasible(value):
-                best, upper = (value, split, parts), value
-        return best
-
-    def _split(
-        self,
-        split: int,
-        children: Sequence[Cell],
-        limits: Sequence[tuple[int | None, int | None]],
-        path: _Path,
-        cost: Any,
-        upper: Any,
-    ) -> Found | None:
+    def _split(self, option: Option, upper: Any) -> Found | None:
         """The best solution that begins with the split and is better than `upper`; None if there is none."""
+        split, children, limits, path, cost = option
         floors = [
             self._known_floor(child, limit, path) if upper is not None else None
             for child, limit in zip(children, limits, strict=True)
@@ -237,7 +186,7 @@ class BestSearch:
                 return None
         return upper
 
-    def _known_floor(self, child: Cell, limits: tuple[int | None, int | None], path: _Path) -> Value | None:
+    def _known_floor(self, child: Cell, limits: Limits, path: Path) -> Value | None:
         """A value that no solution of the child is better than, or None."""
         if limits[0] == 0:
             leaves = self._states.leaves(child)
@@ -246,16 +195,6 @@ class BestSearch:
         if known is not None:
             return known[1] if known[0] is None else known[0][0]
         return self._states.floor(child)
-
-    def _cost(self, cell: Cell, path: _Path, split: int) -> Value | None:
-        if self._states.free and self._free is None:
-            return None
-        return self._task.branching_cost(cell.n_rows, path, self._states.column_of(split))
-
-    @functools.cached_property
-    def _free(self) -> Value | None:
-        """What every split costs where all cost the same."""
-        return self._task.branching_cost(1, (), 0)
 
     def _merged(self, values: Sequence[Value], cost: Any) -> Value:
         value = functools.reduce(self._task.combine, values)

@@ -20,6 +20,7 @@ from streed.dp.budgets import Budgets
 from streed.dp.dominance import nondominated_at_root
 from streed.dp.fronts import FrontSearch
 from streed.dp.ideal_point import ideal_score
+from streed.dp.recursion import Recursion
 from streed.dp.states import Found, States
 from streed.dp.stop_monitor import StopMonitor
 from streed.errors import MismatchError
@@ -45,7 +46,7 @@ def search_general(problem: Problem, search_limits: SearchLimits, *, best_first:
     """The optimum of a totally ordered task, `best_first` or depth-first, or the front of any other."""
     begin = time.perf_counter()
     data, is_total = problem.data, problem.task.order == TOTAL
-    search: BestSearch | FrontSearch | None = None
+    search: Recursion | None = None
 
     def report(nodes: int) -> bool:
         if search is None:

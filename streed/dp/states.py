@@ -208,51 +208,27 @@ class States:
 
     # -- splits ----------------------------------------------------------------------------------------------------
 
-    def splits(self, cell: Cell) -> list[tuple[int, tuple[Cell, ...]]]:
+    def splits(self, cell: Cell, *, last: bool = False) -> list[tuple[int, tuple[Cell, ...]]]:
         """The splits that separate the cell's rows, in ascending order, each with the children that have rows.
 
         Of splits that separate them in the same way, only the first one is there, unless costs depend on the column.
+        `last`: the children are to be leaves, and are not remembered.
         """
-        if cell.splits is None:
-            sums = None if self._by_row_sets else self.child_sums(cell)
-            cell.splits = []
-            seen: set[tuple[int, ...]] = set()
-            rows = cell.rows
-            for split, (begin, literals) in enumerate(self._literals):
-                parts = [(rows & literal, at) for at, literal in enumerate(literals, begin)]
-                parts = [part for part in parts if part[0]]
-                if len(parts) < 2 or self._known(tuple(part for part, _ in parts), seen):
-                    continue
-                children = tuple(self._cell(part, None if sums is None else sums[at]) for part, at in parts)
-                cell.splits.append((split, children))
-        return cell.splits
-
-    def stumps(self, cell: Cell) -> list[tuple[int, tuple[list[Found], ...]]]:
-        """The splits as in `splits`, each with the leaf solutions of the children that have rows.
-
-        Of splits whose children have the same sums, only the first one is there, unless costs depend on the column.
-        """
-        if self._by_row_sets:
-            return self._stumps_by_rows(cell)
-        sums = self.child_sums(cell)
-        stumps = []
-        seen: set[tuple[Any, ...]] = set()
-        for split, (begin, literals) in enumerate(self._literals):
-            parts = tuple(part for part in sums[begin : begin + len(literals)] if part[0])
-            if len(parts) >= 2 and not self._known(parts, seen):
-                stumps.append((split, tuple(map(self.leaves_of_sums, parts))))
-        return stumps
-
-    def _stumps_by_rows(self, cell: Cell) -> list[tuple[int, tuple[list[Found], ...]]]:
-        stumps = []
+        if cell.splits is not None:
+            return cell.splits
+        sums = None if self._by_row_sets else self.child_sums(cell)
+        found: list[tuple[int, tuple[Cell, ...]]] = []
         seen: set[tuple[int, ...]] = set()
-        for split, (_, literals) in enumerate(self._literals):
-            parts = tuple(part for literal in literals if (part := cell.rows & literal))
-            if len(parts) >= 2 and not self._known(parts, seen):
-                stumps.append((split, tuple(self._leaves_of_rows(part) for part in parts)))
-            if self._monitor.stopped:
-                break
-        return stumps
+        rows, make = cell.rows, self._made if last else self._cell
+        for split, (begin, literals) in enumerate(self._literals):
+            parts = [(rows & literal, at) for at, literal in enumerate(literals, begin)]
+            parts = [part for part in parts if part[0]]
+            if len(parts) < 2 or self._known(tuple(part for part, _ in parts), seen):
+                continue
+            found.append((split, tuple(make(part, None if sums is None else sums[at]) for part, at in parts)))
+        if not last:
+            cell.splits = found
+        return found
 
     def _known(self, parts: tuple[Any, ...], seen: set[tuple[Any, ...]]) -> bool:
         """Whether a split into these parts was seen before; exchanged children count as the same where (+) is the sum.
@@ -270,8 +246,11 @@ class States:
     def _cell(self, rows: int, sums: Sums | None) -> Cell:
         cell = self._cells.get(rows)
         if cell is None:
-            cell = self._cells[rows] = Cell(rows, self.count(rows), self.min_leaf, sums)
+            cell = self._cells[rows] = self._made(rows, sums)
         return cell
+
+    def _made(self, rows: int, sums: Sums | None) -> Cell:
+        return Cell(rows, self.count(rows) if sums is None else sums[0], self.min_leaf, sums)
 
     def child_sums(self, cell: Cell) -> list[Sums]:
         """The rows and sums of every child of every split."""
