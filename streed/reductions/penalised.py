@@ -7,18 +7,14 @@ A fraction F = N / D, both affine in the sums v: a tree of k nodes, a <= k <= b,
 Then N > s D for s = f + price a, so that v lies in a box and D between lo and hi. On that rectangle the product k D is
 at least a D + k lo - a lo and at least b D + k hi - b hi (McCormick 1976), and either makes the left side linear: one
 scalar solve with a cost per node. No tree above zero: none of a to b nodes beats f. A better tree: f rises. Neither:
-the interval is cut, since the first form is exact at k = a and the second at k = b. A single k is left to
-
-    a cost per node, where the bounds of the trees met cross (any cost per node is a bound for trees of k nodes), then
-    the best score of the trees of at most k nodes, where max_nodes is one more limit
-
-and the latter is all there is for scores that are no fractions. Only k with F's upper bound - price k > f count.
+the interval is cut, since the first form is exact at k = a and the second at k = b. A single k is left to the best
+score of the trees of at most k nodes, where max_nodes is one more limit; and that is all there is for scores that are
+no fractions. Only k with F's upper bound - price k > f count.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, final
 
@@ -30,9 +26,6 @@ from streed.problem import SearchStopped
 from streed.reductions import dinkelbach, supported_points
 from streed.reductions.oracle import Incumbent, Oracle
 from streed.task.sums import LinearFraction
-
-_CUTS = 4
-"""Solves for a single number of nodes before its trees are searched by themselves."""
 
 
 def maximise(oracle: Oracle, price: Fraction, score: LinearFraction | None, incumbent: Incumbent) -> None:
@@ -144,7 +137,7 @@ class Search:
 
     def _look_into(self, a: int, b: int) -> None:
         """Closes the interval of a to b nodes, the last one open, or splits it, or raises the incumbent."""
-        met = []
+        first: EvaluatedTree | None = None
         for form in (0, 1):
             before = self.incumbent.rank
             found = self._improve(a, b, form)
@@ -153,12 +146,13 @@ class Search:
                 return
             if self.incumbent.rank > before:
                 return
-            met.append(found)
+            first = first or found
+        assert first is not None
         if a == b:
-            self._search_single(a, met)
+            self._search_budget(a, a)
             self._open.pop()
             return
-        cut = min(max(self._nodes(met[0]), a + 1), b)
+        cut = min(max(self._nodes(first), a + 1), b)
         self._open[-1:] = [(cut, b), (a, cut - 1)]
 
     def _improve(self, a: int, b: int, form: int) -> EvaluatedTree | None:
@@ -242,40 +236,6 @@ class Search:
 
     def _nodes(self, found: EvaluatedTree) -> int:
         return found.vector[len(found.vector) - len(self.oracle.intervals) - 1]
-
-    def _search_single(self, k: int, met: Sequence[EvaluatedTree]) -> None:
-        """Raises the incumbent to the best tree of k nodes."""
-        assert self.score is not None
-        fewer = [found for found in met if self._nodes(found) < k]
-        more = [found for found in met if self._nodes(found) > k]
-        for _ in range(_CUTS):
-            s = self.incumbent.rank + self.price * k
-            ends = self._ends(s)
-            if ends is None:
-                return
-            if not (fewer and more):
-                break
-            below, above = (max(each, key=lambda found: self._lead(found, s)) for each in (fewer, more))
-            rise = self._lead(above, s) - self._lead(below, s)
-            per_node = max(Fraction(0), rise / (self._nodes(above) - self._nodes(below)))
-            unit = self.price or Fraction(1)
-            found = self._minimise(self._question(s, round(per_node / unit) * unit, k, ends[0]))
-            if found is None:
-                return
-            if any(found.vector == other.vector for other in (below, above)):
-                break
-            if self._nodes(found) < k:
-                fewer.append(found)
-            elif self._nodes(found) > k:
-                more.append(found)
-        self._search_budget(k, k)
-
-    def _lead(self, found: EvaluatedTree, s: Fraction) -> Fraction:
-        """N - s D of a tree."""
-        assert self.score is not None
-        score = self.score
-        above = score.top - sum(fall * x for fall, x in zip(score.falls, found.vector, strict=False))
-        return Fraction(above - s * (score.base + sum(g * x for g, x in zip(score.slopes, found.vector, strict=False))))
 
     # -- trees of at most so many nodes ----------------------------------------------------------------------------
 
