@@ -25,6 +25,7 @@ from streed.dp.states import Found, States
 from streed.dp.stop_monitor import StopMonitor
 from streed.errors import MismatchError
 from streed.problem import Outcome, Problem, SearchLimits, Solution, process_memory
+from streed.problem.known_tree import with_costs
 from streed.task import TOTAL, State, Task
 from streed.tree import Branch, Leaf, Node, Tree
 from streed.tree.evaluation import Inspector
@@ -137,8 +138,7 @@ def _measured(problem: Problem, found: list[Found], states: States | None) -> tu
         tree = Tree.grown(bare, data, labels)
         seen = inspector.inspect(tree)
         _check(problem, tree, solution[0], seen.value, seen.leaf_rows, seen.broken, seen.leaf_costs)
-        costs = iter(zip(seen.leaf_rows, seen.leaf_costs, strict=True))
-        measured.append(Solution(seen.value, _costed(bare, costs)))
+        measured.append(Solution(seen.value, with_costs(bare, iter(seen.leaf_costs))))
     if task.order != TOTAL:
         kept = nondominated_at_root(task, [each.value for each in measured])
         return tuple(measured[place] for place in kept)
@@ -158,16 +158,13 @@ def _check(
     if not _agree(claimed, value, leaf_costs):
         raise MismatchError(f"the tree's value is {value!r}, the search claimed {claimed!r}; please report this")
     smallest = min(rows for rows in leaf_rows if rows)
-    kept = {
-        f"depth {tree.depth}": problem.max_depth is None or tree.depth <= problem.max_depth,
-        f"{tree.n_branches} branching nodes": problem.max_nodes is None or tree.n_branches <= problem.max_nodes,
-        f"a leaf of {smallest} rows": smallest >= problem.min_leaf,
-        f"the limits {broken!r} broken": not broken,
-        f"the value {value!r}": problem.task.feasible(value) or not _is_exact(value),
-    }
-    for what, holds in kept.items():
-        if not holds:
-            raise MismatchError(f"the tree has {what}, which the limits forbid; please report this")
+    what = problem.broken_by(tree.depth, tree.n_branches, smallest)
+    if what is None and broken:
+        what = f"the limits {broken!r} broken"
+    if what is None and _is_exact(value) and not problem.task.feasible(value):
+        what = f"the value {value!r}"
+    if what is not None:
+        raise MismatchError(f"the tree has {what}, which the limits forbid; please report this")
 
 
 def _agree(claimed: Value, value: Value, leaf_costs: tuple[Value, ...]) -> bool:
@@ -230,11 +227,3 @@ def _best_label(state: State, states: States) -> int:
     task = states.task
     costs = [task.leaf_cost(state, k) for k in states.labels]
     return next(k for k, cost in enumerate(costs) if not any(task.better(other, cost) for other in costs))
-
-
-def _costed(root: Node, costs: Any) -> Node:
-    """The nodes with what their leaves cost, left to right."""
-    if isinstance(root, Leaf):
-        rows, cost = next(costs)
-        return Leaf(root.label, rows, cost)
-    return Branch(root.column, tuple(_costed(child, costs) for child in root.children), root.rows, root.cut)

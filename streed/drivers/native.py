@@ -40,12 +40,6 @@ class Native(Driver):
     """Whether a search without a depth limit that takes long gets bounds by prices of its rows beside it."""
 
     def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
-        if problem.data.n_columns >= choice.FEWEST:
-            from streed.ordered.chains import search_chains
-
-            found = search_chains(problem, search_limits, self.name)
-            if found is not None:
-                return found
         searches = [search_in_order]
         if problem.questions is None and choice.is_for_thresholds(problem):
             from streed.ordered.generated_search import search_generated

@@ -14,9 +14,8 @@ Nothing below the budget is missing: if a tree of cost <= budget splits on the c
 budget - split - R. L and R are lower bounds, most of them optima of linear solves. A limit on the branching nodes is
 one more sum.
 
-The recursion stands once (`near_optimal.py`), over whatever keeps the rows: bits of a packed problem, for which trees
-up to depth four are enumerated natively (`packed_rows.py`), or numbers of distinct rows for all else
-(`numbered_rows.py`). Tables of entries are maps from keys to values (`entries.py`, `keys.py`), those of depth two come
-from sums over pairs of columns (`shallow.py`). `vector_trees.py` holds the trees of a problem of several sums, of which
-all of this is asked.
+The recursion stands once (`near_optimal.py`), over whatever keeps the rows: bits of a packed problem
+(`packed_rows.py`), or numbers of distinct rows for all else (`numbered_rows.py`). Tables of entries are maps from keys
+to values (`entries.py`), those of depth two come from sums over pairs of columns (`shallow.py`). `vector_trees.py`
+holds the trees of a problem of several sums, of which all of this is asked.
 """

@@ -222,25 +222,31 @@ def keep_needed(entries, limits):  # type: ignore[no-untyped-def]
     return found if limits[STAIRCASE] == 0 else take(found, order_by(found, count, COST), count)
 
 
-@entry
-def thin(entries, limits):  # type: ignore[no-untyped-def]
-    """`keep_needed`, for Python."""
-    return keep_needed(entries, limits)
-
-
 # -- pairs of entries ----------------------------------------------------------------------------------------------
 
 
 @entry
-def combine(found, a, b, add, budget, most):  # type: ignore[no-untyped-def]
-    """The entries found before with every sum of an entry of a, one of b and `add` whose cost is within the budget.
+def start_table(found):  # type: ignore[no-untyped-def]
+    """A table (entries, whether used, bits, count) of the entries (m, width)."""
+    entries, used = new_table(int64(FIRST_BITS), found.shape[1])
+    return put_entries(entries, used, int64(FIRST_BITS), int64(0), found, len(found))
+
+
+@entry
+def add_sums(table, a, b, add, budget, most):  # type: ignore[no-untyped-def]
+    """The table with every sum of an entry of a, one of b and `add` whose cost is within the budget.
 
     All of them are (m, width), b by rising cost. What is more than `most` entries is not complete.
     """
-    entries, used = new_table(int64(FIRST_BITS), len(add))
-    entries, used, bits, count = put_entries(entries, used, int64(FIRST_BITS), int64(0), found, len(found))
-    entries, used, bits, count = put_sums(entries, used, bits, count, a, len(a), b, len(b), add, budget, most)
-    return compact(entries, used, count)
+    entries, used, bits, count = table
+    return put_sums(entries, used, bits, count, a, len(a), b, len(b), add, budget, most)
+
+
+@entry
+def finish(table, limits):  # type: ignore[no-untyped-def]
+    """The entries of a table that are needed, by rising cost."""
+    entries, used, _, count = table
+    return keep_needed(compact(entries, used, count), limits)
 
 
 @entry

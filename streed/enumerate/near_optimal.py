@@ -13,11 +13,11 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from streed.enumerate.entries import addends, combine, meet, thin
-from streed.enumerate.layout import COST, FULL, KEY, MOST_KEY, MOST_VALUE, SPACE, STAIRCASE, VALUE
+from streed.enumerate.entries import add_sums, addends, finish, meet, start_table
+from streed.enumerate.layout import COST, DEEPEST, FULL, KEY, MOST_KEY, MOST_VALUE, SPACE, STAIRCASE, VALUE
 from streed.enumerate.numbered_rows import NumberedRowSets
 from streed.enumerate.packing import WORD, Packing
-from streed.enumerate.shallow import find_shallow
+from streed.enumerate.shallow import enumerate_shallow, find_shallow
 from streed.enumerate.vector_trees import EvaluatedTree, Trees, Window
 from streed.exact import Array
 from streed.kernels.records import INFINITE, LEAF
@@ -40,6 +40,9 @@ _FEWEST = 2**12
 
 _ANY = 2**63 - 1
 """No key is larger."""
+
+_EVERY = np.array([_ANY, _ANY, 0, 0, 0], np.int64)
+"""Limits by which all entries are needed."""
 
 
 @final
@@ -159,17 +162,21 @@ class NearOptimalTrees:
         """The entries of the trees of cost <= budget for the rows; raises SearchStopped if they are too many."""
         rows = self._affordable(rows, budget)
         if rows.is_within(self._rows.direct_depth):
-            entries: Array = self._rows.entries(rows, budget, self._limits)
+            self._rows.check_time()
+            sums, least_rows = self._rows.pair_sums(rows)[1:], self._trees.problem.min_leaf
+            entries: Array = enumerate_shallow(
+                *sums, self._split, rows.depth, least_rows, np.int64(budget), self._limits
+            )
             if rows.depth:
                 self._check_size(len(entries))
             return entries
-        found: Array = self._entries(rows.limited(0), budget)
+        table = start_table(self._entries(rows.limited(0), budget))
         for split in self._splits(rows, budget):
             first = self._merged(split.tables, budget - int(self._split[COST]))[-1]
-            found = combine(found, first, split.tables[-1], self._split, np.int64(budget), self._limits[SPACE])
-            self._check_size(len(found))
-        needed: Array = thin(found, self._limits)
-        return needed
+            table = add_sums(table, first, split.tables[-1], self._split, np.int64(budget), self._limits[SPACE])
+            self._check_size(table[-1])
+        found: Array = finish(table, self._limits)
+        return found
 
     def _splits(self, rows: RowSet, budget: int) -> Iterator[Split]:
         """The splits that the budget allows."""
@@ -189,10 +196,10 @@ class NearOptimalTrees:
         """The first table, all sums of the first two, and so on without the last; of cost within the room for all."""
         merged = [tables[0]]
         nothing = np.zeros_like(self._split)
-        for table in tables[1:-1]:
-            none = table[:0]
-            merged.append(combine(none, merged[-1], table, nothing, np.int64(room), self._limits[SPACE]))
-            self._check_size(len(merged[-1]))
+        for each in tables[1:-1]:
+            table = add_sums(start_table(each[:0]), merged[-1], each, nothing, np.int64(room), self._limits[SPACE])
+            self._check_size(table[-1])
+            merged.append(finish(table, _EVERY))
         return merged
 
     def _check_size(self, size: int) -> None:
@@ -203,8 +210,8 @@ class NearOptimalTrees:
     def _affordable(self, rows: RowSet, budget: int) -> RowSet:
         """The rows with no more depth than trees of so many nodes as the budget pays for have, where these are few."""
         split = int(self._split[COST])
-        paid = max(0, budget) // split if split else self._rows.direct_depth + 2
-        return rows if paid > self._rows.direct_depth + 1 or rows.is_within(paid) else rows.limited(paid)
+        paid = max(0, budget) // split if split else DEEPEST + 2
+        return rows if paid > DEEPEST + 1 or rows.is_within(paid) else rows.limited(paid)
 
     # -- all rows --------------------------------------------------------------------------------------------------
 

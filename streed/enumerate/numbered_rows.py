@@ -10,7 +10,6 @@ import numpy as np
 
 from streed.enumerate.layout import COST
 from streed.enumerate.numbered_kernels import least_shallow, sum_pairs
-from streed.enumerate.shallow import enumerate_shallow
 from streed.enumerate.vector_trees import Trees
 from streed.exact import Array
 from streed.kernels.records import INFINITE
@@ -66,13 +65,6 @@ class NumberedRowSets(RowSets):
         here = self._codes[rows.rows, column]
         parts = (rows.rows[here == code] for code in range(self._widths[column] or 2))
         return [rows.child(part, column, code) if len(part) else None for code, part in enumerate(parts)]
-
-    def entries(self, rows: RowSet, budget: int, limits: Array) -> Array:
-        self.check_time()
-        sums = self.pair_sums(rows)[1:]
-        least_rows = self._trees.problem.min_leaf
-        found: Array = enumerate_shallow(*sums, self.split, rows.depth, least_rows, np.int64(budget), limits)
-        return found
 
     def pair_sums(self, rows: RowSet) -> tuple[Array, Array, Array, Array]:
         sums: tuple[Array, Array, Array, Array] = sum_pairs(rows.rows, *self._arrays, len(self._widths), rows.depth)

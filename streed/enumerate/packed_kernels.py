@@ -1,11 +1,11 @@
-"""The enumeration of trees over the rows of a packed problem, compiled: what `near_optimal.py` does, up to depth four.
+"""What the enumeration of trees asks of the rows of a packed problem, compiled.
 
 Sums over pairs of columns are counted bit by bit. What children cost at least is their optimum, or what the budget
 leaves: the search's work units tell it, up to depth three. Costs are codes of the engine, beyond what every tree pays.
 
 `weights` (G, L) int64 are the multipliers of the row groups that make profits of counts (rows, then for every label but
 the first what it adds to an entry beyond the first label's), `base` (G, width) the entries of the first label, `split`
-(width,) what a branching node adds, `scratch` room for L sums over all pairs of columns, `limits` as in `entries.py`.
+(width,) what a branching node adds, `scratch` room for L sums over all pairs of columns.
 """
 
 from __future__ import annotations
@@ -18,27 +18,16 @@ from streed.bnb.branch_cache import extend_branch, literal
 from streed.bnb.expand import ask
 from streed.bnb.nodes import columns_of
 from streed.enumerate.entries import (
-    FIRST_BITS,
-    compact,
-    keep_needed,
-    new_table,
     order_by,
-    put_entries,
-    put_sums,
     take,
 )
-from streed.enumerate.layout import COST, FULL, SPACE
-from streed.enumerate.shallow import shallow_entries
+from streed.enumerate.layout import COST
 from streed.kernels.compiled import entry
 from streed.kernels.pointers import call, engine_at
 from streed.kernels.records import BELOW, INFINITE, NONE, SHALLOW
 from streed.kernels.stopping import stopped
 from streed.kernels.values import LOWER0, LOWER1, OPTIMUM0, OPTIMUM1, ROWS_OF_VALUES, UNKNOWN, WEIGHT
 from streed.kernels.views import matrix, native, vector
-
-_PAIRS = 2
-"""The depth up to which sums over pairs of columns tell all entries."""
-
 
 # -- one set of rows -----------------------------------------------------------------------------------------------
 
@@ -62,9 +51,10 @@ def _ask_below(e, rows, target, high, low):  # type: ignore[no-untyped-def]
     call(e.solve_shallow, e)
 
 
-@native
-def count_sums(e, rows, depth, weights, base, scratch):  # type: ignore[no-untyped-def]
-    """(pairs (F, F, L), total (L,), least (width,)) of the rows, which are loaded: their active columns are F."""
+@entry
+def count_pairs(engine, rows, depth, weights, base, scratch):  # type: ignore[no-untyped-def]
+    """(active columns (F,), pairs (F, F, L), total (L,), least (width,)) of the rows, as `shallow.py` has them."""
+    e = engine_at(engine)
     e.asked_rows = rows.ctypes.data
     e.asked_depth = 2
     call(e.load, e)
@@ -90,15 +80,7 @@ def count_sums(e, rows, depth, weights, base, scratch):  # type: ignore[no-untyp
             for k in range(j, columns):
                 for p in range(planes):
                     pairs[j, k, p] = sums[p * e.stride + j, k]
-    return pairs, total, least
-
-
-@entry
-def count_pairs(engine, rows, depth, weights, base, scratch):  # type: ignore[no-untyped-def]
-    """(active columns (F,), pairs (F, F, L), total (L,), least (width,)) of the rows, as `shallow.py` has them."""
-    e = engine_at(engine)
-    pairs, total, least = count_sums(e, rows, depth, weights, base, scratch)
-    return vector(e.active, e.width, int64)[: len(pairs)].copy(), pairs, total, least
+    return vector(e.active, e.width, int64)[:columns].copy(), pairs, total, least
 
 
 @native
@@ -218,51 +200,6 @@ def _count_common(e, active, common):  # type: ignore[no-untyped-def]
     for i in range(len(active)):
         for k in range(len(active)):
             common[i, k] = sums[e.worst_plane * e.stride + i, k]
-
-
-# -- trees ---------------------------------------------------------------------------------------------------------
-
-
-@native
-def _enumerate(e, rows, depth, budget, high, low, weights, base, split, limits, scratch):  # type: ignore[no-untyped-def]
-    """The entries of the trees of cost <= budget for the rows (W,), which the branch (high, low) leads to."""
-    if depth <= _PAIRS:
-        pairs, total, least = count_sums(e, rows, depth, weights, base, scratch)
-        return shallow_entries(pairs, total, least, split, depth, e.min_leaf, budget, limits)
-    # calling itself only: two functions that call each other crash when numba loads them from its cache
-    leaves = _enumerate(e, rows, int64(0), budget, high, low, weights, base, split, limits, scratch)
-    entries, used = new_table(int64(FIRST_BITS), len(split))
-    entries, used, bits, count = put_entries(entries, used, int64(FIRST_BITS), int64(0), leaves, len(leaves))
-    ranked = _rank(e, rows, depth, budget, split, high, low)
-    for n in range(len(ranked)):
-        if stopped(e) or limits[FULL] == 1:
-            break
-        column = ranked[n, 1]
-        room = budget - split[COST]
-        with_column = np.empty(e.row_words, np.uint64)
-        write_rows(e, rows, column, 0, with_column)
-        high1, low1 = extend_branch(high, low, literal(column, 1))
-        first = _enumerate(
-            e, with_column, depth - 1, room - ranked[n, 3], high1, low1, weights, base, split, limits, scratch
-        )
-        without = np.empty(e.row_words, np.uint64)
-        write_rows(e, rows, column, 1, without)
-        high0, low0 = extend_branch(high, low, literal(column, 0))
-        second = _enumerate(
-            e, without, depth - 1, room - ranked[n, 2], high0, low0, weights, base, split, limits, scratch
-        )
-        entries, used, bits, count = put_sums(
-            entries, used, bits, count, first, len(first), second, len(second), split, budget, limits[SPACE]
-        )
-        if count > limits[SPACE]:
-            limits[FULL] = 1
-    return keep_needed(compact(entries, used, count), limits)
-
-
-@entry
-def enumerate_rows(engine, rows, depth, high, low, budget, weights, base, split, limits, scratch):  # type: ignore[no-untyped-def]
-    """The entries for the rows (W,), which the branch (high, low) leads to, for depths up to DEEPEST."""
-    return _enumerate(engine_at(engine), rows, depth, budget, high, low, weights, base, split, limits, scratch)
 
 
 @entry

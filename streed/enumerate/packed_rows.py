@@ -13,7 +13,7 @@ from streed.bnb.session import search_fully
 from streed.bnb.units import weigh_pairs
 from streed.bnb.workspace import Workspace
 from streed.enumerate.layout import COST, DEEPEST
-from streed.enumerate.packed_kernels import count_pairs, enumerate_rows, rank_columns
+from streed.enumerate.packed_kernels import count_pairs, rank_columns
 from streed.exact import Array
 from streed.kernels.compilation import clock
 from streed.kernels.control import STOP
@@ -31,9 +31,9 @@ _NO_BRANCH = 2**64 - 1
 
 @final
 class PackedRowSets(RowSets):
-    """Rows as (W,) uint64. Costs in units are codes of the engine; trees up to depth four are enumerated natively."""
+    """Rows as (W,) uint64. Costs in units are codes of the engine, which tells what children cost up to depth four."""
 
-    direct_depth = DEEPEST
+    direct_depth = 2
 
     def __init__(self, oracle: NativeOracle, entries: Array, split: Array, search_limits: SearchLimits) -> None:
         self._packed, self.control = oracle.packed, oracle.control
@@ -65,14 +65,6 @@ class PackedRowSets(RowSets):
     def caller_column(self, column: int) -> tuple[int, bool]:
         return int(self._packed.column[column]), bool(self._packed.flipped[column])
 
-    def entries(self, rows: RowSet, budget: int, limits: Array) -> Array:
-        found: Array = enumerate_rows(
-            self.workspace.engine.address, rows.rows, np.int64(_depth(rows)), *branch_of(rows), np.int64(budget),
-            self._weights, self._least, self.split, limits, self._scratch,
-        )  # fmt: skip
-        self.check_time()
-        return found
-
     def pair_sums(self, rows: RowSet) -> tuple[Array, Array, Array, Array]:
         sums: tuple[Array, Array, Array, Array] = count_pairs(
             self.workspace.engine.address, rows.rows, np.int64(_depth(rows)), self._weights, self._least,
@@ -93,7 +85,7 @@ class PackedRowSets(RowSets):
 
     def splits(self, rows: RowSet, budget: int) -> Iterator[tuple[int, list[int]]]:
         """See `RowSets`; for depths beyond two."""
-        if rows.is_within(self.direct_depth):
+        if rows.is_within(DEEPEST):
             ranked = rank_columns(
                 self.workspace.engine.address, rows.rows, _depth(rows), *branch_of(rows), budget, self.split
             )

@@ -150,8 +150,8 @@ def _sides(costs, singles, total, place, split_cost, room):  # type: ignore[no-u
     return room - least_out, room - least_in
 
 
-@native
-def shallow_entries(pairs, total, least, split, depth, least_rows, budget, limits):  # type: ignore[no-untyped-def]
+@entry
+def enumerate_shallow(pairs, total, least, split, depth, least_rows, budget, limits):  # type: ignore[no-untyped-def]
     """The entries of the trees of depth at most 0, 1 or 2 that cost at most `budget` and are needed by the limits.
 
     `least` (width,) is the entry of all rows under the first label, which counts here.
@@ -200,12 +200,6 @@ def shallow_entries(pairs, total, least, split, depth, least_rows, budget, limit
         for c in range(width):
             found[i, c] += least[c]
     return keep_needed(found, limits)
-
-
-@entry
-def enumerate_shallow(pairs, total, least, split, depth, least_rows, budget, limits):  # type: ignore[no-untyped-def]
-    """`shallow_entries`, for Python."""
-    return shallow_entries(pairs, total, least, split, depth, least_rows, budget, limits)
 
 
 @entry

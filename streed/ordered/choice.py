@@ -7,10 +7,6 @@ from streed.problem import Problem
 FEW = 250
 """Questions up to which counting pairs of them is the quicker way."""
 
-FEWEST = 500
-"""Binary columns from which on it is looked whether they are thresholds of a few numbers."""
-
-
 WIDE, PER_ROW = 4096, 4
 """Binary columns from which on, and as many for each row, counts of their pairs take far more memory than the rows."""
 

@@ -5,7 +5,7 @@ Every branch is a column of its own here, with the answers of the rows that reac
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, final
+from typing import final
 
 import attrs
 import numpy as np
@@ -14,13 +14,11 @@ from streed.data import Dataset
 from streed.encoding.ordered import side_of_gaps
 from streed.exact import Array
 from streed.kernels.records import LEAF
+from streed.ordered.features import Features
 from streed.ordered.rebuild import Cut, MultiwaySplit, OrderedNode
 from streed.problem import Problem
 from streed.tree import Branch, Leaf, Node
 from streed.tree.rows import sides_in
-
-if TYPE_CHECKING:
-    from streed.ordered.search import ReadColumns
 
 
 @final
@@ -36,7 +34,7 @@ class Planted:
     """(n, branches) uint8."""
 
     @classmethod
-    def of(cls, tree: OrderedNode, features: ReadColumns, data: Dataset) -> Planted:
+    def of(cls, tree: OrderedNode, features: Features, data: Dataset) -> Planted:
         """The tree on the rows of the data."""
         preorder: list[int] = []
         branches: list[Branch] = []
@@ -85,7 +83,7 @@ class Planted:
         return attrs.evolve(self.branches[node.column], children=children, rows=node.rows)
 
 
-def branch_at(features: ReadColumns, data: Dataset, feature: int, rank: int, rows: Array) -> tuple[Branch, Array]:
+def branch_at(features: Features, data: Dataset, feature: int, rank: int, rows: Array) -> tuple[Branch, Array]:
     """(a branching node without children, the child of each of the rows that reach it)."""
     branch = features.branch(data, feature, rank, len(rows))
     sides = sides_in(data, branch, rows)

@@ -10,10 +10,8 @@ import attrs
 import numpy as np
 
 from streed.bnb.trace import Trace
-from streed.data import Dataset
 from streed.encoding.certificate import measure_costs, measure_widely
 from streed.errors import MismatchError
-from streed.exact import Array
 from streed.kernels.compilation import clock
 from streed.ordered import choice
 from streed.ordered.features import Features
@@ -25,7 +23,6 @@ from streed.problem import Outcome, Problem, SearchLimits, Solution, process_mem
 from streed.task import Value
 from streed.task.algebra import exact_costs
 from streed.task.analysis.linear_form import row_cost_form
-from streed.tree import Branch
 from streed.whole_costs import IntegerCosts
 
 _ROUNDED = 1_000
@@ -33,28 +30,6 @@ _ROUNDED = 1_000
 
 NO_TREE = 2**62
 """In place of a cost."""
-
-
-class ReadColumns(Protocol):
-    """Columns as the search reads them, and their thresholds as branching nodes."""
-
-    @property
-    def ranks(self) -> Array:
-        """(F, n) int32."""
-
-    @property
-    def categories(self) -> int:
-        """How many of them, the last ones, are categorical."""
-
-    @property
-    def thresholds(self) -> int:
-        """How many there are in all."""
-
-    def branch(self, data: Dataset, feature: int, rank: int, rows: int) -> Branch:
-        """A branching node without children."""
-
-    def is_turned(self, feature: int, rank: int) -> bool:
-        """Whether its child 0 is for what is above the threshold."""
 
 
 class Meaning(Protocol):
@@ -69,7 +44,7 @@ class Run:
     """One search of some rows: its session, its trace, and what is told of it."""
 
     def __init__(
-        self, problem: Problem, search_limits: SearchLimits, features: ReadColumns, rows: SearchedRows, meaning: Meaning
+        self, problem: Problem, search_limits: SearchLimits, features: Features, rows: SearchedRows, meaning: Meaning
     ) -> None:
         self.features, self.session = features, OrderedSession(rows)
         self._problem, self._search_limits, self._meaning = problem, search_limits, meaning
@@ -130,14 +105,11 @@ class Run:
         }
 
 
-def search_ordered(
-    problem: Problem, search_limits: SearchLimits, name: str, features: ReadColumns | None = None
-) -> Outcome | None:
+def search_ordered(problem: Problem, search_limits: SearchLimits, name: str) -> Outcome | None:
     """The outcome, as of the driver of that name; None for what this search does not take.
 
     It takes costs per row and label, rounded where they do not fit 64 bits and there are many thresholds; with
-    categorical columns, any number of splits, and leaves of any size. `features`: what is read of the columns, if it is
-    not the columns themselves; a price per split is then not taken.
+    categorical columns, any number of splits, and leaves of any size.
     """
     began, started = time.perf_counter(), clock()
     data = problem.data
@@ -148,11 +120,9 @@ def search_ordered(
         return None
     costs = exact_costs(form, data)
     wide = costs.wide
-    if features is not None and costs.split > 0:
+    if wide is not None and data.n_questions <= _ROUNDED:
         return None
-    if wide is not None and (features is not None or data.n_questions <= _ROUNDED):
-        return None
-    features = Features.of(data) if features is None else features
+    features = Features.of(data)
     frequency = data.frequency if problem.min_leaf > 1 else None
     rows = OrderedRows(features.ranks, costs.costs, costs.split, frequency, problem.min_leaf, features.categories)
     run = Run(problem, search_limits, features, merge_rows(rows, always=problem.max_depth is None), costs)

@@ -22,6 +22,7 @@ from streed.pareto.trees import FrontTrees, smallest_leaf
 from streed.problem import Outcome, Problem, SearchLimits, Solution, process_memory
 from streed.task.constrained import objective
 from streed.tree.nodes import depth_of
+from streed.tree.predictions import count_branches
 
 _MOST_BYTES = 2**30
 """Of fronts that are remembered, where the caller sets no limit."""
@@ -129,10 +130,9 @@ def _check(problem: Problem, solution: Solution, claimed: Sequence[Any], *, exac
     worse = any(x > y for x, y in zip(value, claimed, strict=False))
     if worse or (exact and tuple(value) != tuple(claimed)):
         raise MismatchError(f"the tree's sums are {value}, the search claimed {claimed}; please report this")
-    if problem.max_depth is not None and depth_of(root) > problem.max_depth:
-        raise MismatchError(f"the tree has depth {depth_of(root)}, which the limits forbid; please report this")
-    if smallest_leaf(root) < problem.min_leaf:
-        raise MismatchError(f"the tree has a leaf of {smallest_leaf(root)} rows; please report this")
+    broken = problem.broken_by(depth_of(root), count_branches(root), smallest_leaf(root))
+    if broken is not None:
+        raise MismatchError(f"the tree has {broken}, which the limits forbid; please report this")
 
 
 def missing_bounds(packed: Packed) -> list[tuple[tuple[float, ...], float]]:

@@ -55,6 +55,13 @@ def worth(root: Node, problem: Problem) -> Solution:
     return Solution(seen.value, _measured(root, iter(seen.rows), iter(seen.leaf_costs)))
 
 
+def with_costs(node: Node, costs: Iterator[Any]) -> Node:
+    """The nodes with what their leaves cost, left to right."""
+    if isinstance(node, Leaf):
+        return attrs.evolve(node, cost=next(costs))
+    return attrs.evolve(node, children=tuple(with_costs(child, costs) for child in node.children))
+
+
 def held_tree(model: Any) -> Any:
     """The tree that a fitted estimator or a result holds, of streed's or scikit-learn's kind; else the model itself."""
     return getattr(model, "tree_", getattr(model, "tree", model))
@@ -157,14 +164,11 @@ def _measured(node: Node, rows: Any, costs: Any) -> Node:
 
 def _check_limits(tree: Tree, seen: Evaluation, problem: Problem) -> None:
     smallest = min(rows for rows in seen.leaf_rows if rows)
-    kept = {
-        f"depth {tree.depth}": problem.max_depth is None or tree.depth <= problem.max_depth,
-        f"{tree.n_branches} branching nodes": problem.max_nodes is None or tree.n_branches <= problem.max_nodes,
-        f"a leaf of {smallest} rows": smallest >= problem.min_leaf,
-        "a leaf that breaks a limit": not seen.broken,
-        "a value that breaks a limit": bool(problem.task.feasible(seen.value)),
-    }
-    for what, holds in kept.items():
-        if not holds:
-            remedy = "give a tree that keeps the limits of this solve, or leave it out"
-            raise InputError("warm_start", f"the tree has {what}, which the limits forbid", remedy)
+    broken = problem.broken_by(tree.depth, tree.n_branches, smallest)
+    if broken is None and seen.broken:
+        broken = "a leaf that breaks a limit"
+    if broken is None and not problem.task.feasible(seen.value):
+        broken = "a value that breaks a limit"
+    if broken is not None:
+        remedy = "give a tree that keeps the limits of this solve, or leave it out"
+        raise InputError("warm_start", f"the tree has {broken}, which the limits forbid", remedy)

@@ -31,6 +31,15 @@ class Problem:
     questions: Questions | None = None
     """Where the columns are questions about ordered ones: which."""
 
+    def broken_by(self, depth: int, branches: int, smallest_leaf: int) -> str | None:
+        """What a tree has that a limit forbids; None if it keeps them all."""
+        kept = {
+            f"depth {depth}": self.max_depth is None or depth <= self.max_depth,
+            f"{branches} branching nodes": self.max_nodes is None or branches <= self.max_nodes,
+            f"a leaf of {smallest_leaf} rows": smallest_leaf >= self.min_leaf,
+        }
+        return next((what for what, holds in kept.items() if not holds), None)
+
     @functools.cached_property
     def statistics(self) -> dict[str, Array]:
         """The task's statistics, those of its limits included."""

@@ -45,7 +45,7 @@ class RowSets(abc.ABC):
     """
 
     direct_depth: int
-    """Up to this depth `entries` enumerates trees."""
+    """Up to this depth, two at most, `pair_sums` tells all trees."""
 
     base: int
     unit: int
@@ -59,13 +59,6 @@ class RowSets(abc.ABC):
     @abc.abstractmethod
     def children(self, rows: RowSet, column: int) -> list[RowSet | None]:
         """The rows of every code of a column, in the order of codes; None for a code that no row has."""
-
-    @abc.abstractmethod
-    def entries(self, rows: RowSet, budget: int, limits: Array) -> Array:
-        """(m, width) the entries of all trees of cost <= budget for the rows, for depths up to `direct_depth`.
-
-        Of equal keys the least value is kept; by rising cost. `limits` (5,) int64 as in `streed.enumerate.entries`.
-        """
 
     @abc.abstractmethod
     def splits(self, rows: RowSet, budget: int) -> Iterator[tuple[int, list[int]]]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from streed.errors import InputError, MismatchError
 from streed.exact import Array, Range, readable
+from streed.problem.known_tree import with_costs
 from streed.rashomon.counting import Counted
 from streed.rashomon.drawing import drawing
 from streed.rashomon.fewest_columns import Fewest, fewest_columns
@@ -22,9 +23,9 @@ from streed.rashomon.recursion import Key, Watch
 from streed.rashomon.unranking import Trees
 from streed.task.algebra import gain_sign
 from streed.task.positive import positive_class
-from streed.tree import Claims, Leaf, Node, Tree
+from streed.tree import Claims, Tree
 from streed.tree.evaluation import Inspector, leaf_displays
-from streed.tree.nodes import Branch, route, used_columns, walk
+from streed.tree.nodes import route, used_columns, walk
 from streed.tree.rows import TreeRows
 
 MOST_ASKED = 100_000
@@ -198,8 +199,7 @@ class RashomonSet:
             raise MismatchError(f"tree {number} of value {value} is worth {measured} on the data; please report this")
         if found.broken or not bound.feasible(found.value):
             raise MismatchError(f"tree {number} of value {value} breaks a limit; please report this")
-        costs = iter(found.leaf_costs)
-        root = _with_costs(root, costs)
+        root = with_costs(root, iter(found.leaf_costs))
         shown = question.shown(value)
         worst = (shown, self.optimum) if task.larger_is_better else (self.optimum, shown)
         status = "optimal" if self._is_whole and question.rank(value) == self.best_rank else "feasible"
@@ -386,11 +386,3 @@ class RashomonSet:
     def __repr__(self) -> str:
         told = f"{self._total:,} trees" if self.status == COMPLETE else f"trees, stopped ({self.stopped}),"
         return f"<RashomonSet of {told} over {self.searched_over}, optimum {self.optimum}>"
-
-
-def _with_costs(root: Node, costs: Iterator[Any]) -> Node:
-    """The nodes with what their leaves cost, left to right."""
-    if isinstance(root, Leaf):
-        return attrs.evolve(root, cost=next(costs))
-    assert isinstance(root, Branch)
-    return attrs.evolve(root, children=tuple(_with_costs(child, costs) for child in root.children))

@@ -33,7 +33,7 @@ def reduced(task: Task, driver: Driver, data: Dataset) -> Driver:
     if not form.of_sums:
         return driver
     if not driver.reduces or not _is_reducible(form, data):
-        from streed.reductions.checked import Checked
+        from streed.reductions.reduction import Checked
 
         return Checked(driver) if form.limits or form.gaps else driver
     if form.gaps:

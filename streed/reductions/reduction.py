@@ -1,4 +1,4 @@
-"""The driver that answers tasks of several sums by another driver's scalar solves."""
+"""The drivers of tasks of several sums: by another driver's scalar solves, or by its own way, with limits checked."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from streed.task.algebra import objective
 from streed.task.bounded_sums import SumLimit
 from streed.task.constrained import limited
 from streed.task.sums import check_summed
+from streed.tree.predictions import count_branches, predict_data
 
 
 @final
@@ -99,6 +100,33 @@ class Reduction(Driver):
             if stopped is None and lower is not None and value[0] > lower[0]:
                 stopped = "rounding"
         return Outcome((Solution(value, root, score=score),), lower, stopped, stats, score_bound=bound)
+
+
+@final
+@attrs.frozen(eq=False)
+class Checked(Driver):
+    """Another driver, all of whose trees are asked whether they keep the limits on sums."""
+
+    driver: Driver
+    name: ClassVar[str] = "checked"
+
+    def knows_gap(self, task: Task) -> bool:
+        return self.driver.knows_gap(task)
+
+    def check(self, task: Task) -> None:
+        self.driver.check(task)
+
+    def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
+        """What the driver finds, with `stats["limits"]` if it is one tree; raises MismatchError for a broken limit."""
+        outcome = self.driver.search(problem, search_limits)
+        limits = objective(problem.task).vector_form.limits
+        if not limits:
+            return outcome
+        found = []
+        for solution in outcome.solutions:
+            predicted, nodes = predict_data(solution.root, problem.data), count_branches(solution.root)
+            found.append([check_limit(limit, problem, predicted, nodes) for limit in limits])
+        return attrs.evolve(outcome, stats={**outcome.stats, "limits": found[0]}) if len(found) == 1 else outcome
 
 
 def check_limit(limit: SumLimit, problem: Problem, predicted: Array, nodes: int) -> dict[str, Any]:
