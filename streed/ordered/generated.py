@@ -50,7 +50,7 @@ _GRID = 2.0**44
 @final
 @attrs.frozen(eq=False)
 class GeneratedRows:
-    """Rows, equal ones merged, with the sums of their statistics; see `SearchedRows` for what a session asks."""
+    """Rows, equal ones merged, with the sums of their statistics; see `OrderedRows` for what a session asks."""
 
     ranks: Array
     worst: Array

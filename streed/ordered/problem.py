@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, Protocol, final
+from typing import Any, final
 
 import attrs
 import numpy as np
@@ -16,94 +16,13 @@ from streed.ordered.layout import LABELLED, MATRIX, SIGNED
 LANES = (np.int16, np.int32, np.int64)
 
 
-class SearchedRows(Protocol):
-    """Rows as a session searches them, whatever they cost: all costs are whole numbers in units of `divisor`.
-
-    They bound what trees cost: a kernel may round down what leaves cost, and worst costs are then rounded up.
-    """
-
-    @property
-    def ranks(self) -> Array:
-        """(F, n) int32: the rows' places among the distinct values of each column, from 0."""
-
-    @property
-    def min_leaf(self) -> int:
-        """Rows that a leaf needs."""
-
-    @property
-    def categories(self) -> int:
-        """How many of the columns, the last ones, are categorical; then leaves need no more than one row."""
-
-    @property
-    def most_children(self) -> int:
-        """Of a branching node."""
-
-    @property
-    def n_rows(self) -> int: ...
-
-    @property
-    def n_labels(self) -> int: ...
-
-    @property
-    def base(self) -> int:
-        """What every tree pays."""
-
-    @property
-    def divisor(self) -> int:
-        """What costs beyond the base are multiples of."""
-
-    @property
-    def price(self) -> int:
-        """Of a branching node."""
-
-    @property
-    def worst(self) -> Array:
-        """(n,) int64: what a row adds at most to the cost of a tree."""
-
-    @property
-    def bounded(self) -> bool:
-        """Whether `worst` is known; else it is 0, and only a tree's cost on more rows bounds that on fewer."""
-
-    @property
-    def whole(self) -> bool:
-        """Whether the kernels' costs are those of the trees, and not rounded down."""
-
-    @property
-    def kind(self) -> str:
-        """The kernels' kind,"""
-
-    @property
-    def lane(self) -> Any:
-        """and the type of their lanes."""
-
-    @property
-    def kernels(self) -> tuple[int, int]:
-        """The addresses of the kernels that score splits, and that find the best one (0: by `costs_by_label`)."""
-
-    @property
-    def costs_by_label(self) -> Array | None:
-        """(n, K) int64: what a row costs in a leaf of each label, if costs are those of rows."""
-
-    @property
-    def scratch_vectors(self) -> int:
-        """Vectors that the kernels write down."""
-
-    def summands(self) -> dict[str, Array]:
-        """What the kernels add up and read, by the record's names."""
-
-    def leaf_of(self, rows: Array) -> tuple[int, int, int]:
-        """(label, cost, rows) of a leaf for these rows (m,), given by number."""
-
-    def check(self) -> None:
-        """Raises ValueError for arrays of other shapes, types or sizes."""
-
-
 @final
 @attrs.frozen(eq=False)
 class OrderedRows:
     """Rows, their places in each column, and what they cost.
 
     Trees cost the sum of their rows' costs under the labels of their leaves and `split_cost` for each branching node.
+    A session searches whole numbers beyond `base`, in units of `divisor`.
     """
 
     ranks: Array
@@ -120,7 +39,9 @@ class OrderedRows:
     rows may get some, and too few."""
 
     whole = True
+    """Whether the kernels' costs are those of the trees, and not rounded down."""
     bounded = True
+    """Whether `worst` is known; else it is 0, and only a tree's cost on more rows bounds that on fewer."""
 
     @property
     def n_rows(self) -> int:
@@ -160,7 +81,7 @@ class OrderedRows:
 
     @functools.cached_property
     def worst(self) -> Array:
-        """(n,) int64: the rows' largest costs, reduced."""
+        """(n,) int64: what a row adds at most to the cost of a tree, its largest cost, reduced."""
         worst: Array = self.reduced.max(axis=1)
         return worst
 
@@ -203,17 +124,21 @@ class OrderedRows:
 
     @property
     def kernels(self) -> tuple[int, int]:
+        """The addresses of the kernels that score splits, and that find the best one (0: by `costs_by_label`)."""
         return units.score(self.kind, self.lane, self.min_leaf > 1).address, 0
 
     @property
     def costs_by_label(self) -> Array | None:
+        """(n, K) int64: what a row costs in a leaf of each label, if costs are those of rows."""
         return np.ascontiguousarray(self.reduced)
 
     @property
     def scratch_vectors(self) -> int:
+        """Vectors that the kernels write down."""
         return RESULTS + 4 * self.n_labels + (4 * self.n_rows if self.kind == LABELLED else 2)
 
     def summands(self) -> dict[str, Array]:
+        """What the kernels add up and read, by the record's names."""
         ones = np.ones(self.n_rows, np.int64)
         frequency = ones if self.frequency is None else self.frequency
         return {
@@ -224,12 +149,14 @@ class OrderedRows:
         }
 
     def leaf_of(self, rows: Array) -> tuple[int, int, int]:
+        """(label, cost, rows) of a leaf for these rows (m,), given by number."""
         costs = self.costs[rows].sum(axis=0)
         label = int(costs.argmin())
         size = len(rows) if self.frequency is None else int(self.frequency[rows].sum())
         return label, int(costs[label]), size
 
     def check(self) -> None:
+        """Raises ValueError for arrays of other shapes, types or sizes."""
         n = self.costs.shape[0]
         if self.categories and self.min_leaf > 1:
             raise ValueError("categorical columns need leaves of any size")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from fractions import Fraction
-from typing import Any, Protocol, final
+from typing import TYPE_CHECKING, Any, final
 
 import attrs
 import numpy as np
@@ -17,13 +17,16 @@ from streed.ordered import choice
 from streed.ordered.features import Features
 from streed.ordered.merging import merge_rows
 from streed.ordered.planting import Planted
-from streed.ordered.problem import OrderedRows, SearchedRows
+from streed.ordered.problem import OrderedRows
 from streed.ordered.session import OrderedAnswer, OrderedSession
 from streed.problem import Outcome, Problem, SearchLimits, Solution, process_memory
 from streed.task import Value
 from streed.task.algebra import exact_costs
 from streed.task.analysis.linear_form import row_cost_form
 from streed.whole_costs import IntegerCosts
+
+if TYPE_CHECKING:
+    from streed.ordered.generated import GeneratedRows
 
 _ROUNDED = 1_000
 """Thresholds up to which costs that are rounded are counted by questions, where near-optimal trees are compared."""
@@ -32,19 +35,17 @@ NO_TREE = 2**62
 """In place of a cost."""
 
 
-class Meaning(Protocol):
-    """What the whole numbers of a search stand for."""
-
-    def lower(self, total: int) -> Value:
-        """No tree that costs at least so much has a value below this."""
-
-
 @final
 class Run:
-    """One search of some rows: its session, its trace, and what is told of it."""
+    """One search of some rows: its session, its trace, and what is told of it. `meaning` says what its numbers are."""
 
     def __init__(
-        self, problem: Problem, search_limits: SearchLimits, features: Features, rows: SearchedRows, meaning: Meaning
+        self,
+        problem: Problem,
+        search_limits: SearchLimits,
+        features: Features,
+        rows: OrderedRows | GeneratedRows,
+        meaning: IntegerCosts | GeneratedRows,
     ) -> None:
         self.features, self.session = features, OrderedSession(rows)
         self._problem, self._search_limits, self._meaning = problem, search_limits, meaning

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import attrs
 import numpy as np
@@ -18,9 +18,14 @@ from streed.kernels.ordered.orders import sort_rows
 from streed.kernels.ordered.record import INFEASIBLE, PLACE, RECORD, SPLITS
 from streed.ordered import units
 from streed.ordered.layout import FREE, ROWS_OF_HEAP, UNLIMITED, WORDS
-from streed.ordered.problem import SearchedRows
 from streed.ordered.rebuild import OrderedNode, Rebuilding
 from streed.problem import process_memory
+
+if TYPE_CHECKING:
+    from streed.ordered.generated import GeneratedRows
+    from streed.ordered.problem import OrderedRows
+
+    SearchedRows = OrderedRows | GeneratedRows  # whatever they cost
 
 _SHORT = 5e5
 """Rows times columns times splits: a search of depth two so small is over in a moment."""
