@@ -12,6 +12,7 @@ import functools
 import operator
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, final
 
 import attrs
@@ -107,7 +108,8 @@ class Trees:
     """(G, K, m) the parts of a row of each kind."""
     arity: Array = attrs.field(init=False)
     """(p,) as in `EvaluatedTree`."""
-    _data: Dataset = attrs.field(init=False)
+    data: Dataset = attrs.field(init=False)
+    """The rows, each once or counted: weights are in the parts."""
     _place: Array | None = attrs.field(init=False)
     """(n,) which of the counted rows each row is among; None where rows are not counted."""
     _codes: Array = attrs.field(init=False)
@@ -119,24 +121,24 @@ class Trees:
     _share: float = attrs.field(init=False, default=0.0)
 
     def __attrs_post_init__(self) -> None:
-        self._data = attrs.evolve(self.problem.data, weights=None, sample_weight=None, row_data={})
+        self.data = attrs.evolve(self.problem.data, weights=None, sample_weight=None, row_data={})
         parts, self._place = self.parts, None
-        counted = None if self.problem.questions is not None else count_rows(self._data, self.parts)
+        counted = None if self.problem.questions is not None else count_rows(self.data, self.parts)
         if counted is not None:
-            self._data, parts, self._place = counted.data, counted.parts, counted.place
-        self._codes = writable(self._data.X)
+            self.data, parts, self._place = counted.data, counted.parts, counted.place
+        self._codes = writable(self.data.X)
         limit = self.search_limits.time_limit
         self._deadline = None if limit is None else clock() + limit
         m, n, labels = parts.shape
         words = np.ascontiguousarray(parts.transpose(1, 2, 0)).reshape(n, m * labels)
         told_apart = words
-        if self._data.frequency is not None and self.problem.min_leaf > 1:
-            told_apart = np.hstack([words, self._data.frequency[:, None]])
+        if self.data.frequency is not None and self.problem.min_leaf > 1:
+            told_apart = np.hstack([words, self.data.frequency[:, None]])
         first, self.kinds = find_classes(np.ascontiguousarray(told_apart).view(np.uint8))
         self.sizes = np.bincount(self.kinds)
         self.vectors = words[first].reshape(len(first), labels, m)
         self.arity = category_counts(self.problem.data)
-        problem = attrs.evolve(self.problem, data=self._data)
+        problem = attrs.evolve(self.problem, data=self.data)
         native = self.driver.linear_oracle(problem, self.kinds, labels, any(self.splits), self.search_limits)
         self.oracle = native or OracleBySearch(self.driver, problem, self.kinds, self.search_limits)
 
@@ -174,11 +176,6 @@ class Trees:
         """(m,) no labels give a sum a larger absolute value."""
         largest: list[int] = (self.sizes @ np.abs(self.vectors).max(axis=1)).tolist()
         return largest
-
-    @property
-    def data(self) -> Dataset:
-        """The rows, each once or counted: weights are in the parts."""
-        return self._data
 
     def cheapest(self, weights: Sequence[int], below: int | None = None) -> EvaluatedTree | None:
         """A tree of least `weights` . vector, or None if no tree is allowed; raises SearchStopped if it is not proved.
@@ -287,21 +284,14 @@ class Trees:
         finally:
             self._deadline = before
 
-    @contextlib.contextmanager
-    def restricted(self, kept: Sequence[int] | None = None, **limits: Any) -> Iterator[Trees]:
+    def restricted(self, kept: Sequence[int] | None = None, **limits: Any) -> AbstractContextManager[Trees]:
         """A context with the trees under other limits of the problem; `kept`: the sums that they have.
 
         What is counted there counts here.
         """
-        inner = self._under(range(len(self.parts)) if kept is None else kept, limits)
-        try:
-            yield inner
-        finally:
-            inner.close()
-            self._count(inner)
+        return self._counting(self._under(range(len(self.parts)) if kept is None else kept, limits))
 
-    @contextlib.contextmanager
-    def asking(self, columns: Array, seconds: float | None) -> Iterator[Trees]:
+    def asking(self, columns: Array, seconds: float | None) -> AbstractContextManager[Trees]:
         """A context with the trees of some columns only, which have as many seconds; see `of_columns`.
 
         What is counted there counts here.
@@ -317,9 +307,11 @@ class Trees:
             categorical=tuple(place for place, each in coded.items() if each.multiway),
         )
         left = [each for each in (self.remaining(), seconds) if each is not None]
-        inner = self._under(
-            range(len(self.parts)), {"data": asked, "questions": None}, time_limit=min(left, default=None)
-        )
+        limits = {"data": asked, "questions": None}
+        return self._counting(self._under(range(len(self.parts)), limits, min(left, default=None)))
+
+    @contextlib.contextmanager
+    def _counting(self, inner: Trees) -> Iterator[Trees]:
         try:
             yield inner
         finally:
@@ -418,5 +410,5 @@ class Trees:
         """The trees that are a leaf, one for each label."""
         groups, labels, m = self.vectors.shape
         totals = (self.sizes @ self.vectors.reshape(groups, -1)).reshape(labels, m).tolist()
-        leaf, rows = np.full(1, -1), np.array([self._data.size])
+        leaf, rows = np.full(1, -1), np.array([self.data.size])
         return [EvaluatedTree(tuple(vector), leaf, np.array([k]), rows, self.arity) for k, vector in enumerate(totals)]
