@@ -13,6 +13,8 @@ from streed.enumerate.numbered_kernels import least_shallow, sum_pairs
 from streed.enumerate.vector_trees import Trees
 from streed.exact import Array
 from streed.kernels.records import INFINITE
+from streed.problem import Problem
+from streed.problem.oracle_by_search import FixedCosts
 from streed.problem.row_sets import RowSet, RowSets
 
 _SHALLOW = 2
@@ -112,12 +114,8 @@ class NumberedRowSets(RowSets):
         chosen = np.zeros(len(self._codes), np.bool_)
         chosen[rows.rows] = True
         members = np.flatnonzero(chosen[self._member])
-        most = self._trees.problem.max_nodes
-        least = self._trees.least_cost(
-            self._trees.data.subset(members),
-            self._costs[self._trees.kinds[members]],
-            int(self.split[COST]),
-            rows.depth,
-            None if most is None else max(0, most - 1),
-        )
-        return INFINITE if least is None else least
+        of = self._trees.problem
+        costs = FixedCosts(self._costs[self._trees.kinds[members]], int(self.split[COST]))
+        most = None if of.max_nodes is None else max(0, of.max_nodes - 1)
+        found = self._trees.search(Problem(self._trees.data.subset(members), costs, rows.depth, most, of.min_leaf))
+        return found.solutions[0].value if found.solutions else INFINITE

@@ -28,9 +28,9 @@ from streed.kernels.counting.equal_rows import find_classes
 from streed.kernels.packed import writable
 from streed.kernels.records import SHALLOW
 from streed.kernels.routing import weigh_leaves, weigh_tree
-from streed.problem import Driver, Problem, SearchLimits, SearchStopped
+from streed.problem import Driver, Outcome, Problem, SearchLimits, SearchStopped
 from streed.problem.linear_oracle import LinearOracle
-from streed.problem.oracle_by_search import FixedCosts, OracleBySearch
+from streed.problem.oracle_by_search import OracleBySearch
 from streed.task.bounded_sums import sums_too_large
 from streed.tree import Node
 
@@ -345,21 +345,18 @@ class Trees:
         self.seconds += inner.seconds
         self.enumerations += inner.enumerations
 
-    def least_cost(
-        self, data: Dataset, costs: Array, split: int, max_depth: int | None, max_nodes: int | None
-    ) -> int | None:
-        """The least cost of a tree for some rows, None if no tree is allowed; or raises SearchStopped."""
-        problem = Problem(data, FixedCosts(costs, split), max_depth, max_nodes, self.problem.min_leaf)
-        search_limits = attrs.evolve(
-            self.search_limits, time_limit=self.remaining(), report=self._report(), within_gap=None
+    def search(self, problem: Problem) -> Outcome:
+        """What the driver says of a problem that was made of this one; raises SearchStopped where it was stopped."""
+        outcome = self.driver.search(
+            problem,
+            attrs.evolve(self.search_limits, time_limit=self.remaining(), report=self._report(), within_gap=None),
         )
-        outcome = self.driver.search(problem, search_limits)
         self.solves += 1
         self.nodes += int(outcome.stats["nodes"])
         self.seconds += float(outcome.stats["seconds_search"])
         if outcome.stopped is not None:
             raise SearchStopped(outcome.stopped)
-        return outcome.solutions[0].value if outcome.solutions else None
+        return outcome
 
     def remaining(self) -> float | None:
         """Seconds left; raises SearchStopped if none are."""

@@ -72,23 +72,6 @@ _FINE = 256
 """The least that the two whole numbers of a multiplier should be, so that rounding it loses little."""
 
 
-def minimise(
-    trees: Trees, weights: Sequence[int], intervals: Sequence[Window], below: int | None = None
-) -> EvaluatedTree | None:
-    """A tree of least weights . (first components), the last components in their intervals; None if there is none.
-
-    Trees whose sum is not below `below` need not be found. Raises SearchStopped, with the best tree so far and a
-    lower bound on its weighted sum.
-    """
-    relaxation = Relaxation(trees, weights, intervals, below)
-    try:
-        if trees.shallow is not None:
-            relaxation.learn(trees.shallow)
-        return relaxation.solve()
-    except SearchStopped as stop:
-        raise SearchStopped(stop.reason, relaxation.lower, relaxation.best) from stop
-
-
 @final
 class Relaxation:
     """One problem of a least sum e under intervals on sums z, and what is known of it."""

@@ -8,7 +8,8 @@ from typing import Any, final
 import attrs
 
 from streed.enumerate.vector_trees import EvaluatedTree, Trees, Vector, Window
-from streed.reductions import lagrangian
+from streed.problem import SearchStopped
+from streed.reductions.lagrangian import Relaxation
 
 
 @final
@@ -51,11 +52,17 @@ class Oracle:
         """An allowed tree of least weights . vector, by the objective's components; None if no tree is allowed.
 
         Trees whose sum is not below `below` need not be found. Raises SearchStopped, with a bound on that least sum
-        where there is one.
+        where there is one, and the best tree so far.
         """
         if not self.intervals:
             return self.trees.cheapest(weights, below)
-        return lagrangian.minimise(self.trees, weights, self.intervals, below)
+        relaxation = Relaxation(self.trees, weights, self.intervals, below)
+        try:
+            if self.trees.shallow is not None:
+                relaxation.learn(self.trees.shallow)
+            return relaxation.solve()
+        except SearchStopped as stop:
+            raise SearchStopped(stop.reason, relaxation.lower, relaxation.best) from stop
 
     def seed(self, incumbent: Incumbent) -> None:
         """Offers the trees that are a leaf."""
