@@ -23,7 +23,7 @@ from streed.rashomon.recursion import Key, Watch
 from streed.rashomon.unranking import Trees
 from streed.task.algebra import gain_sign
 from streed.task.positive import positive_class
-from streed.tree import Claims, Tree
+from streed.tree import Claims, Leaf, Tree
 from streed.tree.evaluation import Inspector, leaf_displays
 from streed.tree.nodes import route, used_columns, walk
 from streed.tree.rows import TreeRows
