@@ -74,7 +74,7 @@ def read_input(X: Any) -> Array | Table:
     if isinstance(X, Table):
         return X
     if isinstance(X, np.ndarray):
-        return _array_or_table(X)
+        return _columns({name: X[name] for name in X.dtype.names}) if X.dtype.names else _array_or_table(X)
     if hasattr(X, "tocsc"):
         return _sparse(X)
     if isinstance(X, (list, tuple)):

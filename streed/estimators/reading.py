@@ -42,9 +42,7 @@ def forget(estimator: Any) -> None:
 
 def readable(X: Any) -> Any:
     """X as an array, nested lists, an eager table, a `Table` or a sparse matrix, whose rows can be taken."""
-    if getattr(getattr(X, "dtype", None), "names", None):
-        X = {name: X[name] for name in X.dtype.names}
-    if isinstance(X, Mapping):
+    if isinstance(X, Mapping) or getattr(getattr(X, "dtype", None), "names", None):
         return read_input(X)
     if hasattr(X, "collect") and hasattr(type(X), "columns"):  # asking a lazy frame for them warns
         return nw.from_native(X).lazy().collect().to_native()

@@ -372,7 +372,8 @@ def test_lazy_tables_and_sparse_columns() -> None:
     table = {"a": [0, 0, 5, 0], "b": ["x", "y", "x", None]}
     expected = Dataset.make(table)
     frame = pd.DataFrame(table)
-    for X in (pl.LazyFrame(table), frame.assign(a=pd.arrays.SparseArray(frame["a"])), pl.DataFrame(table)):
+    fields = np.array([tuple(row) for row in frame.to_numpy()], dtype=[("a", int), ("b", object)])
+    for X in (fields, pl.LazyFrame(table), frame.assign(a=pd.arrays.SparseArray(frame["a"])), pl.DataFrame(table)):
         assert Dataset.make(X).columns == expected.columns
         assert Dataset.make(X).X.tolist() == expected.X.tolist()
 
