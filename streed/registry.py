@@ -18,7 +18,7 @@ import streed.tasks
 from streed.errors import InputError, StreedError, brief
 from streed.task import Limit, Task, is_parameter
 from streed.tasks.fairness import Fairness
-from streed.tasks.rates import Rate
+from streed.tasks.rates import RightPredictions
 
 Kind = TypeVar("Kind", Task, Limit)
 
@@ -58,7 +58,7 @@ def notions() -> dict[str, Entry]:
 
 def rates() -> dict[str, Entry]:
     """Every rate of right predictions that can be asked for, by name."""
-    return _entries(Rate)
+    return _entries(RightPredictions)
 
 
 def make_task(written: str, parameters: Mapping[str, str]) -> Task:

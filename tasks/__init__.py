@@ -17,6 +17,7 @@ from streed.tasks.fairness import (
     EqualOpportunity,
     ErrorRateParity,
     PredictiveEquality,
+    TreatmentEquality,
     TreatmentParity,
 )
 from streed.tasks.impurity import BrierScore, Entropy, Gini
@@ -41,7 +42,6 @@ from streed.tasks.rates import Precision, Recall, Specificity
 from streed.tasks.regression import SquaredError
 from streed.tasks.support import MinSupport, MinSupportOf
 from streed.tasks.survival import PoissonDeviance, RelativeRisk
-from streed.tasks.treatment_equality import TreatmentEquality
 
 __all__ = [
     "F1",

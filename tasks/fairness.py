@@ -9,19 +9,13 @@ A notion takes a rate of each group g, of the rows that count there:
     ErrorRateParity      |{x in g: tree(x) is wrong}| / |g|
     TreatmentParity      |{x in g: policy(x) is a treatment that counts}| / |g|
 
-and is limited as a gap, a ratio, or by group. With rates p_a / n_a and a limit u / v, these are sums over rows in whole
-numbers, of which the right side may be rounded: no epsilon.
+and is limited as a gap, a ratio, or by group, as `streed.tasks.rates` says. A ratio of 4 / 5 is the four-fifths rule on
+selection rates (29 CFR 1607.4 D).
 
-    notion <= u / v            |n_b p_a - n_a p_b| <= u n_a n_b / v  of all groups a, b
-    notion.ratio >= u / v      v n_b p_a - u n_a p_b >= 0            of all a and b; 1 where nobody has the event
-    notion.lowest >= u / v     p_a >= u n_a / v                      of every group
-    notion.highest <= u / v    p_a <= u n_a / v                      of every group
-    TreatmentEquality(l, h)    l FP_a <= FN_a <= h FP_a              of every group
+    TreatmentEquality(l, h)    l FP_a <= FN_a <= h FP_a of every group a
 
-Each is a sum whose two parts are worsening sums with thresholds, which are anti-monotone constraints (STreeD, Eq. 11
-and Prop. A.3). Rows count by their weights. A ratio of 4 / 5 is the four-fifths rule on selection rates (29 CFR 1607.4
-D). Treatment equality asks for the same FN / FP in every group (Berk et al. 2021), which is no linear condition; that
-the ratio lies between two numbers in every group is one.
+Treatment equality asks for the same FN / FP in every group (Berk et al. 2021), which is no linear condition; that the
+ratio lies between two numbers in every group is one.
 
 The groups are row data, `sensitive_features`: one column of any kind, or a table with named ones of which a notion
 names one, or several whose combinations are the groups. They are no columns of X, unless the caller puts them there.
@@ -37,16 +31,21 @@ names one, or several whose combinations are the groups. They are no columns of 
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Mapping
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import attrs
 import numpy as np
 
 from streed.errors import InputError
-from streed.exact import Array
+from streed.exact import Array, Range, exact_number
+from streed.task.bounded_sums import BoundedSum, SumLimit, integer_weights, sum_at_least
 from streed.task.positive import given_class
-from streed.tasks.group_rates import GroupRates, gap_of, group_counts, group_rates, listed, ratio_of
 from streed.tasks.outcome_scores import treatments
+from streed.tasks.rates import GroupRates, gap_of, group_counts, group_rates, listed, ratio_of
+from streed.tasks.sensitive_groups import groups_of
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -59,6 +58,7 @@ __all__ = [
     "ErrorRateParity",
     "Fairness",
     "PredictiveEquality",
+    "TreatmentEquality",
     "TreatmentParity",
     "gap_of",
     "group_counts",
@@ -106,7 +106,7 @@ class Fairness(GroupRates):
         found: Array = labels != y if kind == "errors" else labels == self.positive_class(data)
         return found
 
-    def counted(self, kind: str, data: Dataset) -> Array | None:
+    def counted(self, kind: str, data: Dataset, predicted: Array | None = None) -> Array | None:
         if kind in ("all", "errors"):
             return None
         counted: Array = (data.class_numbers == self.positive_class(data)) == (kind == "positive")
@@ -178,3 +178,68 @@ class TreatmentParity(GroupRates):
         treats = [place > 0 if self.treated is None else each in wanted for place, each in enumerate(known)]
         found: Array = np.array(treats)[labels]
         return found
+
+
+@final
+@attrs.frozen
+class TreatmentEquality(SumLimit):
+    """In every group there are `low` to `high` false negatives for each false positive.
+
+    `feature` names the sensitive column, or several, and `positive` the favourable label, as of notions of fairness.
+    """
+
+    one_sided: ClassVar[bool] = True
+
+    low: Any = attrs.field(validator=Range(0))
+    high: Any = attrs.field(validator=Range(0))
+    feature: Any = attrs.field(default=None, converter=listed)
+    positive: Any = attrs.field(default=None, kw_only=True)
+
+    def __attrs_post_init__(self) -> None:
+        if exact_number(self.low) > exact_number(self.high):
+            raise InputError("low", f"{self.low!r} is above {self.high!r}", "give the smaller ratio first")
+
+    def positive_class(self, data: Dataset) -> int:
+        number = DemographicParity(self.feature, positive=self.positive).positive_class(data)
+        assert number is not None
+        return number
+
+    def bounded_sums(self, data: Dataset) -> tuple[BoundedSum, ...]:
+        low, high = Fraction(exact_number(self.low)), Fraction(exact_number(self.high))
+        ends = [(low.denominator, -low.numerator), (-high.denominator, high.numerator)]
+        return tuple(
+            sum_at_least(functools.partial(_error_costs, self, group, missed, false), 0, data)
+            for group in groups_of(self, data).names
+            for missed, false in ends
+        )
+
+    def achieved(self, data: Dataset, predicted: Array, nodes: int) -> Mapping[str, Any]:
+        weights, unit = integer_weights(data)
+        groups, positive = groups_of(self, data), self.positive_class(data)
+        wrong = predicted != data.class_numbers
+        missed = groups.sizes(wrong & (data.class_numbers == positive), weights)
+        false = groups.sizes(wrong & (predicted == positive), weights)
+        low, high = Fraction(exact_number(self.low)), Fraction(exact_number(self.high))
+        pairs = dict(zip(groups.names, zip(missed, false, strict=True), strict=True))
+        beyond = max(Fraction(0), *(max(low * fp - fn, fn - high * fp) for fn, fp in pairs.values()))
+        counts = {name: [float(unit * part) for part in pair] for name, pair in pairs.items()}
+        return {
+            "limit_on": type(self).__name__,
+            "value": float(unit * beyond),
+            "limit": 0.0,
+            "relation": "<=",
+            "holds": beyond == 0,
+            "favourable": data.classes[positive],
+            "rates": {},
+            "counts": {"false negatives, false positives": counts},
+        }
+
+
+def _error_costs(limit: TreatmentEquality, group: str, missed: int, false: int, data: Dataset) -> Array:
+    """(n, K) what an error in the group adds: `missed` of a positive row, `false` of one that is taken for positive."""
+    groups, positive = groups_of(limit, data), limit.positive_class(data)
+    here = np.array([name == group for name in groups.names])[groups.number]
+    is_positive, labels = (data.class_numbers == positive)[:, None], np.arange(data.n_classes)
+    # a row of another class that gets a third one is no false positive
+    wrong = (labels != data.class_numbers[:, None]) & (is_positive | (labels == positive))
+    return np.where(wrong & here[:, None], np.where(is_positive, missed, false), 0)

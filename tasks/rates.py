@@ -1,12 +1,17 @@
-"""Rates of right predictions that must be kept: recall, precision, specificity, exactly.
+"""Rates of an event among the rows that count, of each group or of all rows, and limits on them, exactly.
 
-    Recall      TP / P >= r          if and only if    FN <= (1 - r) P
-    Precision   TP / (TP + FP) >= r  if and only if    (1 - r) TP - r FP >= 0
-    Specificity TN / N >= r          if and only if    FP <= (1 - r) N
+With hits p_a of n_a rows in group a and a limit u / v, these are sums over rows in whole numbers, of which the right
+side may be rounded: no epsilon.
 
-All three are bounds on sums over rows; with r = a / b they are bounds on whole numbers. A tree that predicts no row
-positive makes no false one, and keeps any limit on precision. Such limits go with every task whose costs are sums over
-rows.
+    rate <= u / v              |n_b p_a - n_a p_b| <= u n_a n_b / v  of all groups a, b: a gap
+    rate.ratio >= u / v        v n_b p_a - u n_a p_b >= 0            of all a and b; 1 where nobody has the event
+    rate.lowest >= u / v       p_a >= u n_a / v                      of every group
+    rate.highest <= u / v      p_a <= u n_a / v                      of every group
+
+Each is a sum whose two parts are worsening sums with thresholds, which are anti-monotone constraints (STreeD, Eq. 11
+and Prop. A.3). Rows count by their weights. `streed.tasks.fairness` has the rates of groups; those of all rows are
+
+    Recall      TP / P          Specificity  TN / N          Precision  TP / (TP + FP), 1 where nothing is positive
 
 >>> import streed
 >>> from streed.tasks import Accuracy, Recall
@@ -19,8 +24,11 @@ array([1])
 
 from __future__ import annotations
 
+import abc
+import functools
+import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
@@ -29,15 +37,139 @@ import numpy as np
 
 from streed.errors import InputError, TaskError
 from streed.exact import Array, Range, exact_number
-from streed.task.bounded_sums import BoundedSum, SumLimit, integer_weights, sum_at_least
+from streed.task.bounded_sums import BoundedSum, Gap, Ratio, SumLimit, integer_weights, sum_at_least
 from streed.task.positive import positive_number
+from streed.tasks.sensitive_groups import Groups, check_sizes, groups_of, present_groups
 
 if TYPE_CHECKING:
     from streed.data import Dataset
 
 
+def listed(value: Any) -> Any:
+    """The value, as a tuple where it lists several."""
+    return tuple(value) if isinstance(value, (list, set, frozenset)) else value
+
+
 @attrs.frozen(order=False)
-class Rate:
+class Rate(abc.ABC):
+    """Rates of events among the rows that count."""
+
+    rates: ClassVar[tuple[str, ...]] = ("all",)
+    of_classes: ClassVar[bool] = True
+
+    @abc.abstractmethod
+    def happens(self, kind: str, labels: Array, data: Dataset) -> Array:
+        """Whether the event happens to rows of these labels: (n,) of a label each, or (n or 1, K) of (1, K) labels."""
+
+    def counted(self, kind: str, data: Dataset, predicted: Array | None = None) -> Array | None:
+        """(n,) bool: the rows over which a rate is taken; None for all."""
+        return None
+
+    def groups(self, data: Dataset) -> Groups:
+        """The groups that each have a rate."""
+        return Groups(("",), np.zeros(data.n_rows, np.int64))
+
+    def n_labels(self, data: Dataset) -> int:
+        """How many labels there are."""
+        return data.n_classes
+
+    def favourable(self, data: Dataset) -> Any:
+        """The label that is favourable; None if there is no such."""
+        return None
+
+    def sizes(self, kind: str, data: Dataset) -> dict[str, int]:
+        """What the rows of each group weigh over which a rate is taken."""
+        groups = self.groups(data)
+        return dict(zip(groups.names, groups.sizes(self.counted(kind, data), integer_weights(data)[0]), strict=True))
+
+    def at_least(self, kind: str, sign: int, limit: Fraction, data: Dataset) -> list[BoundedSum]:
+        """The sums that say that the rates are at least the limit; at most, where the sign is -1."""
+        found = []
+        for group, size in self.sizes(kind, data).items():
+            costs = functools.partial(_event_costs, self, kind, {group: sign})
+            found.append(sum_at_least(costs, math.ceil(sign * limit * size), data))
+        return found
+
+
+def _event_costs(rate: Rate, kind: str, shares: Mapping[str, int], data: Dataset) -> Array:
+    """(n, K) what an event adds, by the group that the row is in."""
+    groups = present_groups(rate, data) if isinstance(rate, GroupRates) else rate.groups(data)
+    worth, counted = np.array([shares.get(name, 0) for name in groups.names]), rate.counted(kind, data)
+    rows = worth[groups.number] if counted is None else worth[groups.number] * counted
+    found: Array = rows[:, None] * rate.happens(kind, np.arange(rate.n_labels(data))[None, :], data)
+    return found
+
+
+@attrs.frozen(order=False)
+class GroupRates(Rate, Gap):
+    """Rates by group; `rates <= limit` limits the gap between the groups, for `subject_to`."""
+
+    feature: Any = attrs.field(default=None, converter=listed)
+
+    def __str__(self) -> str:
+        chosen = {field.name: getattr(self, field.name) for field in attrs.fields(type(self))}
+        given = [repr(self.feature)] if chosen.pop("feature") is not None else []
+        given += [f"{name}={value!r}" for name, value in chosen.items() if value is not None]
+        return f"{type(self).__name__}({', '.join(given)})"
+
+    @property
+    def ratio(self) -> Side:
+        """The smallest rate of a group by the largest one, for a limit such as `DemographicParity().ratio >= 0.8`."""
+        return Side(self, "ratio")
+
+    @property
+    def lowest(self) -> Side:
+        """The smallest rate of a group, for a limit such as `EqualOpportunity().lowest >= 0.7`."""
+        return Side(self, "lowest")
+
+    @property
+    def highest(self) -> Side:
+        """The largest rate of a group, for a limit such as `ErrorRateParity().highest <= 0.2`."""
+        return Side(self, "highest")
+
+    def groups(self, data: Dataset) -> Groups:
+        return groups_of(self, data)
+
+    def sizes(self, kind: str, data: Dataset) -> dict[str, int]:
+        """As of any rates; raises InputError for groups without any rows that count."""
+        sizes = super().sizes(kind, data)
+        check_sizes(sizes, kind, type(self).__name__)
+        return sizes
+
+    def ratios(self, data: Dataset) -> tuple[Ratio, ...]:
+        """The imbalance of every two groups, by kind of rate: n_b p_a - n_a p_b, and n_a n_b."""
+        found = []
+        for kind in self.rates:
+            sizes = self.sizes(kind, data)
+            for a, b in itertools.combinations(sizes, 2):
+                common = math.gcd(sizes[a], sizes[b])
+                shares = {a: sizes[b] // common, b: -(sizes[a] // common)}
+                costs = functools.partial(_event_costs, self, kind, shares)
+                found.append(Ratio(costs(data), sizes[a] * sizes[b] // common, costs))
+        return tuple(found)
+
+    def proportional(self, kind: str, limit: Fraction, data: Dataset) -> list[BoundedSum]:
+        """The sums that say that no group's rate is less than this part of another's."""
+        sizes, found = self.sizes(kind, data), []
+        for a, b in itertools.permutations(sizes, 2):
+            more, less = limit.denominator * sizes[b], limit.numerator * sizes[a]
+            common = math.gcd(more, less)
+            costs = functools.partial(_event_costs, self, kind, {a: more // common, b: -less // common})
+            found.append(sum_at_least(costs, 0, data))
+        return found
+
+    def __le__(self, limit: Any) -> RateLimit:
+        return RateLimit(self, "gap", limit)
+
+    def __lt__(self, limit: Any) -> RateLimit:
+        raise TaskError(f"write {type(self).__name__}(...) <= {limit!r}: a limit holds with equality too")
+
+    def __ge__(self, limit: Any) -> RateLimit:
+        raise TaskError(f"{type(self).__name__} is a gap, which can be bounded from above only: write <= {limit!r}")
+
+
+@attrs.frozen(order=False)
+class RightPredictions(Rate):
     """A rate of right predictions in two classes; `rate >= limit` is the limit for `subject_to`.
 
     `positive` is the positive class, the second of two in sorted order unless it is given.
@@ -47,6 +179,9 @@ class Rate:
 
     positive: Any = attrs.field(default=None, kw_only=True)
 
+    def __str__(self) -> str:
+        return f"{type(self).__name__}({'' if self.positive is None else f'positive={self.positive!r}'})"
+
     def positive_class(self, data: Dataset) -> int:
         return positive_number(data, self.positive, type(self).__name__)
 
@@ -54,23 +189,16 @@ class Rate:
         """The number of the class whose right predictions are counted."""
         return self.positive_class(data)
 
-    def bounded_sum(self, least: Fraction, data: Dataset) -> BoundedSum:
-        """The sum that is in its bounds exactly if the rate is at least `least`: rows of the label that are missed."""
-        label = self.label(data)
+    def happens(self, kind: str, labels: Array, data: Dataset) -> Array:
+        found: Array = labels == self.label(data)
+        return found
 
-        def costs(other: Dataset) -> Array:
-            wrong: Array = (np.arange(other.n_classes) != label) & (other.class_numbers == label)[:, None]
-            return wrong.astype(np.int64)
-
-        found = BoundedSum(costs(data), 0, 0, costs)
-        return attrs.evolve(found, most=math.floor((1 - least) * found.spread(integer_weights(data)[0])[1]))
-
-    def among(self, is_label: Array, predicted: Array) -> Array:
-        """(n,) bool: the rows whose right predictions are counted; those of the label, and those predicted so."""
-        return is_label
+    def counted(self, kind: str, data: Dataset, predicted: Array | None = None) -> Array | None:
+        counted: Array = data.class_numbers == self.label(data)
+        return counted
 
     def __ge__(self, limit: Any) -> RateLimit:
-        return RateLimit(self, limit)
+        return RateLimit(self, "lowest", limit)
 
     def __gt__(self, limit: Any) -> RateLimit:
         raise TaskError(f"write {type(self).__name__}() >= {limit!r}: a limit holds with equality too")
@@ -81,13 +209,13 @@ class Rate:
 
 @final
 @attrs.frozen(order=False)
-class Recall(Rate):
+class Recall(RightPredictions):
     """The share of the positive rows that are predicted positive (sensitivity, true positive rate)."""
 
 
 @final
 @attrs.frozen(order=False)
-class Specificity(Rate):
+class Specificity(RightPredictions):
     """The share of the negative rows that are predicted negative (true negative rate)."""
 
     def label(self, data: Dataset) -> int:
@@ -96,54 +224,177 @@ class Specificity(Rate):
 
 @final
 @attrs.frozen(order=False)
-class Precision(Rate):
+class Precision(RightPredictions):
     """The share of the rows predicted positive that are positive."""
 
-    def bounded_sum(self, least: Fraction, data: Dataset) -> BoundedSum:
+    def happens(self, kind: str, labels: Array, data: Dataset) -> Array:
+        found: Array = data.class_numbers == self.label(data)
+        return found
+
+    def counted(self, kind: str, data: Dataset, predicted: Array | None = None) -> Array | None:
+        return None if predicted is None else predicted == self.label(data)
+
+    def at_least(self, kind: str, sign: int, limit: Fraction, data: Dataset) -> list[BoundedSum]:
+        """TP / (TP + FP) >= u / v where (v - u) TP - u FP >= 0."""
         label = self.label(data)
 
         def costs(other: Dataset) -> Array:
             found = np.zeros((other.n_rows, other.n_classes), np.int64)
-            gain, loss = least.denominator - least.numerator, -least.numerator
-            found[:, label] = np.where(other.class_numbers == label, gain, loss)
+            found[:, label] = limit.denominator * (other.class_numbers == label) - limit.numerator
             return found
 
-        return sum_at_least(costs, 0, data)
-
-    def among(self, is_label: Array, predicted: Array) -> Array:
-        return predicted
+        return [sum_at_least(costs, 0, data)]
 
 
-def _check_notion(limit: RateLimit, attribute: Any, value: Any) -> None:
+def _check_rate(limit: Any, attribute: Any, value: Any) -> None:
     if not isinstance(value, Rate):
-        raise InputError("rate", f"{value!r} is no rate", "give one such as Recall()")
+        raise InputError(attribute.name, f"{value!r} is no rate", "give one such as DemographicParity() or Recall()")
+
+
+@final
+@attrs.frozen(order=False)
+class Side:
+    """A ratio of rates, the lowest or the highest one; compared with a number it is the limit for `subject_to`."""
+
+    notion: Rate = attrs.field(validator=_check_rate)
+    side: str
+
+    def __ge__(self, limit: Any) -> RateLimit:
+        if self.side == "highest":
+            raise TaskError(f"the highest rate is bounded from above: write <= {limit!r}")
+        return RateLimit(self.notion, self.side, limit)
+
+    def __le__(self, limit: Any) -> RateLimit:
+        if self.side != "highest":
+            raise TaskError(f"a rate is bounded from below here: write >= {limit!r}")
+        return RateLimit(self.notion, self.side, limit)
+
+    def __gt__(self, limit: Any) -> Any:
+        raise TaskError(f"write >= {limit!r}: a limit holds with equality too")
+
+    def __lt__(self, limit: Any) -> Any:
+        raise TaskError(f"write <= {limit!r}: a limit holds with equality too")
 
 
 @final
 @attrs.frozen
 class RateLimit(SumLimit):
-    """At least a given rate; written `Recall() >= 0.9`."""
+    """A limit on the gap, the ratio, the lowest or the highest of some rates."""
 
-    rate: Rate = attrs.field(validator=_check_notion)
-    limit: Any = attrs.field(validator=Range(0, 1, meaning="a rate"))
+    notion: Rate = attrs.field(validator=_check_rate)
+    side: str = attrs.field(validator=attrs.validators.in_(("gap", "ratio", "lowest", "highest")))
+    limit: Any = attrs.field(validator=Range(0, 1, meaning="a rate, a ratio of rates, or a gap between them"))
+
+    @property
+    def of_classes(self) -> bool:  # type: ignore[override]
+        return self.notion.of_classes
+
+    @property
+    def one_sided(self) -> bool:
+        """Whether the other class would be another question."""
+        return self.side != "gap"
+
+    @property
+    def relation(self) -> str:
+        """How the limited quantity is compared with the limit."""
+        return "<=" if self.side in ("gap", "highest") else ">="
+
+    @property
+    def _of(self) -> str:
+        return "" if self.side == "gap" or not isinstance(self.notion, GroupRates) else f".{self.side}"
 
     def __str__(self) -> str:
-        given = "" if self.rate.positive is None else f"positive={self.rate.positive!r}"
-        return f"{type(self.rate).__name__}({given}) >= {self.limit}"
+        return f"{self.notion}{self._of} {self.relation} {self.limit}"
+
+    @functools.cached_property
+    def _exact(self) -> Fraction:
+        return Fraction(exact_number(self.limit))
 
     def bounded_sums(self, data: Dataset) -> tuple[BoundedSum, ...]:
-        return (self.rate.bounded_sum(Fraction(exact_number(self.limit)), data),)
+        found, rate, limit = [], self.notion, self._exact
+        if self.side == "gap" and isinstance(rate, GroupRates):
+            ends = [(ratio, math.floor(limit * ratio.size)) for ratio in rate.ratios(data)]
+            return tuple(BoundedSum(ratio.costs, -most, most, ratio.on) for ratio, most in ends)
+        for kind in rate.rates:
+            if self.side == "ratio" and isinstance(rate, GroupRates):
+                found += rate.proportional(kind, limit, data)
+            else:
+                found += rate.at_least(kind, 1 if self.side == "lowest" else -1, limit, data)
+        return tuple(found)
 
     def achieved(self, data: Dataset, predicted: Array, nodes: int) -> Mapping[str, Any]:
-        label, weights = self.rate.label(data), integer_weights(data)[0]
-        each = np.ones(data.n_rows, np.int64) if weights is None else weights
-        is_label, predicted = data.class_numbers == label, predicted == label
-        counted, least = int(each[self.rate.among(is_label, predicted)].sum()), exact_number(self.limit)
-        value = Fraction(int(each[is_label & predicted].sum()), counted) if counted else Fraction(1)
-        return {
-            "limit_on": type(self.rate).__name__,
+        counts = group_counts(self.notion, data, predicted)
+        each = [MEASURES[self.side](counts, kind) for kind in counts]
+        value = max(each) if self.relation == "<=" else min(each)
+        told = {
+            "limit_on": type(self.notion).__name__ + self._of,
             "value": float(value),
-            "limit": float(least),
-            "holds": value >= least,
+            "limit": float(self._exact),
+            "relation": self.relation,
+            "holds": value <= self._exact if self.relation == "<=" else value >= self._exact,
             "rates": {},
         }
+        if not isinstance(self.notion, GroupRates):
+            return told
+        unit: Any = integer_weights(data)[1]
+        unit = 1 if unit == 1 else unit  # fractions take ten times as long
+        return told | {
+            "favourable": self.notion.favourable(data),
+            "rates": {kind: {name: hits / size for name, (hits, size) in of.items()} for kind, of in counts.items()},
+            "counts": {
+                kind: {name: [float(unit * part) for part in pair] for name, pair in of.items()}
+                for kind, of in counts.items()
+            },
+        }
+
+
+Counts = Mapping[str, Mapping[str, tuple[int, int]]]
+"""By kind of rate and group: what the rows weigh that the event happens to, and all that it may happen to."""
+
+
+def group_counts(notion: Rate, data: Dataset, predicted: Array) -> Counts:
+    """The counts for predictions (n,) that are numbers of labels; weights that are no whole numbers are scaled up.
+
+    Counted anew from the raw rows, with nothing of the sums that a search bounds.
+    """
+    weights, groups, found = integer_weights(data)[0], notion.groups(data), {}
+    for kind in notion.rates:
+        counted, event = notion.counted(kind, data, predicted), notion.happens(kind, predicted, data)
+        hits = groups.sizes(event if counted is None else event & counted, weights)
+        found[kind] = dict(zip(groups.names, zip(hits, groups.sizes(counted, weights), strict=True), strict=True))
+    return found
+
+
+def group_rates(
+    notion: Rate, data: Dataset, predicted: Array
+) -> tuple[dict[str, Fraction], dict[str, dict[str, Fraction]]]:
+    """(gap, rate of every group) by kind of rate, for predictions (n,) that are numbers of labels, row by row."""
+    counts = group_counts(notion, data, predicted)
+    return {kind: gap_of(counts, kind) for kind in counts}, {
+        kind: {name: Fraction(*each) for name, each in found.items()} for kind, found in counts.items()
+    }
+
+
+def _rates(counts: Counts, kind: str) -> list[Fraction]:
+    return [Fraction(*each) if each[1] else Fraction(1) for each in counts[kind].values()]
+
+
+def gap_of(counts: Counts, kind: str) -> Fraction:
+    """The largest rate of a kind minus the smallest one."""
+    rates = _rates(counts, kind)
+    return max(rates) - min(rates)
+
+
+def ratio_of(counts: Counts, kind: str) -> Fraction:
+    """The smallest rate of a kind by the largest one; 1 where all are 0."""
+    rates = _rates(counts, kind)
+    return min(rates) / max(rates) if max(rates) else Fraction(1)
+
+
+MEASURES: dict[str, Callable[[Counts, str], Fraction]] = {
+    "gap": gap_of,
+    "ratio": ratio_of,
+    "lowest": lambda counts, kind: min(_rates(counts, kind)),
+    "highest": lambda counts, kind: max(_rates(counts, kind)),
+}
+"""What is limited of the rates of a kind."""
