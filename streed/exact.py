@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import math
 import numbers
 import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, final
@@ -20,7 +21,6 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from streed.decimals import decimals_of
 from streed.errors import InputError, brief
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -45,6 +45,9 @@ SURELY_MORE = 2.0**62
 ONE = Fraction(1)
 
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE]([+-]?[0-9]{1,5}))?")
+
+_MANY_DIGITS = 40
+"""Beyond so many zeros, decimals are not written out."""
 
 _MOST_DIGITS = 4_000
 """Of a number that is written out: Python itself refuses 4,300."""
@@ -135,6 +138,13 @@ class Range:
         if self.least is not None and self.most is not None:
             ends = f"from {self.least} to {self.most}"
         return f"{kind} {ends}".strip() + f", {self.meaning}" * bool(self.meaning) + ", or None" * self.optional
+
+
+def as_objects(values: Sequence[Any]) -> Array:
+    """(n,) the values as an array of objects, whatever they are."""
+    found: Array = np.empty(len(values), object)
+    found[:] = values
+    return found
 
 
 def fraction_of(x: Any) -> Fraction:
@@ -270,9 +280,8 @@ def _any_size(values: Array, name: str) -> tuple[Array, Fraction]:
             found, where = np.unique(different, return_inverse=True)
             if 2 * len(found) < values.size:
                 different, place = found, where
-        whole, common = decimals_of(different.astype(np.float64).tolist())
-    found = np.empty(len(whole), object)
-    found[:] = whole
+        whole, common = _decimals_of_floats(different.astype(np.float64).tolist())
+    found = as_objects(whole)
     return (found if place is None else found[place]).reshape(values.shape), Fraction(1, common)
 
 
@@ -284,3 +293,38 @@ def _fit(values: Array) -> bool:
     except OverflowError:
         return False
     return not SURELY_MORE <= rough < math.inf and sum(map(abs, values.flat)) < LARGEST_TOTAL
+
+
+def _decimals_of_floats(floats: list[float]) -> tuple[list[int], int]:
+    """Whole numbers, and the power of ten by which they are to be divided: the decimals that Python prints."""
+    if not floats:
+        return [], 1
+    text = repr(floats)[1:-1]
+    if "e" in text:
+        written = text.split(", ")
+        powers = [at for at, each in enumerate(written) if "e" in each]
+        if any(abs(int(written[at].partition("e")[2])) > _MANY_DIGITS for at in powers):
+            return _powers([_decimal(each) for each in written])
+        for at in powers:
+            plain = format(Decimal(written[at]), "f")
+            written[at] = plain if "." in plain else f"{plain}.0"
+        text = ", ".join(written)
+    pieces = text.replace(", ", ".").split(".")
+    before, behind = pieces[::2], pieces[1::2]
+    most = max(map(len, behind))
+    padded = map(str.ljust, behind, itertools.repeat(most), itertools.repeat("0"))
+    return list(map(int, map(operator.add, before, padded))), 10**most
+
+
+def _powers(decimals: list[tuple[int, int]]) -> tuple[list[int], int]:
+    """As `_decimals_of_floats`, of figures and the powers of ten that they are multiplied by."""
+    digits = max([0, *(-power for _, power in decimals)])
+    powers = {power: 10 ** (power + digits) for _, power in decimals}
+    return [figures * powers[power] for figures, power in decimals], 10**digits
+
+
+def _decimal(written: str) -> tuple[int, int]:
+    """(figures, power): the number is written as figures * 10**power."""
+    written, _, power = written.partition("e")
+    whole, _, rest = written.partition(".")
+    return int(whole + rest), int(power or 0) - len(rest)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import math
+import shutil
 import sys
 import time
 from collections.abc import Callable
@@ -22,7 +23,7 @@ INTERVAL = 0.25
 """Seconds between reports."""
 
 _PATIENCE = 0.4
-"""Seconds before the live line appears: a shorter solve needs none, and saves the time to load rich."""
+"""Seconds before the live line appears: a shorter solve needs none."""
 
 
 @attrs.frozen
@@ -114,21 +115,13 @@ class LiveLine:
 class _Terminal:
     """The last line of a terminal."""
 
-    def __init__(self) -> None:
-        from rich.console import Console
-        from rich.live import Live
-
-        # Refreshed by hand: rich's own thread would compete with the search for the interpreter.
-        self._live = Live(console=Console(stderr=True), auto_refresh=False, transient=True)
-        self._live.start()
-
     def show(self, said: str) -> None:
-        from rich.text import Text
-
-        self._live.update(Text(said, no_wrap=True, overflow="ellipsis"), refresh=True)
+        width = shutil.get_terminal_size().columns - 1
+        sys.stderr.write(f"\r{said[:width].ljust(width)}\r")
+        sys.stderr.flush()
 
     def close(self) -> None:
-        self._live.stop()
+        self.show("")
 
 
 class _Notebook:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -12,9 +12,7 @@ from streed.data.column import distinct_numbers, distinct_objects, shown
 from streed.data.outcomes import Outcome, is_outcome, paired
 from streed.data.reading import read_values
 from streed.errors import InputError, TaskError
-
-if TYPE_CHECKING:
-    from streed.exact import Array
+from streed.exact import Array, as_objects
 
 
 def code_labels(y: Any, n: int) -> tuple[Array, tuple[Any, ...]]:
@@ -95,7 +93,7 @@ class OwnValues(np.ndarray[Any, np.dtype[Any]]):
             if others.dtype.kind not in "biu":
                 return others
             known = (others >= 0) & (others < len(self.labels))
-            return _objects([*self.labels, object()])[np.where(known, others, -1)]
+            return as_objects([*self.labels, object()])[np.where(known, others, -1)]
         strange = np.array(others.dtype.kind in "biuf") & ~np.isin(others, self.labels)
         if strange.any():
             raise TaskError(
@@ -113,7 +111,7 @@ def _plain(x: Any) -> Any:
 def own_values(classes: tuple[Any, ...], class_numbers: Array) -> Array:
     """(n,) the classes of the rows, by their numbers; an ordinary array where they are these numbers."""
     real = all(isinstance(label, numbers.Real) for label in classes)
-    labels = read_targets(classes) if real else _objects(classes)
+    labels = read_targets(classes) if real else as_objects(classes)
     is_numbered = real and bool((labels == np.arange(len(labels))).all())
     if labels.dtype.kind == "i" and -len(labels) <= labels[0] < 0 and labels[-1] < len(labels):
         labels = labels.astype(np.float64)  # so that no list by class is asked for such a place
@@ -122,12 +120,6 @@ def own_values(classes: tuple[Any, ...], class_numbers: Array) -> Array:
         found.labels = labels
     found.setflags(write=False)
     return found
-
-
-def _objects(values: Sequence[Any]) -> Array:
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
-    return array
 
 
 def read_targets(classes: tuple[Any, ...]) -> Array:

@@ -10,10 +10,11 @@ from __future__ import annotations
 import datetime as dt
 import math
 import numbers
+import operator
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import attrs
 import numpy as np
@@ -21,9 +22,7 @@ import numpy as np
 from streed.data.moments import FIRST, LAST, check_unit, clock, duration, microseconds, zone_name, zone_of
 from streed.data.ordered import TIMES, Kind, threshold_text
 from streed.errors import InputError
-
-if TYPE_CHECKING:
-    from streed.exact import Array
+from streed.exact import Array, as_objects
 
 _DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _CLOCK = r"[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?"
@@ -152,8 +151,8 @@ class _Held:
             found = np.isnan(values) if values.dtype.kind == "f" else None
             if values.dtype.kind in "mM":
                 found = np.isnat(values)
-        elif set(map(type, values)) <= {str, int, bool}:
-            found = None
+        elif set(map(type, values)) <= {str, int, bool, float}:
+            found = np.fromiter(map(operator.ne, values, values), bool, len(values))  # of which only NaN is no equal
         else:
             found = np.fromiter(map(is_missing, values), bool, len(values))
         if found is not None and not found.any():
@@ -376,8 +375,7 @@ class _Reader:
         if found is None:
             if any(isinstance(value, int) and abs(value) > _LARGEST for value in values):
                 raise self.error("has a number that no float can hold", "give numbers below 1e308, or texts")
-            found = np.empty(len(values), dtype=object)
-            found[:] = values
+            found = as_objects(values)
         return found
 
     def _categorical(self, values: list[Any], order: tuple[Any, ...], is_scale: bool) -> Values:

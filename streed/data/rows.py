@@ -12,7 +12,7 @@ import numpy as np
 from streed.data.reading import missing_value, read_values
 from streed.data.table import named_columns
 from streed.errors import InputError
-from streed.exact import LARGEST_TOTAL, Array, Range, exact_array, exact_number
+from streed.exact import LARGEST_TOTAL, Array, Range, as_objects, exact_array, exact_number
 
 
 def read_weights(sample_weight: Any, n: int) -> Array | None:
@@ -128,7 +128,7 @@ def _row_array(name: str, data: Any) -> Array:
     if isinstance(data, (list, tuple)) and data and isinstance(data[0], (list, tuple, np.ndarray)):
         return _matrix(name, data)
     values = read_values(data, name, "it")
-    return values.copy() if isinstance(values, np.ndarray) else _objects(values)
+    return values.copy() if isinstance(values, np.ndarray) else as_objects(values)
 
 
 def unmasked(data: Any, name: str) -> Any:
@@ -164,12 +164,6 @@ def _structured(name: str, columns: Mapping[Any, Any]) -> Array:
     array = np.empty(len(read[0]) if read else 0, dtype=list(zip(fields, kinds, strict=True)))
     for field, values in zip(array.dtype.names or (), read, strict=True):
         array[field] = values
-    return array
-
-
-def _objects(values: list[Any]) -> Array:
-    array = np.empty(len(values), dtype=object)
-    array[:] = values
     return array
 
 

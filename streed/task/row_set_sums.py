@@ -7,7 +7,6 @@ depends on the order of its rows, and what should cancel does.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, final
@@ -16,8 +15,8 @@ import attrs
 import numpy as np
 
 from streed.exact import LARGEST_TOTAL, Array
+from streed.task import row_sums
 from streed.task.base import Task
-from streed.task.row_sums import sums_over
 from streed.task.states import State
 
 if TYPE_CHECKING:
@@ -50,20 +49,15 @@ class ExactSums:
 
     def __init__(self, task: Task, data: Dataset) -> None:
         self._named: list[_Place] = []
-        small: list[Array] = [data.counts]
+        small: list[list[int]] = [data.counts.tolist()]
         large: list[list[int]] = []
-        for name, values in sums_over(task, data).items():
-            table = values.reshape(data.n_rows, -1)
-            denominator = math.lcm(*{Fraction(x).denominator for x in set(table.flat)})
-            columns = [[int(x * denominator) for x in column] for column in table.T]
+        for name, (values, unit) in row_sums.ExactSums(task, data).items():
+            columns = (values.reshape(data.n_rows, -1).T.astype(object) * unit.numerator).tolist()
             wide = sum(sum(map(abs, column)) for column in columns) >= LARGEST_TOTAL
-            width = None if values.ndim == 1 else table.shape[1]
-            self._named.append(_Place(name, len(large) if wide else len(small), width, denominator, wide))
-            if wide:
-                large.extend(columns)
-            else:
-                small.extend(np.array(column, dtype=np.int64) for column in columns)
-        self._small = np.array(small).T
+            width = None if values.ndim == 1 else len(columns)
+            self._named.append(_Place(name, len(large) if wide else len(small), width, unit.denominator, wide))
+            (large if wide else small).extend(columns)
+        self._small = np.array(small, np.int64).T
         if float(np.abs(self._small.astype(np.float64)).sum(axis=0).max(initial=0)) < 2**_FLOAT_BITS:
             self._small = self._small.astype(np.float64)
         self._bits = _FLOAT_BITS - 1 - data.n_rows.bit_length()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from streed.errors import TaskError
-from streed.exact import LARGEST_TOTAL, Array, exact_integers, exact_number
+from streed.exact import LARGEST_TOTAL, Array, as_objects, exact_integers, exact_number
 from streed.task.constrained import OwnLimit
 from streed.task.states import State
 
@@ -65,8 +65,7 @@ def quick_sums(task: Task, data: Dataset, statistics: Mapping[str, Array] | None
     quick = {}
     for name, values in _with_weight(task, data, statistics).items():
         values = np.asarray(values)
-        if len(values) != data.n_rows:
-            raise TaskError(f"{type(task).__name__}.statistics: {name!r} has {len(values)} rows, not {data.n_rows}")
+        _check_rows(task, name, values, data)
         each = data.weights if is_weighted(task, name) else data.frequency
         if each is not None:
             values = _weighed(values, each)
@@ -78,6 +77,11 @@ def quick_sums(task: Task, data: Dataset, statistics: Mapping[str, Array] | None
             values = values.astype(np.float64)
         quick[name] = in_columns(values)
     return quick
+
+
+def _check_rows(task: Task, name: str, values: Array, data: Dataset) -> None:
+    if len(values) != data.n_rows:
+        raise TaskError(f"{type(task).__name__}.statistics: {name!r} has {len(values)} rows, not {data.n_rows}")
 
 
 def in_columns(values: Array) -> Array:
@@ -165,8 +169,9 @@ class ExactSums(Mapping[str, tuple[Array, Fraction]]):
         return None if given is None else exact_integers(given, "sample_weight")
 
     def _read(self, name: str) -> tuple[Array, Fraction]:
-        task, data = self._task, self._data
-        whole, unit = exact_integers(np.asarray(self._statistics[name]), f"statistics {name!r}")
+        task, data, values = self._task, self._data, np.asarray(self._statistics[name])
+        _check_rows(task, name, values, data)
+        whole, unit = exact_integers(values, f"statistics {name!r}")
         copies = None if data.frequency is None else (data.frequency, Fraction(1))
         each = self._weights if is_weighted(task, name) else copies
         if each is not None:
@@ -182,25 +187,15 @@ def weight_array(data: Dataset) -> Array | None:
     """(n,) what each row adds to a sum, exactly: as objects where a product of weight and frequency is no float."""
     if data.sample_weight is None or data.frequency is None or data.sample_weight.dtype.kind != "f":
         return data.weights
-    found = np.empty(data.n_rows, object)
-    found[:] = data.exact_weights
-    return found
+    return as_objects(data.exact_weights or [])
 
 
 def sums_over(task: Task, data: Dataset) -> dict[str, np.ndarray]:
     """The task's statistics times the row weights, as exact Python numbers (arrays of objects, (n,) or (n, m))."""
-    weights = data.exact_weights
-    copies = None if data.frequency is None else data.frequency.tolist()
     exact: dict[str, np.ndarray] = {}
-    for name, values in _with_weight(task, data).items():
-        values = np.asarray(values)
-        if values.dtype.kind == "b":  # numpy's booleans are no numbers
-            values = values.astype(np.int64)
-        if len(values) != data.n_rows:
-            raise TaskError(f"{type(task).__name__}.statistics: {name!r} has {len(values)} rows, not {data.n_rows}")
-        objects = np.empty(values.shape, dtype=object)
-        factors = weights if is_weighted(task, name) else copies
-        for index, x in np.ndenumerate(values):
-            objects[index] = exact_number(x) * (1 if factors is None else factors[index[0]])
-        exact[name] = objects
+    for name, (whole, unit) in ExactSums(task, data).items():
+        numbers = whole.astype(object) * unit.numerator
+        if unit.denominator > 1:
+            numbers.flat = [exact_number(Fraction(x, unit.denominator)) for x in numbers.flat]
+        exact[name] = numbers
     return exact

@@ -116,8 +116,6 @@ def test_other_progress_is_refused(progress: Any) -> None:
 
 def test_the_live_line_waits_and_goes(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr("streed.progress._is_terminal", lambda: True)
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "120")
     live = LiveLine()
     with Reporter(live) as report:
@@ -127,8 +125,7 @@ def test_the_live_line_waits_and_goes(monkeypatch: pytest.MonkeyPatch, capsys: p
         shown = capsys.readouterr()
         assert shown.out == ""
         assert line(at(62)) in shown.err
-    up_and_erase = "\x1b[1A\x1b[2K"
-    assert capsys.readouterr().err.endswith(up_and_erase)
+    assert not capsys.readouterr().err.strip()
 
 
 def test_a_solves_own_result() -> None:
