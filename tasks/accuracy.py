@@ -1,54 +1,24 @@
 """Misclassified rows: plain, weighted, by leaf, and beside the size of the tree.
 
-Accuracy: as few misclassified rows as possible, plain, by class weights, or balanced over the classes.
+With E the sum of w(y) over the rows (x, y) that the tree gets wrong, n rows, and B branching nodes, these minimise
 
-    minimise sum over rows (x, y) of w(y) * [tree(x) != y]
+    Accuracy, WeightedAccuracy, BalancedAccuracy   E, by equal weights, those of classes, or one over their sizes
+    SparseAccuracy(lam)                            E / n + lam * B
+    Lexicographic                                  (E, B), the first entry before the second
+    WorstLeaf                                      the largest E / n of a leaf
 
-Separable: a sum over rows, so additive over leaves (STreeD, Section 4.1 and Eq. 2; additivity implies Def. 4.4).
-
->>> import streed
->>> from streed.tasks import Accuracy
->>> result = streed.solve(Accuracy(), [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0], max_depth=2)
->>> result.value, result.status
-(0, 'optimal')
-
-Sparsity: a cost per branching node, alone or beside the error rate.
-
-    minimise (1 / n) * sum over rows (x, y) of [tree(x) != y] + lambda * (branching nodes)
-
-Separable: both sums are additive over subtrees (STreeD, Eq. 4, with the branching cost g(s, f) = lambda); it is the
-objective of Branches (Eq. 5: its accuracy minus lambda times splits is 1 minus this value).
+Separable: E is a sum over rows and B one over nodes, so both are additive over subtrees (STreeD, Section 4.1, Eq. 2 and
+4; additivity implies Def. 4.4). Sparse accuracy is the objective of Branches (Eq. 5: its accuracy minus lambda times
+splits is 1 minus this value). Pairs are ordered as the numbers M * E + B are, with M above any number of nodes. Of the
+worst leaf (+) is max, which preserves order (not additive, so DL8 and GOSDT cannot) and is worsening (Def. A.2).
 
 >>> import streed
->>> from streed.tasks import SparseAccuracy
->>> streed.solve(SparseAccuracy(0.1), [[0], [0], [1], [1]], [0, 0, 1, 1]).value
-0.1
-
-Lexicographic: as few misclassified rows as possible, and of all such trees one with the fewest branching nodes.
-
-    minimise (sum over rows (x, y) of [tree(x) != y], branching nodes), the first entry before the second
-
-Separable: with M above any number of branching nodes, pairs are ordered as the numbers M * errors + nodes, which is a
-sum over rows and nodes (STreeD, Eq. 4).
-
->>> import streed
->>> from streed.tasks import Lexicographic
->>> X = [[0, 0], [0, 1], [1, 0], [1, 1]]
->>> streed.solve(Lexicographic(), X, [0, 1, 0, 1]).value
-(0, 1)
-
-Worst leaf: the error rate of the leaf that errs most, as low as can be.
-
-    minimise max over leaves of (misclassified rows of the leaf) / (rows of the leaf)
-
-Separable: (+) is max, which preserves order (STreeD, Def. 4.4; not additive, so DL8 and GOSDT cannot) and is worsening
-(Def. A.2).
-
->>> import streed
+>>> from streed.tasks import Accuracy, Lexicographic, SparseAccuracy, WorstLeaf
+>>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 0, 1]
+>>> [streed.solve(task, X, y, max_depth=2).value for task in (Accuracy(), SparseAccuracy(0.1), Lexicographic())]
+[0, 0.1, (0, 1)]
 >>> from streed.reference import optimum
->>> from streed.tasks import WorstLeaf
->>> data = streed.Dataset.make([[0], [0], [0], [1], [1]], [0, 0, 1, 1, 1])
->>> optimum(WorstLeaf(), data, max_depth=1)[0]
+>>> optimum(WorstLeaf(), streed.Dataset.make([[0], [0], [0], [1], [1]], [0, 0, 1, 1, 1]), max_depth=1)[0]
 0.3333333333333333
 """
 

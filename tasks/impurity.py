@@ -1,54 +1,24 @@
-"""Impurity: leaves as pure as can be, whatever they predict.
+"""Impurity: leaves as pure as can be; they cost the same whatever they predict, and show the class of most.
 
-What the objectives share whose leaves cost the same whatever they predict, and so predict their majority class.
+With n_k of the n rows of a leaf in class k, by weight, and N the weight of all rows, sums over leaves of
 
-Gini impurity: leaves as pure as can be.
+    Gini          n * (1 - sum over k of (n_k / n)^2)          the impurity by which CART grows trees ("gini-index")
+    BrierScore    the same / N: the mean over rows of the squared distance between the leaf's shares and the class
+    Entropy       sum over k of n_k * log2(n / n_k)            bits, as of ID3 and C4.5 ("entropy")
 
-    minimise sum over leaves L of n_L * (1 - sum over classes k of (n_Lk / n_L)^2)
-
-the impurity by which CART grows trees, here of the whole tree at once; pystreed's "gini-index". Separable: a sum over
-leaves (STreeD, Eq. 4; additivity implies Def. 4.4). Superadditive, because n * G(p) with a concave G is. Reference:
-L. Breiman, J. Friedman, R. Olshen, C. Stone: Classification and Regression Trees, 1984, Chapter 4.
-
->>> import streed
->>> from streed.reference import optimum
->>> from streed.tasks import Gini
->>> data = streed.Dataset.make([[0], [0], [1], [1]], [0, 1, 1, 1])
->>> optimum(Gini(), data, max_depth=0)[0], optimum(Gini(), data, max_depth=1)[0]
-(1.5, 1.0)
-
-Brier score: leaves whose class shares are as near to what happens as they can be.
-
-    minimise 1/N * sum over rows (x, y) of w * sum over classes k of (p_k(leaf of x) - [y = k])^2
-
-with p_k the share of class k in the leaf's weight, which no other prediction scores better than, and N the weight of
-all rows; 0 is the best score, and below 2 is every score. A leaf of weight n with n_k of class k pays
-(n - (sum over k of n_k^2) / n) / N, so the best trees are those of `Gini`; of two classes it is twice the mean squared
-error of the share of one of them. Leaves show the class of most. Separable: a sum over leaves (STreeD, Eq. 4;
-additivity implies Def. 4.4). Superadditive, as the shares of all rows are among the predictions for each part of them.
-Reference: G. W. Brier: Verification of Forecasts Expressed in Terms of Probability, Monthly Weather Review 78, 1950.
+are minimised, of the whole tree at once (in quotes: pystreed's names). No other prediction has a better Brier score
+than the shares; 0 is the best one, and below 2 is every one. Separable: sums over leaves (STreeD, Eq. 4; additivity
+implies Def. 4.4). Superadditive, because n times a concave function of the shares is. References: L. Breiman, J.
+Friedman, R. Olshen, C. Stone: Classification and Regression Trees, 1984, Chapter 4; G. W. Brier: Verification of
+Forecasts Expressed in Terms of Probability, Monthly Weather Review 78, 1950; J. R. Quinlan: Induction of Decision
+Trees, Machine Learning 1, 1986.
 
 >>> import streed
 >>> from streed.reference import optimum
->>> from streed.tasks import BrierScore
+>>> from streed.tasks import BrierScore, Entropy, Gini
 >>> data = streed.Dataset.make([[0], [0], [1], [1]], [0, 1, 1, 1])
->>> optimum(BrierScore(), data, max_depth=0)[0], optimum(BrierScore(), data, max_depth=1)[0]
-(0.375, 0.25)
-
-Entropy: leaves that leave as few bits of the class unsaid as can be.
-
-    minimise sum over leaves L of sum over classes k of n_Lk * log2(n_L / n_Lk)
-
-the impurity behind the information gain of ID3 and C4.5, here of the whole tree at once, in bits; pystreed's
-"entropy". Separable: a sum over leaves (STreeD, Eq. 4). Superadditive, because n * H(p) with the concave H is.
-Reference: J. R. Quinlan: Induction of Decision Trees, Machine Learning 1, 1986.
-
->>> import streed
->>> from streed.reference import optimum
->>> from streed.tasks import Entropy
->>> data = streed.Dataset.make([[0], [0], [1], [1]], [0, 1, 1, 1])
->>> optimum(Entropy(), data, max_depth=1)[0]
-2.0
+>>> [optimum(task, data, max_depth=1)[0] for task in (Gini(), BrierScore(), Entropy())]
+[1.0, 0.25, 2.0]
 """
 
 from __future__ import annotations

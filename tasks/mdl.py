@@ -19,13 +19,6 @@ sums over nodes (STreeD, Eq. 4). References: J. R. Quinlan, R. L. Rivest: Inferr
 Description Length Principle, Information and Computation 80, 1989; M. Mehta, J. Rissanen, R. Agrawal: MDL-Based
 Decision Tree Pruning, KDD 1995.
 
->>> import streed
->>> from streed.reference import optimum
->>> from streed.tasks import QuinlanMDL
->>> data = streed.Dataset.make([[0], [0], [0], [1], [1], [1]], [0, 0, 0, 1, 1, 1])
->>> optimum(QuinlanMDL(tree_bits=False), data, max_depth=1)[0]
-3.169925001442312
-
 Bayesian trees: the tree of largest posterior probability.
 
     minimise - log P(tree) - sum over leaves of log P(classes of the leaf's rows)
@@ -40,10 +33,10 @@ Computing 2, 1992; C. Sullivan, M. Tiwari, S. Thrun: MAPTree, AAAI 2024.
 
 >>> import streed
 >>> from streed.reference import optimum
->>> from streed.tasks import BayesianTree
->>> data = streed.Dataset.make([[0]] * 4, [1] * 4)
->>> round(optimum(BayesianTree(), data)[0], 6)  # one class only: certain
-0.0
+>>> from streed.tasks import BayesianTree, QuinlanMDL
+>>> data = streed.Dataset.make([[0], [0], [0], [1], [1], [1]], [0, 0, 0, 1, 1, 1])
+>>> [round(optimum(task, data, max_depth=1)[0], 6) for task in (QuinlanMDL(tree_bits=False), BayesianTree())]
+[3.169925, 2.772589]
 """
 
 from __future__ import annotations
@@ -74,9 +67,19 @@ def tree_code(data: Dataset, tree_bits: bool) -> tuple[float, float]:
     return 1 + math.log2(len(data.class_labels)), 1 + math.log2(max(data.n_questions, 1))
 
 
+@attrs.frozen
+class PricedLeaves(MajorityLeaves):
+    """Majority leaves below branching nodes of one price."""
+
+    split_cost: float = bound(0.0)
+
+    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
+        return self.split_cost
+
+
 @final
 @attrs.frozen
-class QuinlanMDL(MajorityLeaves):
+class QuinlanMDL(PricedLeaves):
     """Bits to say the tree, and in every leaf which rows are not of its majority class (Quinlan and Rivest)."""
 
     worsening: ClassVar[bool] = True
@@ -84,12 +87,11 @@ class QuinlanMDL(MajorityLeaves):
     tree_bits: bool = True
     n_classes: int = bound(2)
     leaf_bits: float = bound(0.0)
-    split_bits: float = bound(0.0)
 
     def bind(self, data: Dataset) -> Task:
         leaf, split = tree_code(data, self.tree_bits)
         classes = data.class_labels
-        return attrs.evolve(self, classes=classes, n_classes=len(classes), leaf_bits=leaf, split_bits=split)
+        return attrs.evolve(self, classes=classes, n_classes=len(classes), leaf_bits=leaf, split_cost=split)
 
     def leaf_cost(self, s: State, k: int) -> Any:
         rows = total(s.counts)
@@ -99,9 +101,6 @@ class QuinlanMDL(MajorityLeaves):
         if self.n_classes > 2:
             bits += exceptions * math.log2(self.n_classes - 1)
         return bits
-
-    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
-        return self.split_bits
 
     def worst_per_row(self, data: Dataset) -> Array | None:
         """1 + log2 N + log2(K - 1), of rows without weights.
@@ -120,7 +119,7 @@ class QuinlanMDL(MajorityLeaves):
 
 @final
 @attrs.frozen
-class MehtaMDL(MajorityLeaves):
+class MehtaMDL(PricedLeaves):
     """Bits to say the tree, and in every leaf the classes of its rows at their stochastic complexity (Mehta et al.)."""
 
     tree_bits: bool = True
@@ -128,7 +127,6 @@ class MehtaMDL(MajorityLeaves):
     """(K - 1) / 2."""
     leaf_bits: float = bound(0.0)
     """With the constant of the stochastic complexity."""
-    split_bits: float = bound(0.0)
     least: float = bound(-math.inf)
     """No leaf costs less."""
 
@@ -138,7 +136,7 @@ class MehtaMDL(MajorityLeaves):
         half = (n_classes - 1) / 2
         leaf += (n_classes / 2 * math.log(math.pi) - math.lgamma(n_classes / 2)) / math.log(2)
         least = leaf - half if data.sample_weight is None else -math.inf
-        return attrs.evolve(self, classes=data.class_labels, half=half, leaf_bits=leaf, split_bits=split, least=least)
+        return attrs.evolve(self, classes=data.class_labels, half=half, leaf_bits=leaf, split_cost=split, least=least)
 
     def leaf_cost(self, s: State, k: int) -> Any:
         rows = total(s.counts)
@@ -149,9 +147,6 @@ class MehtaMDL(MajorityLeaves):
             if count > 0:
                 bits += count * math.log2(rows / count)
         return bits
-
-    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
-        return self.split_bits
 
     def lower_bound(self, s: State) -> Any:
         """One leaf's least cost, or that of a leaf per row where it is negative (many classes)."""
@@ -172,33 +167,26 @@ def _growth(value: Any) -> float:
 
 @final
 @attrs.frozen
-class BayesianTree(MajorityLeaves):
+class BayesianTree(PricedLeaves):
     """Minus the logarithm of a tree's posterior probability, up to a constant of the data set."""
 
     worsening: ClassVar[bool] = True
 
     concentration: float = attrs.field(default=1.0, converter=_concentration)
     growth: float = attrs.field(default=1.0, converter=_growth)
-    split_cost: float = attrs.field(init=False, repr=False)
     whole: float = bound(2.0)
     """K times the concentration."""
 
-    @split_cost.default
-    def _split_cost(self) -> float:
-        return -math.log(self.growth)
-
     def bind(self, data: Dataset) -> Task:
         classes = data.class_labels
-        return attrs.evolve(self, classes=classes, whole=len(classes) * self.concentration)
+        whole = len(classes) * self.concentration
+        return attrs.evolve(self, classes=classes, whole=whole, split_cost=-math.log(self.growth))
 
     def leaf_cost(self, s: State, k: int) -> Any:
         cost = math.lgamma(total(s.counts) + self.whole) - math.lgamma(self.whole)
         for count in s.counts:
             cost -= math.lgamma(count + self.concentration) - math.lgamma(self.concentration)
         return cost
-
-    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
-        return self.split_cost
 
     def worst_per_row(self, data: Dataset) -> Array | None:
         """log((N - 1 + K a) / a), of rows without weights: minus the log probability of a class never seen before."""
