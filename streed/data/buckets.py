@@ -64,7 +64,7 @@ class Buckets:
     """A column that was cut: which bucket each row is in, and the smallest and largest value of every bucket."""
 
     shown: Any
-    """(n,) the largest value of each row's bucket; NaN, NaT or None where the row has none."""
+    """(n,) the largest value of each row's bucket; masked where the row has none."""
     least: Array
     most: Array
     """(b,) of the buckets that have rows, ascending."""
@@ -80,15 +80,9 @@ class Buckets:
         begins = np.searchsorted(place[order], np.arange(len(present)))
         lows = np.minimum.reduceat(low[~missing][order], begins) if len(present) else low[:0]
         highs = np.maximum.reduceat(high[~missing][order], begins) if len(present) else high[:0]
-        if not missing.any():
-            return cls(highs[place], lows, highs)
-        shown = np.empty(len(numbers), object)
-        shown[~missing] = highs[place].tolist()
-        if highs.dtype.kind == "M":
-            held = np.full(len(numbers), np.datetime64("NaT"), highs.dtype)
-            held[~missing] = highs[place]
-            return cls(held, lows, highs)
-        return cls(shown.tolist(), lows, highs)
+        shown = np.ma.masked_all(len(numbers), highs.dtype)
+        shown[~missing] = highs[place]
+        return cls(shown, lows, highs)
 
 
 def with_buckets(data: Dataset, buckets: Mapping[str, Buckets]) -> Dataset:

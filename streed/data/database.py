@@ -38,21 +38,8 @@ _DIGITS = 6
 
 _LARGEST_SUM = 2**60
 
-_NUMBERS = (
-    *(
-        "TINYINT",
-        "SMALLINT",
-        "INTEGER",
-        "BIGINT",
-        "UTINYINT",
-        "USMALLINT",
-        "UINTEGER",
-        "UBIGINT",
-        "HUGEINT",
-        "UHUGEINT",
-    ),
-    *("FLOAT", "DOUBLE", "DECIMAL"),
-)
+_WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
+_NUMBERS = (*_WHOLE, *(f"U{each}" for each in _WHOLE), "FLOAT", "DOUBLE", "DECIMAL")
 """The types of numbers; behind the last one comes its width."""
 
 _TYPES = (*_NUMBERS, "BOOLEAN", "DATE", "TIMESTAMP", "VARCHAR", "ENUM", "INTERVAL")
@@ -103,25 +90,21 @@ def file_query(path: Any, reader: str) -> str:
 def read_query(
     connection: Any,
     sql: str,
+    named: Mapping[str, Any],
     *,
-    features: Any,
-    target: Any,
-    sample_weight: Any,
-    frequency: Any,
     categorical: Any,
     max_cuts: int | None,
     moments: bool,
     most_rows: int,
-    row_data: Mapping[str, Any],
 ) -> Dataset:
-    """The data set of a query's rows, grouped; the arguments are those of `Dataset.from_query`."""
+    """The data set of a query's rows, grouped; arguments, and those `named` that name columns, as `from_query` has."""
     if not hasattr(connection, "execute") or not hasattr(connection, "register"):
         raise InputError("connection", f"{type(connection).__name__} is no DuckDB connection", "use duckdb.connect()")
     if not isinstance(sql, str) or not sql.strip():
         raise InputError("sql", f"{sql!r}", "give a query as text")
     source = f"({sql.strip().rstrip(';')}) AS streed_rows"
     types = _types(connection, source)
-    roles = Roles.of(tuple(types), features, target, sample_weight, frequency, row_data)
+    roles = Roles.of(tuple(types), **named)
     used = [("features", name) for name in roles.features] + roles.named
     for argument, name in used:
         if types[name].partition("(")[0].partition(" ")[0] not in _TYPES or types[name].endswith("]"):
@@ -200,17 +183,17 @@ class _Reader:
         by_name = dict(zip([*roles.features, *plain], columns, strict=False))
         tail = iter(columns[len(keys) + 1 + len(added) :])
         buckets = {name: Buckets.of(by_name[name], next(tail), next(tail)) for name in roles.features if name in cut}
-        table = {name: buckets[name].shown if name in buckets else _values(by_name[name]) for name in roles.features}
-        beside = {
-            name: _table(given, [_values(by_name[each]) for each in listed_names(given)])
+        table = {name: buckets[name].shown if name in buckets else by_name[name] for name in roles.features}
+        beside: dict[str, Any] = {
+            name: by_name[given] if isinstance(given, str) else {each: by_name[each] for each in given}
             for name, given in roles.row_data.items()
         }
         if self.moments:
             beside[MOMENTS] = _checked_moments(columns[len(keys) + 1], columns[len(keys) + 2], unit)
         data = Dataset.make(
             table or np.zeros((len(frequency), 0), np.uint8),
-            None if self.moments or roles.target is None else _values(by_name[roles.target]),
-            sample_weight=None if roles.sample_weight is None else _values(by_name[roles.sample_weight]),
+            None if self.moments or roles.target is None else by_name[roles.target],
+            sample_weight=None if roles.sample_weight is None else by_name[roles.sample_weight],
             frequency=frequency,
             categorical=[name for name in roles.features if name in listed] or None,
             **beside,
@@ -275,21 +258,6 @@ class _Reader:
                 return unit
         remedy = "round it in the query: sums of other numbers depend on the order of the rows"
         raise InputError("target", f"column {name!r} has numbers of more than {_DIGITS} decimals", remedy)
-
-
-def _values(column: Array) -> Any:
-    """A column as `Dataset.make` takes it: None where it is NULL."""
-    if not isinstance(column, np.ma.MaskedArray):
-        return column
-    if not np.ma.getmaskarray(column).any():
-        return np.asarray(column.data)
-    if column.dtype.kind == "M":
-        return column.filled(np.datetime64("NaT"))
-    return column.tolist()
-
-
-def _table(given: str | tuple[str, ...], columns: list[Any]) -> Any:
-    return columns[0] if isinstance(given, str) else dict(zip(given, columns, strict=True))
 
 
 def _checked_moments(sums: Array, squares: Array, unit: int) -> dict[str, Array]:

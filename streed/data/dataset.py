@@ -165,19 +165,9 @@ class Dataset:
         InputError for columns that are not there or not usable, and with the database's words for a query that fails.
         """
         most = most_cuts(max_cuts)
-        data = read_query(
-            connection,
-            sql,
-            features=features,
-            target=target,
-            sample_weight=sample_weight,
-            frequency=frequency,
-            categorical=categorical,
-            max_cuts=_number(most),
-            moments=moments,
-            most_rows=most_rows,
-            row_data=row_data,
-        )
+        named = {"features": features, "target": target, "sample_weight": sample_weight, "frequency": frequency}
+        asked = {"categorical": categorical, "max_cuts": _number(most), "moments": moments, "most_rows": most_rows}
+        data = read_query(connection, sql, {**named, "row_data": row_data}, **asked)
         return attrs.evolve(data, max_cuts=most)
 
     @classmethod
