@@ -167,7 +167,7 @@ def _growth(value: Any) -> float:
 
 @final
 @attrs.frozen
-class BayesianTree(PricedLeaves):
+class BayesianTree(MajorityLeaves):
     """Minus the logarithm of a tree's posterior probability, up to a constant of the data set."""
 
     worsening: ClassVar[bool] = True
@@ -179,14 +179,16 @@ class BayesianTree(PricedLeaves):
 
     def bind(self, data: Dataset) -> Task:
         classes = data.class_labels
-        whole = len(classes) * self.concentration
-        return attrs.evolve(self, classes=classes, whole=whole, split_cost=-math.log(self.growth))
+        return attrs.evolve(self, classes=classes, whole=len(classes) * self.concentration)
 
     def leaf_cost(self, s: State, k: int) -> Any:
         cost = math.lgamma(total(s.counts) + self.whole) - math.lgamma(self.whole)
         for count in s.counts:
             cost -= math.lgamma(count + self.concentration) - math.lgamma(self.concentration)
         return cost
+
+    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
+        return -math.log(self.growth)
 
     def worst_per_row(self, data: Dataset) -> Array | None:
         """log((N - 1 + K a) / a), of rows without weights: minus the log probability of a class never seen before."""

@@ -64,7 +64,7 @@ def test_tasks_are_imported_under_one_name() -> None:
     ],
 )
 def test_a_light_import(statement: str) -> None:
-    heavy = "numba matplotlib hypothesis pandas polars sklearn narwhals jsonschema rich jinja2"
+    heavy = "numba matplotlib hypothesis pandas polars sklearn narwhals jsonschema jinja2"
     assert run_python(f"import sys; {statement}; print(sorted(set({heavy!r}.split()) & set(sys.modules)))") == "[]"
 
 
