@@ -80,9 +80,9 @@ class Buckets:
         begins = np.searchsorted(place[order], np.arange(len(present)))
         lows = np.minimum.reduceat(low[~missing][order], begins) if len(present) else low[:0]
         highs = np.maximum.reduceat(high[~missing][order], begins) if len(present) else high[:0]
-        shown = np.ma.masked_all(len(numbers), highs.dtype)
+        shown = np.zeros(len(numbers), highs.dtype)
         shown[~missing] = highs[place]
-        return cls(shown, lows, highs)
+        return cls(np.ma.MaskedArray(shown, mask=missing), lows, highs)
 
 
 def with_buckets(data: Dataset, buckets: Mapping[str, Buckets]) -> Dataset:

@@ -166,7 +166,12 @@ class Dataset:
         """
         most = most_cuts(max_cuts)
         named = {"features": features, "target": target, "sample_weight": sample_weight, "frequency": frequency}
-        asked = {"categorical": categorical, "max_cuts": _number(most), "moments": moments, "most_rows": most_rows}
+        asked: dict[str, Any] = {
+            "categorical": categorical,
+            "max_cuts": _number(most),
+            "moments": moments,
+            "most_rows": most_rows,
+        }
         data = read_query(connection, sql, {**named, "row_data": row_data}, **asked)
         return attrs.evolve(data, max_cuts=most)
 

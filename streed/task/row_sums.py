@@ -196,6 +196,7 @@ def sums_over(task: Task, data: Dataset) -> dict[str, np.ndarray]:
     for name, (whole, unit) in ExactSums(task, data).items():
         numbers = whole.astype(object) * unit.numerator
         if unit.denominator > 1:
-            numbers.flat = [exact_number(Fraction(x, unit.denominator)) for x in numbers.flat]
+            exactly = [exact_number(Fraction(x, unit.denominator)) for x in numbers.flat]
+            numbers = as_objects(exactly).reshape(numbers.shape)
         exact[name] = numbers
     return exact

@@ -12,7 +12,6 @@ import numpy as np
 from streed.binarize import TableRecipe
 from streed.data import Column, Dataset
 from streed.errors import InputError
-from streed.exact import as_objects
 from streed.tree.claims import Claims
 from streed.tree.nodes import Array, Branch, Leaf, Node, depth_of, route, same, used_columns, walk
 from streed.tree.rows import TreeRows
@@ -193,4 +192,6 @@ def _plain_array(values: tuple[Any, ...]) -> Array:
         array = np.array(values)
         if array.dtype.kind in "bifU" and array.tolist() == list(values):
             return array
-    return as_objects(values)
+    objects = np.empty(len(values), dtype=object)
+    objects[:] = values
+    return objects
