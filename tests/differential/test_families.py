@@ -18,8 +18,8 @@ from tests.differential.volume.smaller import smaller
 
 QUICK = {"costs": 12, "scores": 8, "fairness": 6, "hostile": 24, "proofs": 6, "claims": 60, "exports": 12}
 """How many are tried of the families that compile little; of the others only where much is compiled."""
-LONG = {"discounts": 6, "policies": 8, "regression": 8, "fronts": 56, "stops": 44, "thresholds": 24}
-LONG["near_optimal"] = 24
+LONG = {"discounts": 3, "policies": 4, "regression": 4, "fronts": 56, "stops": 44, "thresholds": 12}
+LONG |= {"near_optimal": 12, "user-tasks": 4}
 COUNTS = QUICK | LONG
 
 

@@ -18,7 +18,7 @@ from tests.conftest import ROOT
 
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 
-LONG = ("is-my-task-separable.md", "applications.md", "five-more-jobs.md", "policies.md")
+LONG = ("applications.md", "five-more-jobs.md", "policies.md")
 """Pages whose code runs for many seconds."""
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -60,7 +60,8 @@ def run(page: Path) -> int:
 
 
 def _pages() -> list[Any]:
-    marks = {page: pytest.mark.compiles if page.name in LONG else () for page in PAGES}
+    marks: dict[Path, Any] = {page: pytest.mark.compiles if page.name in LONG else () for page in PAGES}
+    marks |= {page: pytest.mark.slow for page in PAGES if page.name == "is-my-task-separable.md"}
     return [pytest.param(page, marks=marks[page], id=str(page.relative_to(ROOT))) for page in PAGES]
 
 
@@ -74,7 +75,7 @@ def test_the_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest
     assert run(page) == sum(block.language == "python" for block in blocks(page))
 
 
-@pytest.mark.compiles
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["five-jobs.md", "five-more-jobs.md"])
 def test_each_job_of_a_tutorial_stands_alone(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By itself, in an empty folder: its commands first, then its code, as its reader has them."""

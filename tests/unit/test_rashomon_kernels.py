@@ -10,8 +10,6 @@ from streed.rashomon.compiled.shallow import WIDEST
 from streed.rashomon.kinds import Kinds
 from streed.rashomon.splits import distinct_columns
 
-pytestmark = pytest.mark.compiles
-
 
 @pytest.mark.parametrize("seed", range(12))
 def test_distinct_columns_part_the_rows_as_numpy_says(seed: int) -> None:
@@ -48,6 +46,7 @@ def _problem(seed: int) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
     return (np.ascontiguousarray(sets.T), members, keys, copies, multiple, options), np.bitwise_or.reduce(members)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(15))
 def test_counts_are_the_same_whether_keys_are_near_or_far_apart(seed: int) -> None:
     (columns, groups, keys, copies, multiple, options), rows = _problem(seed)

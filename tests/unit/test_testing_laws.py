@@ -132,7 +132,7 @@ def test_the_maximum_preserves_order_though_it_makes_ties() -> None:
 
 @pytest.mark.compiles
 def test_fronts_keep_the_laws() -> None:
-    report = find_violations(Front, tuple(law for law in LAWS if not law.needs_engine), max_examples=40)
+    report = find_violations(Front, tuple(law for law in LAWS if not law.needs_engine), max_examples=15)
     assert report.holds, report
     assert report["recursion equals enumeration"].examples > 0
 
@@ -293,15 +293,6 @@ def test_a_driver_that_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.counterexample.headline == "the driver 'nothing' gives another optimum"
     searched = ", ".join(name for name in known if name != "fronts")
     assert found.note.startswith(f"searched by {searched}; fronts refuses it: ")
-
-
-@pytest.mark.compiles
-def test_drivers_that_refuse_are_named() -> None:
-    found = finding("drivers equal recursion", WorstLeaf, max_examples=5)
-    if found.verdict == "not applicable":
-        assert "depth-first refuses it: " in found.note
-    else:
-        assert "searched by " in found.note
 
 
 @pytest.mark.parametrize(("off_by", "verdict"), [(0, "holds"), (1, "violated")])
