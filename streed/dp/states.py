@@ -16,7 +16,7 @@ from streed.exact import Array
 from streed.task import TOTAL, RowCostTask, State, Task, beside_sums
 from streed.task.algebra import objective
 from streed.task.analysis.dependence import reads_path, reads_rows, reads_split
-from streed.task.row_set_sums import ExactSums
+from streed.task.row_set_sums import RowSetSums
 
 if TYPE_CHECKING:
     from streed.data import Cut, Dataset
@@ -80,7 +80,7 @@ class States:
         """Splits are numbered as they are: ordered columns have many."""
         self._columns: list[int] = self._questions.column.tolist()
         self._literals, self._codes = _indicators(self._questions.data)
-        self._sums = ExactSums(task, data)
+        self._sums = RowSetSums(task, data)
         self._sums.exact = self._takes_fractions()
         everyone = np.arange(data.n_rows)
         self._apart = inner.overrides("exact_cost") and task.exact_cost(data, everyone, 0) is not None

@@ -18,7 +18,7 @@ from streed.data.ordered import TIMES, Kind
 from streed.data.reading import Values
 from streed.data.table import as_table, read_input
 from streed.errors import InputError, MissingPackageError
-from streed.exact import Array
+from streed.exact import Array, as_objects
 from streed.export.questions import AT_MOST, GAP, ONE_OF, PRESENT, Case, Plan, Question, plan
 from streed.tree import Tree
 from streed.tree.models import tree_of
@@ -97,9 +97,7 @@ def _held(question: Question, raw: Values) -> Array:
     """(m,) a raw column as the graph takes it."""
     kind = _kind(question)
     if kind == "text":
-        texts = np.empty(len(raw.values), dtype=object)
-        texts[:] = ["" if value is None else str(value) for value in raw.as_categories()]
-        return texts
+        return as_objects(["" if value is None else str(value) for value in raw.as_categories()])
     if raw.kind is Kind.CATEGORY and not any(isinstance(value, str) for value in raw.order or ("",)):
         raw = Values(Kind.NUMBER, np.array([0.0 if value is None else value for value in raw.values]), raw.gaps)
     numbers = numbers_like(question.name, Kind(kind), raw, question.zone)
@@ -272,9 +270,7 @@ def _check_gaps(question: Question) -> None:
 def _labels(shows: Sequence[Any]) -> Array:
     """(leaves,) what the leaves show: int64, double, bool, or texts as objects."""
     if all(isinstance(shown, str) for shown in shows):
-        texts = np.empty(len(shows), dtype=object)
-        texts[:] = shows
-        return texts
+        return as_objects(shows)
     if all(isinstance(shown, bool) for shown in shows):
         return np.array(shows)
     if all(isinstance(shown, numbers.Integral) and not isinstance(shown, bool) for shown in shows):

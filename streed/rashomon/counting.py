@@ -22,7 +22,7 @@ from streed.rashomon.native import LARGEST_KEY, NativeRecursion
 from streed.rashomon.question import Question, RowSum, exact_leaf
 from streed.rashomon.recursion import Key, Leaves, Recursion, RowLeaves, TaskLeaves, Watch
 from streed.rashomon.splits import BinarySplits, Split, find_splits
-from streed.task import State, beside_sums, sums_over
+from streed.task import ExactSums
 
 _FEW_SPLITS = 256
 """Trees of three levels over so few splits are counted all together, in a moment."""
@@ -262,7 +262,7 @@ def _row_leaves(question: Question, kinds: Kinds, members: Array, packing: Packi
 def _asking(question: Question) -> Callable[[int, int], Any]:
     """What a leaf of a set of rows costs by label, asked of the task; None where its limits allow none."""
     task, data = question.bound, question.data
-    sums = sums_over(task, data)
+    sums = ExactSums(task, data)
 
     def cost(rows: int, k: int) -> Any:
         members = np.flatnonzero(
@@ -273,9 +273,7 @@ def _asking(question: Question) -> Callable[[int, int], Any]:
         size = data.count(members)
         if size < question.min_leaf:
             return None
-        totals = {name: values[members].sum(axis=0) for name, values in sums.items()}
-        held = {name: tuple(v) if isinstance(v, np.ndarray) else v for name, v in totals.items()}
-        state = State(size, **held, **beside_sums(task, data, members))
+        state = sums.state(members)
         if not all(limit.allows(state) for limit in task.limits):
             return None
         exact = task.exact_cost(data, members, k)

@@ -9,7 +9,7 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from streed.exact import Array
+from streed.exact import Array, as_objects
 
 FITS = 2**62
 """Counts that add up to less are kept in int64."""
@@ -37,7 +37,8 @@ class Histogram:
     def of(cls, table: Mapping[Any, int], *, small: bool = False) -> Histogram:
         """The histogram of a table; entries of no trees are left out. `small`: sums of keys fit int64."""
         keys = sorted(key for key, count in table.items() if count)
-        return cls.made(np.array(keys, np.int64) if small else objects(keys), objects([table[key] for key in keys]))
+        counts = as_objects([table[key] for key in keys])
+        return cls.made(np.array(keys, np.int64) if small else as_objects(keys), counts)
 
     @classmethod
     def made(cls, keys: Array, counts: Array) -> Histogram:
@@ -97,13 +98,6 @@ class Histogram:
 
 
 EMPTY = Histogram(np.zeros(0, np.int64), np.zeros(0, np.int64), 0)
-
-
-def objects(values: Sequence[Any]) -> Array:
-    """(m,) the values as objects, whatever they are."""
-    found = np.empty(len(values), object)
-    found[:] = values
-    return found
 
 
 def combined(first: Histogram, last: Histogram, add: Any, budget: Any) -> Histogram:

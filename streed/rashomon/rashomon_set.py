@@ -305,10 +305,11 @@ class RashomonSet:
         return fewest_columns(self)
 
     def predict_proba(self, X: Any = None, *, samples: int | None = None, rng: Any = None) -> Array:
-        """(n, K) the share of the trees that give each row of X each label.
+        """(n, K) float64: the share of the trees that give each row of X each label.
 
-        `X`: None for the rows of the data. The shares are exact: all trees are asked; where there are more than 100,000
-        give `samples`, how many of them are asked, drawn by `rng`.
+        `X`: a table as `Tree.predict` takes it; None for the rows of the data. All trees are asked; where there are
+        more than 100,000 give `samples`, how many of them are asked, drawn by `rng` (as in `sample`). Raises InputError
+        for an empty set, for more trees than that without `samples`, and for rows that the trees cannot read.
         """
         self._check_not_empty()
         question = self.counted.question

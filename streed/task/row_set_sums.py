@@ -44,7 +44,7 @@ class _Place:
 
 
 @final
-class ExactSums:
+class RowSetSums:
     """The statistics of all rows times their weights, as whole numbers."""
 
     def __init__(self, task: Task, data: Dataset) -> None:

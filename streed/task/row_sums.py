@@ -163,6 +163,14 @@ class ExactSums(Mapping[str, tuple[Array, Fraction]]):
     def __len__(self) -> int:
         return len(self._statistics)
 
+    def state(self, rows: Array) -> State:
+        """The state of the rows (m,) given by number, in exact Python numbers."""
+        sums = {}
+        for name, (whole, worth) in self.items():
+            unit, total = worth.numerator if worth.denominator == 1 else worth, whole[rows].sum(axis=0)
+            sums[name] = tuple(x * unit for x in total.tolist()) if whole.ndim > 1 else int(total) * unit
+        return State(self._data.count(rows), **sums, **beside_sums(self._task, self._data, rows))
+
     @functools.cached_property
     def _weights(self) -> tuple[Array, Fraction] | None:
         given = weight_array(self._data)

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from streed.exact import exact_integers
-from streed.task import Limit, State, Task, Value, beside_sums, quick_sums, state_of, sums_over
+from streed.task import ExactSums, Limit, Task, Value, beside_sums, quick_sums, state_of
 from streed.tree.nodes import Branch, Leaf, Node
 from streed.tree.rows import sides_in
 from streed.tree.tree import Tree
@@ -44,7 +43,7 @@ class Inspector:
     def __init__(self, task: Task, data: Dataset) -> None:
         self._task = task.bind(data)
         self._data = data
-        self._sums = {name: exact_integers(values, name) for name, values in sums_over(self._task, data).items()}
+        self._sums = ExactSums(self._task, data)
 
     def inspect(self, tree: Tree) -> Evaluation:
         """What the tree is worth, node by node, in exact numbers.
@@ -62,21 +61,13 @@ class Inspector:
             if not leaf_rows[number]:
                 costs.append(0)
                 continue
-            state = self._state(order[ends[number] : ends[number + 1]])
-            cost = task.exact_cost(self._data, order[ends[number] : ends[number + 1]], leaf.label)
+            own = order[ends[number] : ends[number + 1]]
+            state, cost = self._sums.state(own), task.exact_cost(self._data, own, leaf.label)
             costs.append(task.leaf_cost(state, leaf.label) if cost is None else cost)
             broken.extend((number, limit) for limit in task.limits if not limit.allows(state))
         value, rows = _combined(tree.root, task, costs, leaf_rows)
         shown = (task.objective_of(cost) if size else 0 for cost, size in zip(costs, leaf_rows, strict=True))
         return Evaluation(value, rows, tuple(shown), tuple(leaf_rows), tuple(broken))
-
-    def _state(self, rows: Array) -> State:
-        sums = {}
-        for name, (values, worth) in self._sums.items():
-            unit = worth.numerator if worth.denominator == 1 else worth
-            total = values[rows].sum(axis=0)
-            sums[name] = tuple(x * unit for x in total.tolist()) if values.ndim > 1 else int(total) * unit
-        return State(self._data.count(rows), **sums, **beside_sums(self._task, self._data, rows))
 
 
 def evaluate(tree: Tree, task: Task, data: Dataset) -> Value:
