@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from streed.data.roles import Roles
     from streed.tree import Tree
 
-_TOLD = ("limits", "trace", "searched_over", "bound_over_all_thresholds")
+_TOLD = ("limits", "trace", "searched_over")
 """Statistics that are said elsewhere, or are too long."""
 
 

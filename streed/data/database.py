@@ -4,22 +4,20 @@
 
 Rows that agree in all that a task reads are one row with a frequency, so 10**8 rows of 10**5 kinds are solved as 10**5.
 Targets whose moments are asked for need not agree: the database sums them and their squares, in whole numbers of a
-decimal unit, so that no sum depends on the order of the rows. Numbers may be cut at quantiles there, too
-(`buckets.py`).
+decimal unit, so that no sum depends on the order of the rows.
 """
 
 from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
-from streed.data.buckets import Buckets, find_thresholds, quoted, with_buckets
 from streed.data.roles import Roles, listed_names
 from streed.errors import InputError
 from streed.exact import Array, Range
@@ -93,7 +91,7 @@ def read_query(
     named: Mapping[str, Any],
     *,
     categorical: Any,
-    max_cuts: int | None,
+    max_cuts: int | str,
     moments: bool,
     most_rows: int,
 ) -> Dataset:
@@ -118,15 +116,20 @@ def _types(connection: Any, source: str) -> dict[str, str]:
     return {row[0]: row[1] for row in rows}
 
 
-def _run(connection: Any, sql: str, parameters: Sequence[Any] = ()) -> Any:
+def quoted(name: str) -> str:
+    """A column's name as SQL has it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _run(connection: Any, sql: str) -> Any:
     """The result of a query; raises InputError with the database's own words."""
     duckdb = _duckdb()
     try:
-        return connection.execute(sql, list(parameters)) if parameters else connection.execute(sql)
+        return connection.execute(sql)
     except duckdb.InterruptException:
         raise KeyboardInterrupt from None
     except duckdb.OutOfMemoryException as error:
-        remedy = "give a larger memory_limit, or fewer thresholds by max_cuts"
+        remedy = "give a larger memory_limit, or fewer features"
         raise InputError("memory_limit", f"it is too small ({_first_line(error)})", remedy) from None
     except duckdb.Error as error:
         raise InputError("sql", f"the database says: {_first_line(error)}", "check the query and its columns") from None
@@ -147,7 +150,7 @@ class _Reader:
     moments: bool
     most_rows: int
 
-    def read(self, categorical: Any, max_cuts: int | None) -> Dataset:
+    def read(self, categorical: Any, max_cuts: int | str) -> Dataset:
         """The data set; raises InputError for rows that cannot be read."""
         from streed.data.dataset import Dataset
 
@@ -157,33 +160,25 @@ class _Reader:
             raise InputError("moments", found, "name a target and no sample_weight, or leave moments out")
         self._check_complete()
         listed = set(roles.features) if categorical is True else set(listed_names(categorical or ()))
-        cut = find_thresholds(self._fetch, self.source, self._cuttable(listed), max_cuts)
-        keys = [cut[name].sql if name in cut else quoted(name) for name in roles.features]
-        parameters = [value for name in roles.features if name in cut for value in cut[name].thresholds]
         left = ("frequency", "target") if self.moments else ("frequency",)
-        plain = [column for argument, column in roles.named if argument not in left]
-        keys += [quoted(name) for name in plain]
+        read = [*roles.features, *(column for argument, column in roles.named if argument not in left)]
+        keys = list(map(quoted, read))
         copies = "count(*)" if roles.frequency is None else f"sum({quoted(roles.frequency)})"
         added, unit = self._moments() if self.moments else ([], 1)
-        ends = [f"{end}({quoted(name)})" for name in roles.features if name in cut for end in ("min", "max")]
-        chosen = ", ".join(
-            f"{each} AS c{at}" for at, each in enumerate([*keys, f"CAST({copies} AS BIGINT)", *added, *ends])
-        )
+        chosen = ", ".join(f"{each} AS c{at}" for at, each in enumerate([*keys, f"CAST({copies} AS BIGINT)", *added]))
         where = "" if roles.frequency is None else f" WHERE {quoted(roles.frequency)} > 0"
         grouped = ", ".join(str(at + 1) for at in range(len(keys)))
         order = f" GROUP BY {grouped} ORDER BY {grouped}" if keys else ""
         sql = f"SELECT {chosen} FROM {self.source}{where}{order} LIMIT {self.most_rows + 1}"
-        columns = list(self._fetch(sql, parameters).values())
+        columns = list(self._fetch(sql).values())
         frequency = np.asarray(columns[len(keys)])
         if not len(frequency) or not frequency.sum():
             raise InputError("sql", "there are no rows", "give at least one row")
         if len(frequency) > self.most_rows:
             found = f"there are more than {self.most_rows:,} different rows"
-            raise InputError("max_cuts", found, "cut numbers by max_cuts=, name fewer features, or raise most_rows")
-        by_name = dict(zip([*roles.features, *plain], columns, strict=False))
-        tail = iter(columns[len(keys) + 1 + len(added) :])
-        buckets = {name: Buckets.of(by_name[name], next(tail), next(tail)) for name in roles.features if name in cut}
-        table = {name: buckets[name].shown if name in buckets else by_name[name] for name in roles.features}
+            raise InputError("most_rows", found, "round numbers in the query, name fewer features, or raise it")
+        by_name = dict(zip(read, columns, strict=False))
+        table = {name: by_name[name] for name in roles.features}
         beside: dict[str, Any] = {
             name: by_name[given] if isinstance(given, str) else {each: by_name[each] for each in given}
             for name, given in roles.row_data.items()
@@ -196,23 +191,17 @@ class _Reader:
             sample_weight=None if roles.sample_weight is None else by_name[roles.sample_weight],
             frequency=frequency,
             categorical=[name for name in roles.features if name in listed] or None,
+            max_cuts=max_cuts,
             **beside,
         )
         if self.moments:
             # the sums have all rows in them already: no sum is to be multiplied by how many there are
             data = attrs.evolve(data, weights=None, frequency=data.counts)
-        return with_buckets(data, buckets)
+        return data
 
-    def _fetch(self, sql: str, parameters: Sequence[Any] = ()) -> dict[str, Array]:
-        found: dict[str, Array] = _run(self.connection, sql, parameters).fetchnumpy()
+    def _fetch(self, sql: str) -> dict[str, Array]:
+        found: dict[str, Array] = _run(self.connection, sql).fetchnumpy()
         return found
-
-    def _cuttable(self, listed: set[str]) -> list[str]:
-        """The features that are numbers or times, and not called categorical."""
-        unordered = ("BOOLEAN", "VARCHAR", "ENUM", "INTERVAL")
-        return [
-            name for name in self.roles.features if name not in listed and not self.types[name].startswith(unordered)
-        ]
 
     def _check_complete(self) -> None:
         """Raises InputError for rows without a target, a weight or row data, and for frequencies that are none."""

@@ -159,21 +159,17 @@ class Dataset:
         `features`: None is every column that is named for nothing else. `row_data`: a column, or a list of columns for
         a table, by the name that the task asks for (`sensitive_features="sex"`). `moments`: the database adds up y and
         its squares over rows of equal features, which is all that `SquaredError` reads; only that takes such data.
-        `max_cuts`: where it is a number, numbers and times of more values are cut at so many quantiles in the
-        database. At most `most_rows` different rows are read. The order is that of the values, whatever that of the
-        rows. Raises
-        InputError for columns that are not there or not usable, and with the database's words for a query that fails.
+        At most `most_rows` different rows are read, in the order of their values. Raises InputError for columns that
+        are not there or not usable, and with the database's words for a query that fails.
         """
-        most = most_cuts(max_cuts)
         named = {"features": features, "target": target, "sample_weight": sample_weight, "frequency": frequency}
         asked: dict[str, Any] = {
             "categorical": categorical,
-            "max_cuts": _number(most),
+            "max_cuts": most_cuts(max_cuts),
             "moments": moments,
             "most_rows": most_rows,
         }
-        data = read_query(connection, sql, {**named, "row_data": row_data}, **asked)
-        return attrs.evolve(data, max_cuts=most)
+        return read_query(connection, sql, {**named, "row_data": row_data}, **asked)
 
     @classmethod
     def from_parquet(

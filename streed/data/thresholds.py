@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -52,15 +51,14 @@ def between_integers(low: int, high: int) -> int:
     return (low + high) // 2
 
 
-def between_moments(low: int, high: int, off: Callable[[int], int] = lambda moment: 0) -> int:
+def between_moments(low: int, high: int) -> int:
     """A moment t with low <= t < high, in microseconds: about the middle, and the beginning of a day if there is one.
 
-    Else of an hour, a minute or a second, by clocks that are `off(t)` microseconds ahead.
+    Else of an hour, a minute or a second.
     """
     middle = (low + high) // 2
-    ahead = off(middle)
     for unit in _DATE_UNITS:
-        rounded = (middle + ahead) // unit * unit - ahead
+        rounded = middle // unit * unit
         if low <= rounded < high:
             return rounded
     return middle
