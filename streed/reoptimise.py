@@ -16,7 +16,7 @@ from streed.exact import Array
 from streed.kernels.compilation import clock
 from streed.problem import Driver, Problem, SearchLimits, Solution
 from streed.problem.known_tree import sides_of, worth
-from streed.task.analysis.dependence import reads_path
+from streed.task.analysis.dependence import reads
 from streed.task.analysis.linear_form import adds
 from streed.tree import Branch, Leaf, Node, Tree
 from streed.tree.evaluation import inspect
@@ -40,7 +40,7 @@ def reoptimised(
     Parts are as good as what they add to the value, so this is for tasks of one sum whose branching costs do not depend
     on the path; others are returned as they are.
     """
-    if not adds(problem.task) or reads_path(problem.task):
+    if not adds(problem.task) or reads(problem.task, "path"):
         return known, search_limits, False
     begin = clock()
     reoptimising = _Reoptimising(problem, driver, search_limits)

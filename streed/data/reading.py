@@ -8,12 +8,8 @@ and what else stands beside the rows, which must be complete and keeps its Pytho
 from __future__ import annotations
 
 import datetime as dt
-import math
-import numbers
-import operator
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from decimal import Decimal
 from typing import Any, final
 
 import attrs
@@ -21,6 +17,19 @@ import numpy as np
 
 from streed.data.moments import FIRST, LAST, check_unit, clock, duration, have_zones, microseconds
 from streed.data.ordered import TIMES, Kind, threshold_text
+from streed.data.single_values import (
+    Held,
+    check_finite,
+    declared_order,
+    declares_scale,
+    exact_numbers,
+    is_fine,
+    is_number,
+    is_plain_number,
+    missing_value,
+    numpy_of,
+    plain_number,
+)
 from streed.errors import InputError
 from streed.exact import Array, as_objects
 
@@ -131,35 +140,6 @@ def read_column(x: Any, what: str) -> Values:
     return x if isinstance(x, Values) else _Reader("X", what).column(x)
 
 
-@attrs.frozen(eq=False)
-class _Held:
-    """The values of a column in numpy's or Python's terms."""
-
-    values: Array | list[Any]
-    gaps: Array | None = None
-    """Those that the container says."""
-    order: tuple[Any, ...] | None = None
-    is_scale: bool = False
-    zoned: bool = False
-
-    def missing(self) -> Array | None:
-        """(n,) bool: what is missing by the container or by itself; None where nothing is."""
-        values = self.values
-        if isinstance(values, np.ndarray):
-            found = np.isnan(values) if values.dtype.kind == "f" else None
-            if values.dtype.kind in "mM":
-                found = np.isnat(values)
-        elif set(map(type, values)) <= {str, int, bool, float}:
-            found = np.fromiter(map(operator.ne, values, values), bool, len(values))  # of which only NaN is no equal
-        else:
-            found = np.fromiter(map(is_missing, values), bool, len(values))
-        if found is not None and not found.any():
-            found = None
-        if self.gaps is None or found is None:
-            return found if self.gaps is None else self.gaps
-        return found | self.gaps
-
-
 @final
 @attrs.frozen
 class _Reader:
@@ -175,16 +155,16 @@ class _Reader:
 
     # -- what holds the values ---------------------------------------------------------------------------------------
 
-    def held(self, x: Any) -> _Held:
+    def held(self, x: Any) -> Held:
         """The values of any container; raises InputError for what is no column."""
         if isinstance(x, np.ma.MaskedArray):
             mask = np.ma.getmaskarray(x)
             held = self.held(x.data)
             return attrs.evolve(held, gaps=mask) if mask.any() else held
         if isinstance(x, np.ndarray):
-            return _Held(self._array(x))
+            return Held(self._array(x))
         if isinstance(x, (list, tuple, range)):
-            return _Held(list(x))
+            return Held(list(x))
         if isinstance(x, (str, bytes, Mapping)) or x is None:
             raise self.error(f"is {type(x).__name__}, not a column of values", "give a list or an array")
         return self._series(x)
@@ -196,7 +176,7 @@ class _Reader:
             raise self.error(f"has the type {x.dtype}", "use numbers, texts, dates or truth values")
         return x if x.dtype.kind in "buifmM" else x.tolist()
 
-    def _series(self, x: Any) -> _Held:
+    def _series(self, x: Any) -> Held:
         import narwhals as nw
 
         try:
@@ -210,13 +190,13 @@ class _Reader:
                 return self.held(np.asarray(x))
             raise self.error(f"is a {type(x).__name__}", "give a list, an array or a series") from None
         gaps = series.is_null().to_numpy().astype(bool) if series.null_count() else None
-        order = _declared_order(series)
+        order = declared_order(series)
         if order is not None:
-            return _Held(series.to_list(), gaps, order, _declares_scale(series))
-        array = _numpy_of(series)
+            return Held(series.to_list(), gaps, order, declares_scale(series))
+        array = numpy_of(series)
         if array is None or array.dtype.kind not in ("buif" if self.objects else "buifmM"):
-            return _Held(series.to_list(), gaps)
-        return _Held(array, gaps, zoned=getattr(series.dtype, "time_zone", None) is not None)
+            return Held(series.to_list(), gaps)
+        return Held(array, gaps, zoned=getattr(series.dtype, "time_zone", None) is not None)
 
     # -- what they are -----------------------------------------------------------------------------------------------
 
@@ -301,7 +281,7 @@ class _Reader:
             return Values(Kind.BOOLEAN, np.array(values, dtype=bool))
         if all_are(dt.timedelta, np.timedelta64):
             return Values(Kind.DURATION, self._counted(values, duration))
-        if all(_is_number(kind) for kind in kinds):
+        if all(is_number(kind) for kind in kinds):
             return Values(Kind.NUMBER, self._numbers(list(values)))
         if all_are(dt.time):
             if any(value.tzinfo is not None for value in values):
@@ -349,7 +329,7 @@ class _Reader:
 
     def _counted(self, values: Sequence[Any], read: Callable[[Any], int]) -> Array:
         """(m,) int64: dates or durations in microseconds; raises InputError for what these do not hold."""
-        fine = [value for value in values if _is_fine(value)]
+        fine = [value for value in values if is_fine(value)]
         if fine:
             found = f"has a time that is no whole microsecond: {fine[0]}"
             raise self.error(found, "round it, or give it as a whole number")
@@ -363,8 +343,8 @@ class _Reader:
         found = exact_numbers(values)
         if found is not None:
             return self._doubles(found) if found.dtype.kind == "f" else found
-        if not all(_is_plain_number(value) for value in values):
-            plain = list(map(_plain_number, values))
+        if not all(is_plain_number(value) for value in values):
+            plain = list(map(plain_number, values))
             if len(set(plain)) < len(set(values)):
                 raise self.error("has different numbers that are the same double", "round them, or give them as texts")
             found = exact_numbers(plain)
@@ -400,126 +380,3 @@ class _Reader:
             return attrs.evolve(read, values=full, gaps=gaps)
         rest = iter(read.values)
         return attrs.evolve(read, values=[None if gap else next(rest) for gap in gaps.tolist()], gaps=gaps)
-
-
-# -- single values ----------------------------------------------------------------------------------------------------
-
-
-def is_missing(value: Any) -> bool:
-    """Whether a value stands for none: None, NaN, NaT, NA, or an entry that a mask hides."""
-    if value is None or value is np.ma.masked:
-        return True
-    if isinstance(value, (str, int, bool)):
-        return False
-    try:
-        return bool(value != value)
-    except (TypeError, ValueError, ArithmeticError):  # pandas.NA has no truth value; neither have arrays
-        return type(value).__name__ == "NAType" or (isinstance(value, Decimal) and value.is_nan())
-
-
-def exact_numbers(values: list[Any]) -> Array | None:
-    """The values as a numeric array if they are numbers or truth values that it holds exactly, else None."""
-    kinds = set(map(type, values))
-    if np.timedelta64 in kinds or not all(issubclass(kind, (bool, int, float, np.bool_, np.number)) for kind in kinds):
-        return None
-    if kinds & {bool, np.bool_} and len(kinds) > 1:
-        return None
-    try:
-        array = np.array(values)
-    except OverflowError:
-        return None
-    if array.dtype.kind == "f" and kinds and all(issubclass(kind, (int, np.integer)) for kind in kinds):
-        return None  # whole numbers beyond int64 beside smaller ones
-    exact = array.dtype.kind in "biuf" and (len(kinds) <= 1 or array.tolist() == values)
-    return array if exact else None
-
-
-def _is_number(kind: type) -> bool:
-    return issubclass(kind, (numbers.Real, Decimal, np.bool_)) and not issubclass(kind, np.timedelta64)
-
-
-def _is_plain_number(value: Any) -> bool:
-    """Whether it is a number that Python compares exactly, and no truth value."""
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, (bool, np.longdouble))
-
-
-def _plain_number(value: Any) -> int | float:
-    """The number as an int, if it is whole, or as the nearest float."""
-    try:
-        whole = math.trunc(value)
-        return int(whole) if whole == value else float(value)
-    except (OverflowError, ValueError):  # infinite, or a fraction beyond floats
-        try:
-            return float(value)
-        except OverflowError:
-            return math.copysign(math.inf, value)
-
-
-def _is_fine(moment: Any) -> bool:
-    """Whether a date or duration is no whole number of microseconds."""
-    if isinstance(moment, (np.datetime64, np.timedelta64)):
-        unit, _ = np.datetime_data(moment.dtype)
-        return unit in ("ns", "ps", "fs", "as") and bool(moment.astype(f"{moment.dtype.kind}8[us]") != moment)
-    return bool(getattr(moment, "nanosecond", 0) or getattr(moment, "nanoseconds", 0))
-
-
-def check_finite(x: Array, argument: str, what: str) -> None:
-    """Raises InputError that names the first row whose number is infinite or missing."""
-    if not np.isfinite(x).all():
-        row = int(np.argmin(np.isfinite(x)))
-        if np.isnan(x[row]):
-            raise missing_value(argument, what, row)
-        raise InputError(argument, f"{what} has an infinite value in row {row}", "use finite numbers")
-
-
-def missing_value(argument: str, what: str, row: int) -> InputError:
-    """The error for a value that is missing where there must be one."""
-    return InputError(
-        argument, f"{what} has a missing value in row {row} (counted from 0)", "fill it in, or leave the row out"
-    )
-
-
-# -- series of table libraries ----------------------------------------------------------------------------------------
-
-
-def _numpy_of(series: Any) -> Array | None:
-    """The values of a narwhals series as an array, any where they are missing; None where numpy has no type for them.
-
-    Gaps are filled first: libraries differ in what they make of a missing whole number.
-    """
-    import narwhals as nw
-
-    dtype = series.dtype
-    if dtype.is_integer():
-        filled = series.fill_null(0)
-    elif dtype == nw.Boolean:
-        filled = series.fill_null(value=False)
-    elif dtype.is_float() or dtype in (nw.Datetime, nw.Duration, nw.Date) or dtype == nw.Unknown:
-        filled = series
-    else:
-        return None
-    try:
-        found: Array = filled.to_numpy()
-    except Exception:  # noqa: BLE001 - of whole numbers of 128 bits, whose error is the library's own
-        return None
-    return found.astype(bool) if dtype == nw.Boolean else found
-
-
-def _declares_scale(series: Any) -> bool:
-    """Whether the type of a narwhals series declares that its categories are ordered, as pandas' can."""
-    return bool(series.implementation.is_pandas_like() and getattr(series.to_native().cat, "ordered", False))
-
-
-def _declared_order(series: Any) -> tuple[Any, ...] | None:
-    """The categories as the type declares them.
-
-    None for polars' Categorical, whose order is that of first appearance anywhere in the process, and so no choice of
-    the caller's: such columns are sorted like text.
-    """
-    import narwhals as nw
-
-    if series.dtype not in (nw.Categorical, nw.Enum):
-        return None
-    if series.implementation.is_pandas_like():
-        return tuple(series.to_native().cat.categories.tolist())
-    return tuple(series.dtype.categories) if series.dtype == nw.Enum else None

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from streed.data.reading import missing_value, read_values
+from streed.data.reading import read_values
+from streed.data.single_values import missing_value
 from streed.data.table import named_columns
 from streed.errors import InputError
 from streed.exact import LARGEST_TOTAL, Array, Range, as_objects, exact_array, exact_number

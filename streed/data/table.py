@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, final
 import attrs
 import numpy as np
 
-from streed.data.reading import Values, exact_numbers, read_column
+from streed.data.reading import Values, read_column
+from streed.data.single_values import exact_numbers
 from streed.errors import InputError
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from streed.data.questions import Questions
 from streed.exact import Array
 from streed.task import TOTAL, RowCostTask, State, Task, beside_sums
 from streed.task.algebra import objective
-from streed.task.analysis.dependence import reads_path, reads_rows, reads_split
+from streed.task.analysis.dependence import reads
 from streed.task.row_set_sums import RowSetSums
 
 if TYPE_CHECKING:
@@ -73,8 +73,8 @@ class States:
         self.is_cost = inner.adds_values and inner.plain_order
         self.free = isinstance(inner, RowCostTask) or not inner.overrides("branching_cost")
         """Whether no split costs anything, or all the same."""
-        self.path_counts = not self.free and reads_path(inner)
-        self.column_counts = not self.free and reads_split(inner)
+        self.path_counts = not self.free and reads(inner, "path")
+        self.column_counts = not self.free and reads(inner, "split")
         self._monitor = monitor
         self._questions = Questions.of(data)
         """Splits are numbered as they are: ordered columns have many."""
@@ -288,7 +288,7 @@ class States:
             return inner.split_cost() >= 0
         if self.path_counts:
             return False
-        rows = range(2, self.data.n_rows + 1) if reads_rows(inner) else [self.data.n_rows]
+        rows = range(2, self.data.n_rows + 1) if reads(inner, "rows") else [self.data.n_rows]
         columns = range(self.data.n_columns if self.column_counts else 1)
         if len(rows) * len(columns) > _MOST_COSTS or not columns:
             return False

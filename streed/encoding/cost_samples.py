@@ -19,7 +19,7 @@ from streed.exact import Array, fraction_of
 from streed.kernels import coding
 from streed.problem import Problem
 from streed.task import State, Task, Value
-from streed.task.analysis.dependence import reads_path, reads_rows, reads_split
+from streed.task.analysis.dependence import reads
 from streed.task.analysis.facts import first_states, is_larger_better
 from streed.task.constrained import objective
 
@@ -94,7 +94,7 @@ class CostSamples:
 def _branching_costs(task: Task, terms: Sequence[ScoredTerm], data: Dataset) -> list[Value]:
     """What splits of all rows cost, with nothing and with everything else tested above; none where that is nothing."""
     n, columns = data.size, range(data.n_columns)
-    if not any(reads(term.task) for term in terms for reads in (reads_split, reads_path, reads_rows)):
+    if not any(reads(term.task, argument) for term in terms for argument in ("split", "path", "rows")):
         columns = columns[:1]
     alone = [task.branching_cost(n, (), split) for split in columns]
     last = [task.branching_cost(n, tuple(j for j in columns if j != split), split) for split in columns]

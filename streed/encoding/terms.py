@@ -17,7 +17,7 @@ from streed.kernels.codegen.spec import ROWS, TermSpec
 from streed.problem import Problem
 from streed.task import Limit, State, Task
 from streed.task.algebra import Term
-from streed.task.analysis.dependence import reads_path, reads_rows, reads_split
+from streed.task.analysis.dependence import reads
 from streed.task.constrained import OwnLimit, Watched
 from streed.task.states import StateOfPart
 
@@ -36,8 +36,8 @@ class ScoredTerm:
     @classmethod
     def of(cls, term: Term, n_columns: int) -> ScoredTerm:
         costs = term.task.overrides("branching_cost")
-        by_path = costs and reads_path(term.task)
-        return cls(term.weight, term.task, term.prefix, by_path or (costs and reads_rows(term.task)), by_path)
+        by_path = costs and reads(term.task, "path")
+        return cls(term.weight, term.task, term.prefix, by_path or (costs and reads(term.task, "rows")), by_path)
 
     @property
     def bounded(self) -> bool:
@@ -95,7 +95,7 @@ def split_table(terms: Sequence[ScoredTerm], problem: Problem) -> Array | None:
     for term in terms:
         if term.called or not p or term.task.branching_cost(n, (), 0) is None:
             continue
-        asked = range(p) if reads_split(term.task) else range(1)
+        asked = range(p) if reads(term.task, "split") else range(1)
         costs = [term.weight * exact_number(term.task.branching_cost(n, (), j)) for j in asked]
         costs *= p // len(costs)
         total = costs if total is None else [a + b for a, b in zip(total, costs, strict=True)]

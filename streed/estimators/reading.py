@@ -21,8 +21,9 @@ from sklearn.utils.validation import (
 
 from streed.data import table as tables
 from streed.data.column import distinct_objects
-from streed.data.reading import check_finite, complete, missing_value
+from streed.data.reading import complete
 from streed.data.rows import read_frequency
+from streed.data.single_values import check_finite, missing_value
 from streed.data.table import Table, named_columns, read_input
 from streed.errors import InputError, brief
 from streed.exact import Array

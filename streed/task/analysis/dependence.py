@@ -14,26 +14,15 @@ _SEES_ALL = frozenset({"locals", "vars", "eval", "exec", "dir"})
 """Functions that see arguments without naming them."""
 
 
-def reads_rows(task: Task) -> bool:
-    """Whether the task's branching cost may depend on the number of rows; True where that cannot be told."""
-    return _reads(task, 1)
+_PLACES = {"rows": 1, "path": 2, "split": 3}
 
 
-def reads_path(task: Task) -> bool:
-    """Whether the task's branching cost may depend on the path above; True where that cannot be told."""
-    return _reads(task, 2)
-
-
-def reads_split(task: Task) -> bool:
-    """Whether the task's branching cost may depend on which column is split on; True where that cannot be told."""
-    return _reads(task, 3)
-
-
-def _reads(task: Task, place: int) -> bool:
+def reads(task: Task, argument: str) -> bool:
+    """Whether the task's branching cost may depend on its `rows`, `path` or `split`; True where that is not known."""
     function = type(task).branching_cost
     if not isinstance(function, types.FunctionType) or hasattr(function, "__wrapped__"):
         return True
-    return _loads(function.__code__, place)
+    return _loads(function.__code__, _PLACES[argument])
 
 
 @functools.lru_cache(maxsize=1024)
