@@ -17,7 +17,7 @@ import numbers
 import operator
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn, final
@@ -281,15 +281,6 @@ class ContractCheck:
         except Exception as error:  # noqa: BLE001 - whatever the user's code raises, told as it is
             self.fail_with(f"{name}({', '.join(map(_brief, arguments))})", error)
 
-    def attempt(self, what: str, ask: Callable[[], Any]) -> Any:
-        """What `ask` returns, complaining as `call` does about `what`."""
-        try:
-            return ask()
-        except InputError:
-            raise
-        except Exception as error:  # noqa: BLE001 - as in `call`
-            self.fail_with(what, error)
-
     def fail_with(self, what: str, error: Exception) -> NoReturn:
         """Complain about an exception, with the line that raised it."""
         said = str(error) if isinstance(error, TaskError) else f"{type(error).__name__}: {error}"
@@ -377,10 +368,8 @@ def _short(file: str) -> str:
 
 def _def_line(file: str, first: int) -> int:
     """The line of `def`, below the decorators."""
-    for line in range(first, first + 20):
-        if linecache.getline(file, line).lstrip().startswith("def "):
-            return line
-    return first
+    lines = range(first, first + 20)
+    return next((line for line in lines if linecache.getline(file, line).lstrip().startswith("def ")), first)
 
 
 def _class_line(made_by: type[Any]) -> str:
@@ -393,12 +382,8 @@ def _class_line(made_by: type[Any]) -> str:
     return _line(file, first + ahead)
 
 
-def _flat(value: Any) -> Iterable[Any]:
-    if isinstance(value, tuple):
-        for entry in value:
-            yield from _flat(entry)
-    else:
-        yield value
+def _flat(value: Any) -> list[Any]:
+    return [x for entry in value for x in _flat(entry)] if isinstance(value, tuple) else [value]
 
 
 def _shape(value: Any) -> Any:
