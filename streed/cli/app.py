@@ -12,20 +12,12 @@ from typing import Any
 import click
 
 import streed
-from streed.cli.check import check
-from streed.cli.datasets import datasets
-from streed.cli.doctor import doctor
-from streed.cli.exit_codes import CODES, fail
-from streed.cli.explain import explain
-from streed.cli.export import export
-from streed.cli.front import front
-from streed.cli.predict import predict
-from streed.cli.prove import check_proof, prove
-from streed.cli.rashomon import rashomon
+from streed.cli.about import check, datasets, doctor, explain, tasks
+from streed.cli.output import CODES, fail
 from streed.cli.report import report
+from streed.cli.saved import check_proof, export, predict, prove, verify
+from streed.cli.several import front, rashomon
 from streed.cli.solve import solve
-from streed.cli.tasks import tasks
-from streed.cli.verify import verify
 
 
 class App(click.Group):

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import click
 
-from streed.cli.exit_codes import fail
-from streed.cli.options import NOTIONS, make_objective
-from streed.cli.output import counted
+from streed.cli.output import counted, fail
 
 if TYPE_CHECKING:
     from streed.cli.preparation import Table
@@ -20,8 +19,62 @@ if TYPE_CHECKING:
     from streed.data.roles import Roles
     from streed.task import Task
 
+NOTIONS = ("demographic-parity", "equal-opportunity", "equalized-odds", "error-rate-parity", "predictive-equality")
+"""The notions of fairness that have an option of their own; the tasks are not loaded for `streed --help`."""
+
+SEARCHES = ("depth-first", "branches", "auto", "fronts", "general")
+"""The drivers; they are not loaded for `streed --help`, as they import numba."""
+
 _MOST_TOLD = 100
 """Columns of which is said what was made of them."""
+
+path = click.Path(path_type=Path)
+data_argument = click.argument("data", metavar="DATA")
+"""A bundled data set, a file, or "-" for standard input."""
+param_option = click.option(
+    "--param", metavar="NAME=VALUE", multiple=True, help="A parameter of the task; may be repeated."
+)
+subject_to_option = click.option(
+    "--subject-to", metavar="LIMIT", multiple=True, help="Such as 'min-support(5)' or 'recall >= 0.9'; may be repeated."
+)
+lam_option = click.option("--lam", metavar="NUMBER", help="Short for --param lam=...: the cost of a branching node.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+_CUTS = "Thresholds of numbers and dates: all, so many a column (a number), or auto: all that soon are searched."
+_SENSITIVE = "Column of the groups that fairness is about, no feature; if repeated, groups are the combinations."
+_FREQUENCY = "Column of whole numbers: how many equal rows each row stands for."
+
+Command = Callable[..., Any]
+
+
+def search_options(task: str, about: str) -> Callable[[Command], Command]:
+    """Adds what every command that searches is asked: the data, the task (`about` it) and its limits, when to stop."""
+    option = click.option
+    notions = [
+        option(f"--{name}", type=float, metavar="GAP", help=f"Largest gap allowed by {name.replace('-', ' ')}.")
+        for name in NOTIONS
+    ]
+    return with_options(
+        data_argument,
+        option("--target", metavar="COLUMN", help="Column to predict: a name, or a position from 0."),
+        option("--task", metavar="TASK", default=task, show_default=True, help=about),
+        param_option,
+        subject_to_option,
+        option("--sensitive", metavar="COLUMN", multiple=True, help=_SENSITIVE),
+        *notions,
+        option("--max-depth", type=int, help="Largest depth (default: any)."),
+        option("--max-nodes", type=int, help="Most branching nodes (default: any number)."),
+        option("--min-leaf", type=int, default=1, show_default=True, help="Fewest rows in a leaf."),
+        option("--time-limit", type=float, metavar="SECONDS", help="Stop after this long."),
+        option("--memory-limit", metavar="SIZE", help="Such as 500MB or 2GB."),
+        option("--weights", metavar="COLUMN", help="Column of row weights."),
+        option("--frequency", metavar="COLUMN", help=_FREQUENCY),
+        option("--cuts", metavar="WHICH", default="auto", show_default=True, help=_CUTS),
+    )
+
+
+def with_options(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Adds options, the first one first."""
+    return lambda command: functools.reduce(lambda made, option: option(made), reversed(options), command)
 
 
 @attrs.frozen
@@ -121,6 +174,20 @@ def gathered(command: Callable[..., None]) -> Callable[..., None]:
         command(Asked.take(given), **given)
 
     return call
+
+
+def make_objective(task: str, parameters: Sequence[str], lam: str | None, limits: Sequence[str]) -> Task:
+    """The task of this name with these parameters, under limits of these names."""
+    from streed import registry
+
+    given: dict[str, str] = {}
+    for parameter in [*parameters, *([] if lam is None else [f"lam={lam}"])]:
+        key, equals, value = parameter.partition("=")
+        if not equals or key in given:
+            fail(f"param: {parameter!r} is no NAME=VALUE, or is given twice; write --param lam=0.01")
+        given[key] = value
+    objective = registry.make_task(task, given)
+    return objective.subject_to(*map(registry.make_limit, limits)) if limits else objective
 
 
 def _tried(data: Dataset) -> str:

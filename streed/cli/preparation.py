@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +16,10 @@ from streed.data.roles import Roles
 from streed.errors import InputError
 from streed.tree import Tree
 
+if TYPE_CHECKING:
+    from streed.cli.asked import Asked
+    from streed.task import Task
+
 Table = Mapping[str, Any]
 """The columns by name: lists, or series of a table library."""
 
@@ -22,6 +27,9 @@ GROUPS = "sensitive_features"
 
 ALL = "all"
 """In place of the columns of numbers that are categories: every one of them."""
+
+
+_READERS = {".parquet": "read_parquet", ".csv": "read_csv", ".tsv": "read_csv"}
 
 
 def roles_in(
@@ -91,3 +99,30 @@ def _split(table: Table, roles: Roles) -> tuple[dict[str, Any], dict[str, Any]]:
         "frequency": None if roles.frequency is None else table[roles.frequency],
         GROUPS: groups or None,
     }
+
+
+def query_data(asked: Asked, query: str, task: Task) -> Dataset:
+    """The rows of a query, in which `data` is the file; of squared errors the database adds up all that they need.
+
+    Raises InputError for a file that is none, and whatever `Dataset.from_query` does.
+    """
+    from streed.data.database import file_query, own_connection
+    from streed.tasks import SquaredError
+
+    reader = _READERS.get(Path(asked.data).suffix.lower())
+    if reader is None:
+        raise InputError("data", f"{asked.data!r} is no Parquet or CSV file", "name one, such as rows.parquet")
+    with own_connection(None, None) as connection:
+        connection.execute(f"CREATE VIEW data AS {file_query(asked.data, reader)}")
+        groups: dict[str, Any] = {"sensitive_features": list(asked.sensitive)} if asked.sensitive else {}
+        return Dataset.from_query(
+            connection,
+            query,
+            target=asked.target,
+            sample_weight=asked.weights,
+            frequency=asked.frequency,
+            categorical=True if "all" in asked.categorical else list(asked.categorical) or None,
+            max_cuts=asked.max_cuts,
+            moments=isinstance(task, SquaredError),
+            **groups,
+        )

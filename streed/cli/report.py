@@ -9,10 +9,9 @@ from typing import Any
 import click
 
 import streed
-from streed.cli.asked import Asked, gathered
-from streed.cli.exit_codes import CODES, FINE, code_of, errors, fail
-from streed.cli.options import check_one_input, load_tree, path
-from streed.cli.output import counted, print_positive, write
+from streed.cli.asked import Asked, gathered, path
+from streed.cli.output import CODES, FINE, code_of, counted, errors, fail, print_positive, write
+from streed.cli.saved import check_one_input, load_tree
 from streed.cli.solve import solve as solve_command
 
 _OWN = ("out", "as_json", "query", "test", "test_share", "stats")

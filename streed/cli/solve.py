@@ -10,11 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import streed
-from streed.cli.asked import Asked, gathered
-from streed.cli.exit_codes import CODES, code_of, errors, fail
-from streed.cli.options import SEARCHES, json_option, lam_option, path, search_options
-from streed.cli.output import brief, counted, print_json, write
-from streed.cli.query import query_data
+from streed.cli.asked import SEARCHES, Asked, gathered, json_option, lam_option, path, search_options
+from streed.cli.output import CODES, brief, code_of, counted, errors, fail, print_json, write
 
 if TYPE_CHECKING:
     from streed.cli.preparation import Table
@@ -80,6 +77,8 @@ def solve(
             fail(f"out: there is no folder {str(out.parent)!r}")  # said before the search, not after it
         objective = asked.objective()
         train, rest = held_back(asked, query, test_share, test)
+        from streed.cli.preparation import query_data
+
         dataset, roles = asked.read(train) if query is None else (query_data(asked, query, objective), None)
         result = streed.solve(
             objective,
