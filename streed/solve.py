@@ -112,7 +112,7 @@ def solve(
         solving = Solving(task, data, asked, listener, begin)
         files = None
         if proof is not None:
-            from streed.proof.files import ProofFiles
+            from streed.proof.proving import ProofFiles
 
             files = ProofFiles.of(
                 proof, solving.task, solving.data, (max_depth, solving.min_leaf, max_nodes), time_limit

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import attrs
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -82,10 +80,3 @@ class Nodes:
         # Rounding, or a constraint, may make a split look worse than none.
         gained: Array = np.maximum(gains, 0.0)
         return gained
-
-    def __getstate__(self) -> dict[str, Any]:
-        return attrs.asdict(self, recurse=False)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        for name, value in state.items():
-            object.__setattr__(self, name, value)

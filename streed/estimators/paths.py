@@ -10,7 +10,8 @@ lambda.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable
 from fractions import Fraction
 
 import attrs
@@ -45,8 +46,8 @@ def complexity_path(solve: Solve) -> list[Step]:
 
     Raises InputError where a solve stopped before its proof: then nothing is known of the trees between.
     """
-    small = _step(_proved(solve(max_nodes=0, cost_complexity=0)), Fraction(0))
-    large = _step(_proved(solve(cost_complexity=0)), Fraction(0))
+    small = _step(solve(max_nodes=0, cost_complexity=0))
+    large = _step(solve(cost_complexity=0))
     hull = [small]
     waiting = [large] if large.n_nodes > 0 else []
     while waiting:
@@ -56,18 +57,15 @@ def complexity_path(solve: Solve) -> list[Step]:
             waiting.pop()
             continue
         rounded = cost.limit_denominator(_DIGITS)
-        found = _step(_proved(solve(cost_complexity=_as_cost(rounded))), rounded)
+        found = _step(solve(cost_complexity=_as_cost(rounded)), rounded)
         gained = first.loss + rounded * first.n_nodes - (found.loss + rounded * found.n_nodes)
         if gained > _tolerance(first, last) and first.n_nodes < found.n_nodes < last.n_nodes:
             waiting.append(found)
         else:
             hull.append(waiting.pop())
-    steps = [hull[0]]
-    for step in hull[1:]:
-        cost = (steps[-1].loss - step.loss) / (step.n_nodes - steps[-1].n_nodes)
-        steps[-1] = attrs.evolve(steps[-1], from_cost=cost)
-        steps.append(step)
-    return steps[::-1]
+    for at, (small, large) in enumerate(itertools.pairwise(hull)):
+        hull[at] = attrs.evolve(small, from_cost=(small.loss - large.loss) / (large.n_nodes - small.n_nodes))
+    return hull[::-1]
 
 
 def size_path(solve: Solve, most: int | None = None) -> list[Step]:
@@ -75,19 +73,14 @@ def size_path(solve: Solve, most: int | None = None) -> list[Step]:
 
     Raises InputError where a solve stopped before its proof.
     """
-    best = _step(_proved(solve(cost_complexity=0)), Fraction(0))
+    best = _step(solve(cost_complexity=0))
     steps: list[Step] = []
     while True:
         budget = len(steps)
-        step = _step(_proved(solve(max_nodes=budget, cost_complexity=0)), Fraction(0))
+        step = _step(solve(max_nodes=budget, cost_complexity=0))
         steps.append(step)
         if abs(step.loss - best.loss) <= _tolerance(step, best) or budget == most or budget == best.n_nodes:
             return steps
-
-
-def values(steps: Sequence[Step], maximize: bool) -> list[float]:
-    """What the steps are worth in the task's units, nodes apart."""
-    return [-float(step.loss) if maximize else float(step.loss) for step in steps]
 
 
 def is_interrupted(result: Result) -> bool:
@@ -95,19 +88,15 @@ def is_interrupted(result: Result) -> bool:
     return bool(result.stats["stopped"] == "interrupt")
 
 
-def _proved(result: Result) -> Result:
+def _step(result: Result, cost: Fraction = Fraction(0)) -> Step:
+    """The tree of a solve with that cost per node; raises InputError where it is not proved, or has no one number."""
     if is_interrupted(result):
         raise KeyboardInterrupt
     if result.status != "optimal":
         raise InputError("time_limit", "a solve of the path stopped early", "allow more time, or smaller trees")
     if not isinstance(result.value, (int, float, Fraction)):
-        raise InputError(
-            "task", "its values are tuples, which no cost of nodes trades off", "give a task of one number"
-        )
-    return result
-
-
-def _step(result: Result, cost: Fraction) -> Step:
+        found = "its values are tuples, which no cost of nodes trades off"
+        raise InputError("task", found, "give a task of one number")
     assert result.tree is not None
     nodes = result.tree.n_branches
     # What is shown is rounded; a rate of errors is found again as the fraction that it is.

@@ -26,25 +26,8 @@ TABLE = """age,day,city,flag,y
 LABELS = ["no", "yes", "no", "yes", "yes", "no"]
 
 
-@pytest.fixture
-def table(tmp_path: Path) -> str:
-    path = tmp_path / "table.csv"
-    path.write_text(TABLE, encoding="utf-8")
-    return str(path)
-
-
-def test_every_threshold_of_numbers_and_dates(table: str, tmp_path: Path) -> None:
-    out = str(tmp_path / "tree.json")
-    said = run("solve", table, "--target", "y", "--cuts", "all", "--max-depth", "2", "--out", out)
-    assert said.stderr.splitlines()[0] == "all thresholds of age (5 values), day (5 values)"
-    saved = json.loads(Path(out).read_text(encoding="utf-8"))
-    assert saved["claims"]["roles"]["target"] == "y"
-    assert run("predict", out, table).stdout.split() == LABELS
-    assert "not ok" not in run("verify", out, table).stdout
-
-
 @pytest.mark.parametrize("column", ["age", "day"])
-def test_trees_on_one_column(column: str, table: str, tmp_path: Path) -> None:
+def test_trees_on_one_column(column: str, tmp_path: Path) -> None:
     rows = [
         dict(zip(TABLE.splitlines()[0].split(","), line.split(","), strict=True)) for line in TABLE.splitlines()[1:]
     ]

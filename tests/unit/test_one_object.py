@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from typing import Any
 
 import numpy as np
@@ -60,16 +59,6 @@ def test_all_of_them_have_one_tree(fitted: Any) -> None:
     for other in (OptimalTreeClassifier(), 3, None):
         with pytest.raises(InputError, match="has no tree"):
             to_sql(other)
-
-
-def test_only_columns_that_the_table_has_are_named(fitted: Any) -> None:
-    X, _ = ages()
-    base = sqlite3.connect(":memory:")
-    X.to_sql("people", base, index=False)
-    found = [row[-1] for row in base.execute(to_sql(fitted, "people"))]
-    base.close()
-    assert found == fitted.predict(X).tolist()
-    assert "age<=" not in to_sql(fitted)
 
 
 def test_onnx_takes_the_raw_table(fitted: Any) -> None:
