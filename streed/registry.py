@@ -144,7 +144,7 @@ def _make(written: str, parameters: Mapping[str, str], known: Mapping[str, Entry
     entry = known.get(name.strip())
     if entry is None:
         raise InputError(argument, f"there is no {name.strip()!r}", f"use one of {', '.join(known)}")
-    positional, named = _arguments(rest, written, argument) if bracket else ([], {})
+    positional, named = read_arguments(rest, written, argument) if bracket else ([], {})
     for key, text in parameters.items():
         named[key] = literal(text)
     for key in named:
@@ -162,7 +162,8 @@ def _make(written: str, parameters: Mapping[str, str], known: Mapping[str, Entry
         raise InputError(argument, f"{written}: {error}", "see `streed tasks` for the parameters") from error
 
 
-def _arguments(rest: str, written: str, argument: str) -> tuple[list[Any], dict[str, Any]]:
+def read_arguments(rest: str, written: str, argument: str) -> tuple[list[Any], dict[str, Any]]:
+    """The literals of a call, of which `rest` stands behind the bracket; raises InputError where it has others."""
     try:
         call = ast.parse(f"f({rest}", mode="eval").body
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
@@ -173,6 +174,6 @@ def _arguments(rest: str, written: str, argument: str) -> tuple[list[Any], dict[
             raise ValueError("** is not understood")
     except (ValueError, SyntaxError, RecursionError, MemoryError) as error:
         raise InputError(
-            argument, f"{written!r} cannot be read ({error})", "write name(0.01) or name(lam=0.01)"
+            argument, f"{written!r} cannot be read ({error})", "write literals, as in name(0.01) or name(lam=0.01)"
         ) from error
     return positional, named

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import importlib
 import importlib.util
 import sys
@@ -26,7 +25,7 @@ def load_task(written: str) -> Task | type[Task]:
             made: Task | type[Task] = found
             return made
         raise InputError("task", f"{name!r} in {place!r} is no Task", "name a class or an instance of one")
-    positional, named = _literals(f"{name}({rest}", written)
+    positional, named = registry.read_arguments(rest, written, "task")
     try:
         task = found(*positional, **named)
     except StreedError:
@@ -92,16 +91,3 @@ def _run(load: Any, place: str, name: str | None) -> Any:
             sys.modules.pop(name, None)
         said = f"{type(error).__name__}: {error}"
         raise InputError("task", f"{place!r} cannot be imported ({said})", "make it run with python first") from error
-
-
-def _literals(call: str, written: str) -> tuple[list[Any], dict[str, Any]]:
-    try:
-        node = ast.parse(call, mode="eval").body
-        if not isinstance(node, ast.Call) or any(keyword.arg is None for keyword in node.keywords):
-            raise ValueError("not one call")
-        named = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in node.keywords}
-        return [ast.literal_eval(argument) for argument in node.args], named
-    except (ValueError, SyntaxError, RecursionError, MemoryError) as error:
-        raise InputError(
-            "task", f"{written!r} cannot be read ({error})", "write MyTask(0.5) or MyTask(weight=0.5), with literals"
-        ) from error

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from click.testing import CliRunner, Result
 
-from streed.cli.app import app
 from streed.cli.loading import load_task
 from streed.errors import InputError
+from tests.unit.shell import run, run_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 pytestmark = pytest.mark.compiles
+
+FEW = ("--no-engine", "--examples", "15")
 
 SOURCE = """
 import attrs
@@ -63,28 +63,20 @@ def file(tmp_path: Path) -> Iterator[str]:
         sys.modules.pop(name, None)
 
 
-def run(*arguments: str, code: int = 0) -> Result:
-    result = CliRunner().invoke(app, ["check", *arguments, "--no-engine", "--examples", "15"], prog_name="streed")
-    assert result.exit_code == code, (result.output, result.exception)
-    return result
-
-
 @pytest.mark.parametrize("name", ["Counts", "Counts(0.5)", "Counts(weight=2)", "twice"])
 def test_a_separable_task(file: str, name: str) -> None:
-    assert run(f"{file}:{name}").stdout.startswith("Counts: no law violated\n  holds ")
+    assert run("check", f"{file}:{name}", *FEW).stdout.startswith("Counts: no law violated\n  holds ")
 
 
 def test_a_shipped_task_and_the_engine() -> None:
-    arguments = ["check", "sparse-accuracy(0.1)", "--examples", "3", "--json"]
-    result = CliRunner().invoke(app, arguments, prog_name="streed")
-    assert result.exit_code == 0, result.output
-    found = {each["law"]: each for each in json.loads(result.stdout)["findings"]}
+    findings = run_json("check", "sparse-accuracy(0.1)", "--examples", "3")["findings"]
+    found = {each["law"]: each for each in findings}
     assert found["drivers equal recursion"]["verdict"] == "holds"
     assert "depth-first" in found["drivers equal recursion"]["note"]
 
 
 def test_a_task_that_breaks_the_contract(file: str) -> None:
-    result = run(f"{file}:Wrong", code=2)
+    result = run("check", f"{file}:Wrong", *FEW, code=2)
     assert result.stdout == ""
     (line,) = result.stderr.splitlines()
     assert line.startswith("error: Wrong.leaf_cost(State(rows=1, n=(1,)), 0) raised this state has no statistic 'm'")
@@ -96,7 +88,7 @@ REFUSED = {
     "no task": (":number", "'number' in .* is no Task"),
     "makes no task": (":datasets()", "makes .*; name a task"),
     "too many arguments": (":Counts(1, 2)", "give the arguments that it takes"),
-    "no literals": (":Counts(x)", "with literals"),
+    "no literals": (":Counts(x)", "write literals"),
 }
 
 

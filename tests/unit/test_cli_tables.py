@@ -9,9 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from streed.cli.app import app
 from streed.tree import Tree
 from tests.unit.shell import run
 
@@ -64,25 +62,19 @@ def write(path: Path, n: int = 120) -> Path:
     return path
 
 
-def both(*arguments: str) -> tuple[str, str]:
-    result = CliRunner().invoke(app, list(arguments), prog_name="streed")
-    assert result.exit_code == 0, (result.output, result.exception)
-    return result.stdout, result.stderr
-
-
 @pytest.mark.parametrize("options", [(), ("--cuts", "4")], ids=["default", "cuts"])
 def test_solve_verify_predict(tmp_path: Path, options: tuple[str, ...]) -> None:
     data, saved = str(write(tmp_path / "ship.csv")), str(tmp_path / "tree.json")
     arguments = ("solve", data, "--target", "survived", "--max-depth", "3", "--out", saved, "--json", *options)
-    stdout, told = both(*arguments)
-    answer = json.loads(stdout)
+    said = run(*arguments)
+    answer, told = json.loads(said.stdout), said.stderr
     assert answer["status"] == "optimal"
     assert answer["value"] <= 4
     assert "age (" in told
     assert "boarded (" in told
     assert "sex" not in told  # texts are no numbers to cut
-    assert "MISMATCH" not in both("verify", saved, data)[0]
-    predicted = list(map(int, both("predict", saved, data)[0].split()))
+    assert "MISMATCH" not in run("verify", saved, data).stdout
+    predicted = list(map(int, run("predict", saved, data).stdout.split()))
     with Path(data).open(encoding="utf-8") as file:
         truth = [int(row["survived"]) for row in csv.DictReader(file)]
     assert sum(p != t for p, t in zip(predicted, truth, strict=True)) == answer["value"]
@@ -93,18 +85,16 @@ def test_solve_verify_predict(tmp_path: Path, options: tuple[str, ...]) -> None:
 def test_predictions_refuse_what_the_tree_does_not_know(tmp_path: Path) -> None:
     data, saved, new = tmp_path / "a.csv", str(tmp_path / "tree.json"), tmp_path / "new.csv"
     data.write_text("age,y\n1.5,0\n2.5,0\n7.5,1\n9.5,1\n", encoding="utf-8")
-    both("solve", str(data), "--target", "y", "--max-depth", "1", "--out", saved)
+    run("solve", str(data), "--target", "y", "--max-depth", "1", "--out", saved)
     new.write_text("age\n3\n8\n", encoding="utf-8")
-    assert both("predict", saved, str(new))[0].split() == ["0", "1"]
+    assert run("predict", saved, str(new)).stdout.split() == ["0", "1"]
     new.write_text("age\n3\n\nNA\n", encoding="utf-8")
-    shown, told = both("predict", saved, str(new))
-    assert shown.split() == ["0", "0"]
-    assert told == (
+    said = run("predict", saved, str(new))
+    assert said.stdout.split() == ["0", "0"]
+    assert said.stderr == (
         "warning: column 'age' has a missing value in row 1 (counted from 0), which its data did not have; "
         "1 such values take the branch of more rows\n"
     )
     for text in ("size\n3\n", "age\nold\n"):
         new.write_text(text, encoding="utf-8")
-        result = CliRunner().invoke(app, ["predict", saved, str(new)], prog_name="streed")
-        assert result.exit_code == 2
-        assert "'age'" in result.stderr
+        assert "'age'" in run("predict", saved, str(new), code=2).stderr
