@@ -142,8 +142,11 @@ class Result:
 
     @property
     def searched_over(self) -> str:
-        """Among which splits the tree is best, such as "all 22,599 thresholds"."""
-        return str(self.stats.get("searched_over", ""))
+        """Among which splits the tree is best, and what is known of the others."""
+        from streed.tree.claims import extent_text
+
+        extent, bound = self.stats.get("searched_over", ""), self.stats.get("bound_over_all_thresholds")
+        return extent_text(extent, bound, self.task.larger_is_better)
 
     @property
     def _is_front(self) -> bool:

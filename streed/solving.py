@@ -25,10 +25,12 @@ from streed.reoptimise import reoptimised
 from streed.result import Result
 from streed.task import Task, Totals
 from streed.task.algebra import as_costs, gain_sign, objective
+from streed.task.analysis.cut_loss import OVER_ALL, bound_over_all
 from streed.task.analysis.extent import affordable
 from streed.task.contract import check_contract, is_shipped
 from streed.task.positive import positive_class
 from streed.tree import Claims, Tree
+from streed.tree.claims import extent_text
 from streed.tree.declarations import check_declarations
 from streed.tree.evaluation import count_rows, leaf_displays
 
@@ -186,6 +188,8 @@ class Solving:
         if bound is None and outcome.lower is not None:
             score_bound = self.task.score(outcome.lower, self._totals)
             bound = readable_bound(score_bound, None, upper=larger, real=outcome.real)
+        extent, over_all = self.data.extent, self._bound_over_all(outcome)
+        over = extent_text(extent, over_all, larger)
         front = []
         for solution in outcome.solutions:
             if self.data.frequency is not None:
@@ -194,39 +198,56 @@ class Solving:
             value = readable(score, real=outcome.real)
             if score_bound is not None:
                 bound = readable_bound(score_bound, score, upper=larger, real=outcome.real)
-            front.append((value, self._tree(solution, outcome.unit, (value, bound), status)))
+            front.append((value, self._tree(solution, outcome.unit, (value, bound), status, over)))
         front.sort(key=operator.itemgetter(0), reverse=larger)
         best = front[0][0] if front else None
         if not self._listener.silent:
             self._listener.finish(self._progress(best, bound, int(outcome.stats["nodes"]), "done"))
-        stats = self._stats(outcome)
+        stats = self._stats(outcome, extent, over_all)
         if not front:
             lower, upper = (None, None) if status == "infeasible" else self._bounds(None, bound)
             return Result(None, None, status, lower, upper, stats, self.task)
         value, tree = front[0]
         return Result(value, tree, status, *self._bounds(value, bound), stats, self.task, tuple(front))
 
-    def _tree(self, solution: Solution, unit: Any, known: tuple[Any, Any], status: str) -> Tree:
-        """The tree of a solution, of a known value and bound, with what is claimed of it and what its leaves show."""
+    def _bound_over_all(self, outcome: Outcome) -> Any:
+        """What no tree over all thresholds is better than, where only some were tried; None where not known."""
+        problem, data = self.problem, self.data
+        if not (outcome.solutions and data.is_cut) or problem.min_leaf > 1:
+            return None
+        if outcome.score_bound is not None or outcome.lower is None:
+            return None
+        limits = (problem.max_depth, problem.max_nodes)
+        least = bound_over_all(problem.task, data, outcome.lower, limits, self._totals)
+        if least is None:
+            return None
+        score = self.task.score(least, self._totals)
+        return readable_bound(score, None, upper=self._larger, real=outcome.real)
+
+    def _tree(self, solution: Solution, unit: Any, known: tuple[Any, Any], status: str, over: str) -> Tree:
+        """The tree of a solution, with what is claimed of it, and what its leaves show if it is not their labels.
+
+        `known`: its value and the bound; `over`: among which splits it is the best.
+        """
         task, data = self.problem.task, self.data
         cuts = data.max_cuts if isinstance(data.max_cuts, int) else None
         trees, gains, rows = self.asked.trees, gain_sign(self.task), solution.root.rows
         bounds = self._bounds(*known)
-        claims = Claims(
-            self.task, known[0], *bounds, status, rows, *trees, None, data.extent, cuts, gains, self._positive
-        )
+        claims = Claims(self.task, known[0], *bounds, status, rows, *trees, None, over, cuts, gains, self._positive)
         tree = Tree.grown(solution.root, data, tuple(task.labels(data)), unit=unit, shown=solution.shown, claims=claims)
         if solution.shown is not None or task.shows_labels:
             return tree
         return attrs.evolve(tree, shown=leaf_displays(tree, task, data, self.problem.sums))
 
-    def _stats(self, outcome: Outcome) -> dict[str, Any]:
+    def _stats(self, outcome: Outcome, extent: str, over_all: Any) -> dict[str, Any]:
         stats = {**outcome.stats}
         if "trace" in stats:
             trace = stats["trace"]
             stats["trace"] = [(at, self._shown(best), self._shown(low), nodes) for at, best, low, nodes in trace]
+        stats["searched_over"] = extent
+        if over_all is not None:
+            stats[OVER_ALL] = over_all
         return stats | {
-            "searched_over": self.data.extent,
             "stopped": outcome.stopped,
             "seconds_compile": self.compilation.seconds,
             "seconds_total": time.perf_counter() - self.begin,

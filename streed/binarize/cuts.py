@@ -42,7 +42,7 @@ class Spread:
         if self.column.kind is Kind.NUMBER:
             return between(low, high, whole=self.column.is_whole)
         none = np.zeros(0, np.int64)
-        return OrderedValues(self.values, self.column.kind, False, none).threshold(cut)
+        return OrderedValues(self.values, self.column.kind, False, none, self.column.zone).threshold(cut)
 
 
 def spread(column: Values, weights: Array | None = None) -> Spread:

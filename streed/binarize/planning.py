@@ -118,7 +118,7 @@ def _plain(name: str, raw: Values, listed: bool, settings: Settings) -> ColumnRe
     """The recipe of a column that needs no thresholds, or None."""
     gaps = int(raw.missing.sum())
     said = f", {gaps} missing" if gaps else ""
-    kind = raw.kind
+    kind, zone = raw.kind, raw.zone
     if gaps == len(raw.missing):
         return ColumnRecipe(name, kind, note="all missing")
     if is_binary(raw):
@@ -127,7 +127,7 @@ def _plain(name: str, raw: Values, listed: bool, settings: Settings) -> ColumnRe
         return _category(name, raw, settings, said, listed)
     present = raw.present
     if len(set(present)) == 1 if isinstance(present, list) else (present == present[0]).all():
-        return ColumnRecipe(name, kind, missing=gaps > 0, note=f"constant{said}")
+        return ColumnRecipe(name, kind, missing=gaps > 0, note=f"constant{said}", zone=zone)
     if kind is Kind.BOOLEAN:
         return ColumnRecipe(name, kind, categories=(0, 1), missing=gaps > 0, note=f"0 or 1{said}")
     return None
@@ -190,4 +190,4 @@ def _cut(name: str, found: Spread, cuts: Sequence[int]) -> ColumnRecipe:
         note += ", no cut tells the labels apart"
     thresholds = tuple(dict.fromkeys(found.threshold(cut) for cut in cuts))
     steps = raw.order or () if raw.is_scale and cuts else ()
-    return ColumnRecipe(name, raw.kind, thresholds, steps, missing=gaps > 0, note=note)
+    return ColumnRecipe(name, raw.kind, thresholds, steps, missing=gaps > 0, note=note, zone=raw.zone)

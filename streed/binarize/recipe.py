@@ -43,6 +43,8 @@ class ColumnRecipe:
     """The most frequent category: where a multiway column sends values that it was not made for."""
     note: str = ""
     """What was found, and what was left out and why."""
+    zone: str | None = None
+    """Of dates that have one."""
 
     @property
     def outputs(self) -> tuple[Column, ...]:
@@ -98,7 +100,7 @@ class ColumnRecipe:
             unseen_values(self.name, raw, missing, unseen, way)
         if self.kind is Kind.CATEGORY:
             return self._category_codes(raw, unseen, way)
-        held = numbers_like(self.name, self.kind, raw)
+        held = numbers_like(self.name, self.kind, raw, self.zone)
         if self.kind is Kind.BOOLEAN:
             strange = ~(missing | (held == 0) | (held == 1))
             if strange.any():
@@ -113,7 +115,7 @@ class ColumnRecipe:
         return np.hstack(parts)
 
     def _written(self, threshold: int | float) -> str:
-        return threshold_text(threshold, self.kind, self.categories)
+        return threshold_text(threshold, self.kind, self.categories, self.zone)
 
     @property
     def asked(self) -> tuple[Any, ...]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from streed.data.roles import Roles
     from streed.tree import Tree
 
-_TOLD = ("limits", "trace", "searched_over")
+_TOLD = ("limits", "trace", "searched_over", "bound_over_all_thresholds")
 """Statistics that are said elsewhere, or are too long."""
 
 

@@ -48,6 +48,8 @@ class Column:
     """Of an ordered column, what its values are: a split is at a threshold, and has two children."""
     has_gaps: bool = False
     """Whether rows had no value when it was first read; a column of categories has a child for them."""
+    zone: str | None = None
+    """Of dates that have one."""
     other: bool = False
     """Whether values that have no child of their own share one."""
     usual: int = attrs.field(default=0, eq=False, repr=False)
@@ -68,7 +70,7 @@ class Column:
         """The threshold of a cut of this ordered column as text; raises ValueError where the cut has none."""
         if cut.threshold is None or self.scale is None:
             raise ValueError(f"no threshold of column {self.name!r}")
-        return threshold_text(cut.threshold, self.scale, self.categories)
+        return threshold_text(cut.threshold, self.scale, self.categories, self.zone)
 
     def codes(self, read: Values, unseen: str) -> Array:
         """(m,) uint8: the codes of new values; `unseen` as in `unseen_values`. Raises InputError for another kind."""
@@ -109,8 +111,8 @@ def code_column(
     assert isinstance(numbers, np.ndarray)
     if numbers.dtype.kind == "b":
         numbers = numbers.astype(np.int64)
-    found, ranks = rank(numbers, read.gaps, scale, weights, max_cuts)
-    return Column(name, categories, False, scale, read.gaps is not None), ranks, found
+    found, ranks = rank(numbers, read.gaps, scale, weights, max_cuts, read.zone)
+    return Column(name, categories, False, scale, read.gaps is not None, read.zone), ranks, found
 
 
 def _scale_of(read: Values) -> Kind | None:
@@ -142,7 +144,7 @@ def _column_of_categories(name: str, read: Values, listed: bool) -> Column:
     names = tuple(f"({each})" if each in chosen.asked else each for each in extra)
     categories = (*chosen.asked, *names)
     usual = len(chosen.asked) if chosen.other else chosen.usual
-    return Column(name, categories, len(categories) > 2, None, gaps, chosen.other, usual)
+    return Column(name, categories, len(categories) > 2, None, gaps, None, chosen.other, usual)
 
 
 @attrs.frozen
@@ -199,29 +201,27 @@ def places(read: Values, categories: Sequence[Any]) -> Array:
     return np.fromiter((-1 if value is None else known.get(value, -1) for value in values), np.int64, len(values))
 
 
-def numbers_like(name: str, kind: Kind, read: Values) -> Array:
+def numbers_like(name: str, kind: Kind, read: Values, zone: str | None = None) -> Array:
     """(m,) the numbers of new values in a column of that kind, any where missing.
 
-    Raises InputError for values of another kind, dates of a zone where those before had none among them.
+    Raises InputError for values of another kind, and for dates of a zone where those before had none, or without one
+    where those before had one.
     """
     if read.missing.all():
         return np.zeros(len(read.values))
     truth = (Kind.NUMBER, Kind.BOOLEAN)
-    if {kind, read.kind} == {Kind.DATE, Kind.MOMENT}:
-        found = f"column {name!r} has {_NAMES[read.kind]} such as {read.example()}, and held {_NAMES[kind]} before"
-        raise InputError("X", found, "give dates as the data had them")
     if not (kind is read.kind or (kind in truth and read.kind in truth)):
         found = f"column {name!r} has values such as {read.example()!r}, and held {_NAMES[kind]} before"
         raise InputError("X", found, "give the same kind of values")
+    if kind is Kind.DATE and (zone is None) != (read.zone is None):
+        has, held = ("a zone", "none") if zone is None else ("no zone", zone)
+        found = f"column {name!r} has dates such as {read.example()} of {has}, and held dates of {held} before"
+        raise InputError("X", found, "give dates as the data had them")
     assert isinstance(read.values, np.ndarray)
     return read.values.astype(np.int64) if read.values.dtype.kind == "b" else read.values
 
 
-_NAMES = {kind: f"{kind.value}s" for kind in Kind} | {
-    Kind.BOOLEAN: "truth values",
-    Kind.CATEGORY: "texts",
-    Kind.MOMENT: "dates of a zone",
-}
+_NAMES = {kind: f"{kind.value}s" for kind in Kind} | {Kind.BOOLEAN: "truth values", Kind.CATEGORY: "texts"}
 
 UNSEEN = ("error", "warn", "ignore")
 

@@ -1,11 +1,13 @@
 """Dates, clock times and durations as whole numbers of microseconds, and back as text.
 
-A date counts from 1970; one of a zone counts, and is written, in UTC.
+A date counts from 1970; one of a zone counts in UTC, and is written in its zone, with the hours that it is off.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+import re
+import zoneinfo
 from collections.abc import Iterable
 from typing import Any
 
@@ -15,9 +17,12 @@ MICROSECOND = dt.timedelta(microseconds=1)
 _DAY = 24 * 3600 * 10**6
 EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - dates without a zone stay so
 EPOCH_UTC = EPOCH.replace(tzinfo=dt.UTC)
+UTC = "UTC"
 
 FIRST, LAST = (-62_135_596_800_000_000, 253_402_300_799_999_999)
 """The years 1 to 9999, which Python and SQL have dates of."""
+
+_OFFSET = re.compile(r"(?:UTC)?([+-])([0-9]{2}):?([0-9]{2})")
 
 
 def microseconds(moment: Any) -> int:
@@ -31,23 +36,57 @@ def microseconds(moment: Any) -> int:
     return (moment - (EPOCH if moment.tzinfo is None else EPOCH_UTC)) // MICROSECOND  # type: ignore[no-any-return]
 
 
-def have_zones(zones: Iterable[Any]) -> bool:
-    """Whether these (tzinfo or None) are zones; raises ValueError where only some are."""
-    found = {zone is not None for zone in zones}
-    if len(found) > 1:
+def zone_of(zones: Iterable[Any]) -> str | None:
+    """The name of the zone that all these (tzinfo or None) are, UTC where they differ, None where all are None.
+
+    Raises ValueError where only some are None.
+    """
+    names = {None if zone is None else zone_name(zone) for zone in zones}
+    if None in names and len(names) > 1:
         raise ValueError("moments with and without a zone")
-    return True in found
+    return names.pop() if len(names) == 1 else UTC
 
 
-def moment_of(moment: int, *, zoned: bool = False) -> dt.datetime:
-    """Microseconds since 1970 as a datetime, of UTC if it is `zoned`."""
-    return (EPOCH_UTC if zoned else EPOCH) + moment * MICROSECOND
+def zone_name(zone: Any) -> str:
+    """The name of a tzinfo or of a zone as a table library has it: of the database, or how far it is off UTC."""
+    name = zone if isinstance(zone, str) else getattr(zone, "key", None) or getattr(zone, "zone", None)
+    if name is None:
+        off = zone.utcoffset(None)
+        name = UTC if off is None else str(dt.timezone(off))
+    found = _OFFSET.fullmatch(name)
+    if found is not None:
+        return UTC if found[2] == found[3] == "00" else f"{found[1]}{found[2]}:{found[3]}"
+    return name if _info(name) is not None else UTC
 
 
-def date_text(moment: int, *, zoned: bool = False) -> str:
+def _info(name: str) -> dt.tzinfo | None:
+    found = _OFFSET.fullmatch(name)
+    if found is not None:
+        off = dt.timedelta(hours=int(found[2]), minutes=int(found[3]))
+        return dt.timezone(-off if found[1] == "-" else off) if off < dt.timedelta(days=1) else None
+    if name == UTC:
+        return dt.UTC
+    try:
+        return zoneinfo.ZoneInfo(name)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):  # of another computer
+        return None
+
+
+def moment_of(moment: int, zone: str | None) -> dt.datetime:
+    """The moment in its zone; in UTC where this computer does not know it, or the year there is none of 1 to 9999."""
+    if zone is None:
+        return EPOCH + moment * MICROSECOND
+    found = EPOCH_UTC + moment * MICROSECOND
+    try:
+        return found.astimezone(_info(zone) or dt.UTC)
+    except OverflowError:
+        return found
+
+
+def date_text(moment: int, zone: str | None = None) -> str:
     """Microseconds since 1970 as ISO 8601, as short as it can be: of no zone, the date alone at midnight."""
-    found = moment_of(moment, zoned=zoned)
-    return found.date().isoformat() if not zoned and found.time() == dt.time() else found.isoformat()
+    found = moment_of(moment, zone)
+    return found.date().isoformat() if zone is None and found.time() == dt.time() else found.isoformat()
 
 
 def clock(time: dt.time) -> int:

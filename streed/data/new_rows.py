@@ -85,7 +85,7 @@ def numbers_of(column: Column, read: Values, unseen: str) -> Numbers:
     if missing.any() and not column.has_gaps:
         unseen_values(column.name, read, missing, unseen, "take the branch of more rows")
     if column.scale is not Kind.CATEGORY:
-        return Numbers(numbers_like(column.name, column.scale, read), missing)
+        return Numbers(numbers_like(column.name, column.scale, read, column.zone), missing)
     found = places(read, column.categories)
     strange = (found < 0) & ~missing
     if strange.any():

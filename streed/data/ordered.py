@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from streed.data.moments import clock_text, date_text, duration_text
+from streed.data.moments import MICROSECOND, clock_text, date_text, duration_text, moment_of
 from streed.data.thresholds import at_most, between, between_durations, between_integers, between_moments
 
 if TYPE_CHECKING:
@@ -30,8 +30,6 @@ class Kind(enum.StrEnum):
     """0 and 1."""
     DATE = "date"
     """Microseconds since 1970."""
-    MOMENT = "moment"
-    """A date of a zone: microseconds since 1970 in UTC."""
     DURATION = "duration"
     """Microseconds."""
     TIME = "time"
@@ -40,7 +38,7 @@ class Kind(enum.StrEnum):
     """Texts; of an ordered column, places in the declared order of the categories."""
 
 
-TIMES = (Kind.DATE, Kind.MOMENT, Kind.DURATION, Kind.TIME)
+TIMES = (Kind.DATE, Kind.DURATION, Kind.TIME)
 """The kinds whose numbers are microseconds."""
 
 
@@ -80,6 +78,8 @@ class OrderedValues:
     """Whether some rows have no value; their rank is m."""
     cuts: Array
     """(c,) int64, ascending: there may be a threshold behind the values of these ranks."""
+    zone: str | None = None
+    """Of dates: the zone whose days a threshold begins, if it can."""
 
     @property
     def gap_rank(self) -> int:
@@ -91,10 +91,10 @@ class OrderedValues:
         low, high = self.values[limit], self.values[limit + 1]
         if self.scale is Kind.CATEGORY:
             return int(low)
+        if self.scale in (Kind.DATE, Kind.TIME):
+            return between_moments(int(low), int(high), self._off)
         if self.scale is Kind.DURATION:
             return between_durations(int(low), int(high))
-        if self.scale in TIMES:
-            return between_moments(int(low), int(high))
         if self.values.dtype.kind == "f":
             return between(float(low), float(high))
         if self.values.dtype.kind in "iu" or (isinstance(low, int) and isinstance(high, int)):
@@ -106,6 +106,11 @@ class OrderedValues:
         if cut.threshold is None:
             return len(self.values) - 1
         return int(np.count_nonzero(at_most(self.values, cut.threshold))) - 1
+
+    def _off(self, moment: int) -> int:
+        """How many microseconds the clocks of the zone are ahead of UTC at a moment."""
+        off = None if self.zone is None else moment_of(moment, self.zone).utcoffset()
+        return 0 if off is None else off // MICROSECOND
 
     @property
     def n_questions(self) -> int:
@@ -161,6 +166,7 @@ def rank(
     scale: Kind,
     weights: Array | None,
     max_cuts: int | None,
+    zone: str | None = None,
 ) -> tuple[OrderedValues, Array]:
     """The values of a column and the rank of every row, (n,) int32.
 
@@ -180,7 +186,7 @@ def rank(
         held = weights if weights is None or missing is None else weights[~missing]
         totals = np.bincount(ranks_of, weights=held, minlength=len(values)).astype(np.float64)
         cuts = np.array(quantiles(totals, max_cuts), np.int64)
-    return OrderedValues(values, scale, missing is not None, cuts), ranks
+    return OrderedValues(values, scale, missing is not None, cuts, zone), ranks
 
 
 def _distinct(numbers: Array) -> tuple[Array, Array]:
@@ -208,13 +214,13 @@ def quantiles(totals: Array, most: int) -> list[int]:
     return sorted(set(nearest.tolist()))
 
 
-def threshold_text(threshold: int | float, scale: Kind, categories: tuple[Any, ...]) -> str:
+def threshold_text(threshold: int | float, scale: Kind, categories: tuple[Any, ...], zone: str | None = None) -> str:
     """The threshold as text: a number as `repr` has it, but whole ones without a point; dates and times by ISO 8601.
 
-    A date of a zone is written in UTC; a duration in days and hours.
+    A date of a zone is written in it; a duration in days and hours.
     """
-    if scale in (Kind.DATE, Kind.MOMENT):
-        return date_text(int(threshold), zoned=scale is Kind.MOMENT)
+    if scale is Kind.DATE:
+        return date_text(int(threshold), zone)
     if scale in _WRITTEN:
         return _WRITTEN[scale](int(threshold))
     if scale is Kind.CATEGORY:

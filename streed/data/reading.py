@@ -15,7 +15,7 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from streed.data.moments import FIRST, LAST, check_unit, clock, duration, have_zones, microseconds
+from streed.data.moments import FIRST, LAST, check_unit, clock, duration, microseconds, zone_name, zone_of
 from streed.data.ordered import TIMES, Kind, threshold_text
 from streed.data.single_values import (
     Held,
@@ -56,6 +56,8 @@ class Values:
     """The declared order of the categories, of a categorical or enum type."""
     is_scale: bool = False
     """Whether the type says that the categories are steps of a scale."""
+    zone: str | None = None
+    """The zone of dates that have one; they count in UTC."""
 
     @property
     def missing(self) -> Array:
@@ -83,7 +85,7 @@ class Values:
         held: list[Any] = self.values.tolist() if isinstance(self.values, np.ndarray) else list(self.values)
         write: Callable[[Any], Any] | None = int if self.is_whole else None
         if self.kind in TIMES:
-            write = lambda value: threshold_text(value, self.kind, ())  # noqa: E731
+            write = lambda value: threshold_text(value, self.kind, (), self.zone)  # noqa: E731
         if self.gaps is None:
             return held if write is None else list(map(write, held))
         pairs = zip(held, self.gaps.tolist(), strict=True)
@@ -196,7 +198,8 @@ class _Reader:
         array = numpy_of(series)
         if array is None or array.dtype.kind not in ("buif" if self.objects else "buifmM"):
             return Held(series.to_list(), gaps)
-        return Held(array, gaps, zoned=getattr(series.dtype, "time_zone", None) is not None)
+        zone = getattr(series.dtype, "time_zone", None)
+        return Held(array, gaps, zone=None if zone is None else zone_name(zone))
 
     # -- what they are -----------------------------------------------------------------------------------------------
 
@@ -205,7 +208,7 @@ class _Reader:
         held = self.held(x)
         gaps = held.missing()
         if isinstance(held.values, np.ndarray):
-            return self._of_array(held.values, gaps, held.zoned)
+            return self._of_array(held.values, gaps, held.zone)
         present = held.values
         if gaps is not None:
             present = [value for value, gap in zip(held.values, gaps.tolist(), strict=True) if not gap]
@@ -213,13 +216,13 @@ class _Reader:
             return self._spread(self._of_objects(present), gaps)
         return self._spread(self._categorical(present, held.order, held.is_scale), gaps)
 
-    def _of_array(self, x: Array, gaps: Array | None, zoned: bool) -> Values:
+    def _of_array(self, x: Array, gaps: Array | None, zone: str | None) -> Values:
         kind = x.dtype.kind
         if kind == "b":
             return Values(Kind.BOOLEAN, x, gaps)
         if kind in "mM":
-            dates = Kind.MOMENT if zoned else Kind.DATE
-            return Values(dates if kind == "M" else Kind.DURATION, self._moments(x, gaps), gaps)
+            moments = self._moments(x, gaps)
+            return Values(Kind.DATE if kind == "M" else Kind.DURATION, moments, gaps, zone=zone)
         return Values(Kind.NUMBER, self._doubles(x) if kind == "f" else x, gaps)
 
     def _doubles(self, x: Array) -> Array:
@@ -319,13 +322,13 @@ class _Reader:
 
     def _dates(self, values: Sequence[Any]) -> Values:
         try:
-            zoned = have_zones(getattr(value, "tzinfo", None) for value in values)
+            zone = zone_of(getattr(value, "tzinfo", None) for value in values)
         except ValueError:
             remedy = "give all of them in a zone, or none"
             raise self.error("has dates with a zone and dates without one", remedy) from None
         moments = self._counted(values, microseconds)
         self._check_years(moments)
-        return Values(Kind.MOMENT if zoned else Kind.DATE, moments)
+        return Values(Kind.DATE, moments, zone=zone)
 
     def _counted(self, values: Sequence[Any], read: Callable[[Any], int]) -> Array:
         """(m,) int64: dates or durations in microseconds; raises InputError for what these do not hold."""

@@ -24,7 +24,7 @@ class Held:
     """Those that the container says."""
     order: tuple[Any, ...] | None = None
     is_scale: bool = False
-    zoned: bool = False
+    zone: str | None = None
 
     def missing(self) -> Array | None:
         """(n,) bool: what is missing by the container or by itself; None where nothing is."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -51,14 +52,15 @@ def between_integers(low: int, high: int) -> int:
     return (low + high) // 2
 
 
-def between_moments(low: int, high: int) -> int:
+def between_moments(low: int, high: int, off: Callable[[int], int] = lambda moment: 0) -> int:
     """A moment t with low <= t < high, in microseconds: about the middle, and the beginning of a day if there is one.
 
-    Else of an hour, a minute or a second.
+    Else of an hour, a minute or a second, by clocks that are `off(t)` microseconds ahead.
     """
     middle = (low + high) // 2
+    ahead = off(middle)
     for unit in _DATE_UNITS:
-        rounded = middle // unit * unit
+        rounded = (middle + ahead) // unit * unit - ahead
         if low <= rounded < high:
             return rounded
     return middle

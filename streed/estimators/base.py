@@ -32,7 +32,9 @@ from streed.exact import Array, Range
 from streed.result import Result
 from streed.solve import LEAST_TIME
 from streed.task import Limit, Task
+from streed.task.analysis.cut_loss import OVER_ALL
 from streed.tree import Tree
+from streed.tree.claims import extent_text
 from streed.tree.html import tree_html, verdict_html
 
 if TYPE_CHECKING:
@@ -61,7 +63,9 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
 
     Fitted: `tree_` (a `streed.Tree`), `result_` (a `streed.Result`), `value_`, `optimal_`, `lower_bound_`,
     `upper_bound_`, `gap_`; `feature_importances_`, `n_features_in_`, `feature_names_in_`;
-    `searched_over_`, a text that says among which splits the tree is best, such as "all 22,599 thresholds".
+    `searched_over_`, a text that says among which splits the tree is best, such as "all 22,599 thresholds";
+    `bound_over_all_thresholds_`: where only some thresholds were tried, and a bound is known, no tree over all of them
+    is worth more than this (or less, of costs), else None.
     """
 
     _numeric_target: ClassVar[bool] = False
@@ -179,6 +183,9 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
                 None if found is None else -found for found in (result.value, result.upper_bound, result.lower_bound)
             )
         self.searched_over_ = result.stats["searched_over"]
+        self.bound_over_all_thresholds_ = result.stats.get(OVER_ALL)
+        if self.bound_over_all_thresholds_ is not None and self.value_ != result.value:
+            self.bound_over_all_thresholds_ = -self.bound_over_all_thresholds_
         weights = np.ones(data.n_rows) if data.weights is None else data.weights
         self.nodes_ = Nodes.of(tree, data, self._statistics(data) * weights[:, None])
         self._accept_leaves(tree, self.nodes_)
@@ -289,8 +296,9 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         """The fitted tree and its proof; empty before there is one."""
         if not hasattr(self, "tree_"):
             return ""
+        over = extent_text(self.searched_over_, self.bound_over_all_thresholds_, self._objective(0).larger_is_better)
         bounds = (self.lower_bound_, self.upper_bound_, self.gap_)
-        return tree_html(self.tree_, verdict_html(self.value_, self.optimal_, *bounds, over=self.searched_over_))
+        return tree_html(self.tree_, verdict_html(self.value_, self.optimal_, *bounds, over=over))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "tree_")  # columns and classes are known before a search that may find no tree

@@ -100,7 +100,7 @@ def _held(question: Question, raw: Values) -> Array:
         return as_objects(["" if value is None else str(value) for value in raw.as_categories()])
     if raw.kind is Kind.CATEGORY and not any(isinstance(value, str) for value in raw.order or ("",)):
         raw = Values(Kind.NUMBER, np.array([0.0 if value is None else value for value in raw.values]), raw.gaps)
-    numbers = numbers_like(question.name, Kind(kind), raw)
+    numbers = numbers_like(question.name, Kind(kind), raw, question.zone)
     if kind in _TIMES:
         return np.where(raw.missing, NO_DATE, numbers.astype(np.int64))
     return np.where(raw.missing, np.nan, numbers).astype(np.float64)

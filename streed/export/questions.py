@@ -48,6 +48,8 @@ class Question:
     """Whether the table named its columns."""
     known: tuple[Any, ...] = ()
     """The categories of the column, where it has a recipe."""
+    zone: str | None = None
+    """Of dates that have one."""
 
     @property
     def rest(self) -> int:
@@ -130,12 +132,12 @@ def _of_cut(column: Column, place: int, cut: Cut) -> Question:
     """The question at a cut of an ordered column."""
     named = column.name != f"x{place}"
     if cut.threshold is None:
-        return Question(place, column.name, column.scale, (Case(1, GAP),), 0, named)
+        return Question(place, column.name, column.scale, (Case(1, GAP),), 0, named, zone=column.zone)
     if column.scale is Kind.CATEGORY:
         steps = Case(0, ONE_OF, column.categories[: int(cut.threshold) + 1])
         return Question(place, column.name, column.scale, (steps, Case(cut.gaps, GAP)), 1, named)
     case = Case(1, ABOVE, (cut.threshold,)) if cut.gaps == 0 else Case(0, AT_MOST, (cut.threshold,))
-    return Question(place, column.name, column.scale, (case,), cut.gaps, named)
+    return Question(place, column.name, column.scale, (case,), cut.gaps, named, zone=column.zone)
 
 
 def _of_recipe(recipe: ColumnRecipe, at: int, place: int, *, strict: bool) -> Question:
@@ -181,4 +183,4 @@ def _question(
         found.append(Case(unseen or 0, PRESENT) if above is None else Case(unseen or 0, ABOVE, (above,)))
         unseen = None
     asked = Question(place, recipe.name, recipe.kind, tuple(found), unseen)
-    return attrs.evolve(asked, known=recipe.categories)
+    return attrs.evolve(asked, known=recipe.categories, zone=recipe.zone)

@@ -140,7 +140,7 @@ class _Sql:
         if case.relation in (AT_MOST, ABOVE):
             limit = case.values[0]
             if question.kind in TIMES:
-                value, written = _sql_time(column, question.kind, limit)
+                value, written = _sql_time(column, question.kind, limit, question.zone)
                 return f"{value} {case.relation} {written}"
             if isinstance(limit, float) and math.isinf(limit):
                 # Up to minus infinity is below all finite numbers, above it all that is not.
@@ -209,10 +209,9 @@ class _Python:
 
     def _compared(self, question: Question, case: Case, value: str) -> str:
         limit = case.values[0]
-        if question.kind in (Kind.DATE, Kind.MOMENT):
-            zoned = question.kind is Kind.MOMENT
-            read = f"_{self.name}_moment({value}, {zoned})"
-            written = f"datetime.datetime.fromisoformat({date_text(limit, zoned=zoned)!r})"
+        if question.kind is Kind.DATE:
+            read = f"_{self.name}_moment({value}, {question.zone is not None})"
+            written = f"datetime.datetime.fromisoformat({date_text(limit, question.zone)!r})"
         elif question.kind is Kind.TIME:
             read, written = f"_{self.name}_clock({value})", f"datetime.time.fromisoformat({clock_text(limit)!r})"
         elif question.kind is Kind.DURATION:
@@ -333,7 +332,7 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _sql_time(column: str, kind: Kind, threshold: int) -> tuple[str, str]:
+def _sql_time(column: str, kind: Kind, threshold: int, zone: str | None) -> tuple[str, str]:
     """(the column, the threshold) of a date, clock time or duration, as SQL compares them.
 
     Dates and clock times without a zone are texts, which sort as they do: of dates, timestamps, times, and texts by ISO
@@ -343,11 +342,8 @@ def _sql_time(column: str, kind: Kind, threshold: int) -> tuple[str, str]:
     """
     if kind is Kind.DURATION:
         return column, f"INTERVAL '{threshold} microseconds'"
-    if kind is Kind.MOMENT:
-        return (
-            f"CAST({column} AS TIMESTAMP WITH TIME ZONE)",
-            f"TIMESTAMP WITH TIME ZONE '{_full(threshold, zoned=True)}'",
-        )
+    if zone is not None:
+        return f"CAST({column} AS TIMESTAMP WITH TIME ZONE)", f"TIMESTAMP WITH TIME ZONE '{_full(threshold, zone)}'"
     text = f"CAST({column} AS VARCHAR(40))"
     if kind is Kind.TIME:
         return text, f"'{_full(threshold)[11:]}'"
@@ -362,5 +358,5 @@ def _sql_number(value: float) -> str:
     return f"{written}e0" if "e" not in written and len(written.strip("-").replace(".", "")) > 15 else written
 
 
-def _full(moment: int, *, zoned: bool = False) -> str:
-    return moment_of(moment, zoned=zoned).isoformat(" ", "microseconds")
+def _full(moment: int, zone: str | None = None) -> str:
+    return moment_of(moment, zone).isoformat(" ", "microseconds")

@@ -31,7 +31,7 @@ class Claims:
     roles: Roles | None = None
     """The columns of the labels, of weights and groups, where the shell read a table."""
     over: str = ""
-    """Among which splits the tree is the best, as `Dataset.extent` says it."""
+    """Among which splits the tree is the best, as `extent_text` says it."""
     max_cuts: int | None = None
     """The most thresholds of each ordered column that were tried; None: all of them."""
 
@@ -50,3 +50,15 @@ class Claims:
         from streed.tree.description import describe
 
         return self.task if isinstance(self.task, dict) else describe(self.task)
+
+
+def extent_text(extent: str, bound: Any, maximize: bool) -> str:
+    """Among which splits a tree is the best (`Dataset.extent`), and what no tree over all thresholds is better than.
+
+    `bound`: None where that is not known.
+    """
+    if bound is None:
+        return extent
+    from streed.tree.text import number
+
+    return f"{extent}; no tree over all thresholds is worth {'more' if maximize else 'less'} than {number(bound)}"

@@ -110,6 +110,8 @@ def _places(data: Dataset, columns: Mapping[int, Column]) -> dict[int, int]:
             place = data.names.index(column.name)
         found = data.column(place)
         same = found == (column if column.scale is None else attrs.evolve(column, has_gaps=found.has_gaps))
+        other_zone = column.scale is Kind.DATE and found.zone is not None and column.zone is not None
+        same = same or (other_zone and found.scale is Kind.DATE)
         if not same and not (column.scale is Kind.NUMBER and _holds_numbers(found)):
             raise InputError(
                 "X",
@@ -128,4 +130,5 @@ def _holds_numbers(column: Column) -> bool:
 def _described(column: Column) -> str:
     if column.scale is None or column.scale is Kind.CATEGORY:
         return f"the categories {column.categories}"
-    return f"{column.scale.value}s in order"
+    zone = "" if column.scale is not Kind.DATE else f" of {'no' if column.zone is None else 'a'} zone"
+    return f"{column.scale.value}s in order{zone}"

@@ -31,7 +31,7 @@ from streed.tree.stored_cuts import check_steps, column_of, cut_of, held_column,
 from streed.tree.stored_values import REMEDY, broken, distinct, fraction, plain, typed
 from streed.tree.tree import Tree
 
-FORMAT, VERSION = "streed.tree", 5
+FORMAT, VERSION = "streed.tree", 4
 DEEPEST = 2_000
 """Levels of a saved tree: as text, a deeper one has more blanks than a file should."""
 
@@ -214,8 +214,10 @@ def _roles(held: dict[str, Any] | None) -> Roles | None:
 
 def _held_recipe(recipe: ColumnRecipe) -> dict[str, Any]:
     categories, usual = [typed(category) for category in recipe.categories], typed(recipe.usual)
-    held = {"kind": recipe.kind.value, "categories": categories, "usual": usual}
-    return attrs.asdict(recipe) | held | {"thresholds": list(map(plain_number, recipe.thresholds))}
+    held = attrs.asdict(recipe) | {"kind": recipe.kind.value, "categories": categories, "usual": usual}
+    if recipe.zone is None:
+        held.pop("zone")
+    return held | {"thresholds": list(map(plain_number, recipe.thresholds))}
 
 
 def _table_recipe(held: dict[str, Any], columns: Mapping[int, Column], n_columns: int) -> TableRecipe:
@@ -249,6 +251,8 @@ def _recipe(held: dict[str, Any], where: str) -> ColumnRecipe:
         raise broken(where, "the thresholds do not ascend")
     if kind in TIMES and not all(is_time(threshold, kind) for threshold in recipe.thresholds):
         raise broken(where, f"a threshold is no {kind.value} in microseconds")
+    if recipe.zone is not None and kind is not Kind.DATE:
+        raise broken(where, "a zone of what are no dates")
     if recipe.multiway and not categories:
         raise broken(where, "children of no category")
     if not recipe.is_scale and len(categories) + recipe.other + recipe.missing > MOST_CATEGORIES:

@@ -27,7 +27,7 @@ def held_column(column: Column) -> dict[str, Any]:
     }
     if column.scale is not None:
         held["scale"] = column.scale.value
-    more = {"has_gaps": column.has_gaps, "other": column.other, "usual": column.usual}
+    more = {"has_gaps": column.has_gaps, "zone": column.zone, "other": column.other, "usual": column.usual}
     return held | {name: value for name, value in more.items() if value}
 
 
@@ -35,8 +35,10 @@ def column_of(entry: Mapping[str, Any], where: str) -> Column:
     """What `held_column` was given; raises InputError where the entry contradicts itself."""
     categories = distinct(entry["categories"], f"{where}.categories")
     scale = Kind(entry["scale"]) if "scale" in entry else None
-    held = {name: entry[name] for name in ("has_gaps", "other", "usual") if name in entry}
+    held = {name: entry[name] for name in ("has_gaps", "zone", "other", "usual") if name in entry}
     column = Column(entry["name"], categories, entry["multiway"], scale, **held)
+    if column.zone is not None and scale is not Kind.DATE:
+        raise broken(where, "a zone of what are no dates")
     if scale is not None:
         if column.multiway or column.other or column.usual or bool(categories) != (scale is Kind.CATEGORY):
             raise broken(where, f"children or categories that an ordered column of {scale.value} values does not have")
@@ -104,7 +106,5 @@ def _fits(threshold: Any, column: Column) -> bool:
 
 def is_time(threshold: Any, kind: Kind | None) -> bool:
     """Whether it is a whole number of microseconds that a date, clock time or duration may have."""
-    least, most = 1 - 2**63, 2**63 - 1
-    if kind in (Kind.DATE, Kind.MOMENT, Kind.TIME):
-        least, most = (0, _DAY - 1) if kind is Kind.TIME else (FIRST, LAST)
+    least, most = {Kind.DATE: (FIRST, LAST), Kind.TIME: (0, _DAY - 1)}.get(kind, (1 - 2**63, 2**63 - 1))  # type: ignore[arg-type]
     return isinstance(threshold, int) and least <= threshold <= most

@@ -167,7 +167,7 @@ def test_dates_are_written_and_read(moment: dt.datetime) -> None:
         ([1, None, 2.5], Kind.NUMBER),
         ([True, None], Kind.BOOLEAN),
         (["2020-01-31", None], Kind.DATE),
-        (["2020-01-31T12:30:00+02:00"], Kind.MOMENT),
+        (["2020-01-31T12:30:00+02:00"], Kind.DATE),
         (["2020-13-31"], Kind.CATEGORY),
         (["2020-01-31", "soon"], Kind.CATEGORY),
         ([1, "a", {"b": 2}], Kind.CATEGORY),

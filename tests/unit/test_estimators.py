@@ -143,6 +143,11 @@ def test_cuts_say_how_many_thresholds_are_tried() -> None:
     assert (every.searched_over_, few.searched_over_) == ("all 78 thresholds", "6 questions")
     assert grown().searched_over_ == every.searched_over_ == streed.solve(Accuracy(), X, y, max_depth=1).searched_over
     assert grown().value_ == every.value_ <= few.value_
+    assert every.bound_over_all_thresholds_ is None
+    assert few.bound_over_all_thresholds_ <= every.value_
+    said = f"no tree over all thresholds is worth less than {few.bound_over_all_thresholds_:.6g}"
+    assert said in few._tree_html()
+    assert "no tree over all" not in every._tree_html()
     for wrong in ("most", 0, 2.5, True, Binarizer()):
         refused("cuts", call=functools.partial(grown, cuts=wrong))
 

@@ -95,6 +95,7 @@ def test_thresholds_come_back_exactly(threshold: Any) -> None:
         (AGE, lambda d: d["nodes"][0].update(threshold="1/3"), "threshold"),
         (AGE, lambda d: d["nodes"][0].update(threshold=10**400), "threshold"),
         (AGE, lambda d: d["columns"][0].pop("scale"), "0 categories"),
+        (AGE, lambda d: d["columns"][0].update(zone="UTC"), "zone of what are no dates"),
         (SIZE, lambda d: d["columns"][0].update(other=True), "does not have"),
         (AGE, lambda d: d["columns"][0].update(scale="text"), "scale"),
         (AGE, lambda d: d["columns"][0].update(multiway=True), "does not have"),

@@ -408,4 +408,4 @@ def test_dates_of_another_awareness_are_refused_by_estimators() -> None:
         if known.tz is not None:
             there = pd.DataFrame({"t": known.tz_convert("America/New_York")})
             assert model.predict(there).tolist() == labels.tolist()
-            assert "'2024-03-30 19:00:00.000000+00:00'" in to_sql(model)
+            assert "'2024-03-30 20:00:00.000000+01:00'" in to_sql(model)
