@@ -199,11 +199,9 @@ def add(a: Task, b: Task) -> Task:
         return sum_of(a, b)
     if _is_gain(a) and _is_gain(b):
         return add_gains(a, b)
-    gain, cost = (a, b) if _is_gain(a) else (b, a)
-    raise TaskError(
-        f"{name(gain)} is maximised and {name(cost)} minimised, so their sum is neither; write gain - cost, as in "
-        f"{_written(gain)} - {_written(cost)}, which is maximised"
-    )
+    gain, cost = (_written(part) for part in ((a, b) if _is_gain(a) else (b, a)))
+    found = f"{gain} is maximised and {cost} minimised, so their sum is neither"
+    raise TaskError(f"{found}; write gain - cost, as in {gain} - {cost}, which is maximised")
 
 
 def scale(weight: Any, task: Task) -> Task:
@@ -236,5 +234,7 @@ def _is_gain(task: Task) -> bool:
 
 def _written(task: Task) -> str:
     """The task as one writes it, or its name where that is long."""
+    if isinstance(task, Negated):
+        return _written(task.task) if task.task.maximize else f"maximize({_written(task.task)})"
     text = repr(task)
     return text if len(text) <= 40 else name(task)
