@@ -10,6 +10,8 @@ they have in common, which every tree pays (the equivalent-points bound), become
 
 from __future__ import annotations
 
+import functools
+
 import attrs
 import numpy as np
 
@@ -129,7 +131,8 @@ def place_digits(amounts: Array) -> tuple[Array, Array, Array, Array, Array]:
 
 def _profits(costs: Array, divisor: int) -> tuple[Array, int]:
     """(n, K + 1) the profits per label and the worst cost, and what every tree pays."""
-    least, worst = costs.min(axis=1), costs.max(axis=1)
+    # label by label: numpy is slow at the extremes of short rows
+    least, worst = (functools.reduce(extreme, costs.T) for extreme in (np.minimum, np.maximum))
     profits = np.hstack([worst[:, None] - costs, (worst - least)[:, None]]) // divisor
     return profits, int(least.sum())
 
@@ -141,9 +144,11 @@ def _sum_distinct(codes: Array, costs: Array, divisor: int, counts: Array | None
     """
     first, class_of = find_classes(codes)
     m, labels = len(first), costs.shape[1]
-    order = np.argsort(class_of, kind="stable")
-    begins = np.searchsorted(class_of[order], np.arange(m))
-    together = np.add.reduceat((costs if counts is None else np.hstack([costs, counts]))[order], begins, axis=0)
+    added = costs if counts is None else np.hstack([costs, counts])
+    sums = np.zeros((added.shape[1], m), np.int64)
+    for sum_by_class, values in zip(sums, added.T, strict=True):
+        np.add.at(sum_by_class, class_of, values)
+    together = sums.T
     profits, base = _profits(together[:, :labels], divisor)
     planes = np.hstack([profits, together[:, labels:]])
     width = -(-planes.shape[1] // FOUR)
