@@ -15,13 +15,13 @@ import attrs
 from streed.bnb.native_search import search_native
 from streed.bnb.procedure import BEST_FIRST, DEPTH_FIRST, Procedure
 from streed.dp.search import search_general
+from streed.drivers.points_ahead import search_fronts
 from streed.errors import TaskError
 from streed.exact import Array
 from streed.kernels.compilation import clock
 from streed.kernels.counting.groups import MOST_GROUPS
 from streed.ordered import choice
 from streed.ordered.in_order_search import search_in_order
-from streed.pareto.search import search_vectors
 from streed.problem import Driver, Outcome, Problem, SearchLimits
 from streed.problem.linear_oracle import LinearOracle
 from streed.task import TOTAL, Task
@@ -65,7 +65,7 @@ class Native(Driver):
 
     def without_kernels(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
         """The outcome for a task of which no kernels can be made: by the front engine, or else by the general route."""
-        outcome = search_vectors(problem, search_limits)
+        outcome = search_fronts(problem, search_limits, self)
         return search_general(problem, search_limits) if outcome is None else outcome
 
     def linear_oracle(

@@ -116,7 +116,7 @@ class _Search:
         for at in nondominated_at_root(task, values):
             key, column = int(self._front[0][at]), int(self._front[1][at])
             solution = trees.tree(trees.shape(self._root, self._depth, key, column))
-            _check(problem, solution, values[at], exact=self.stopped is None)
+            check_solution(problem, solution, values[at], exact=self.stopped is None)
             found.append(solution)
         if self.stopped is not None:
             kept = nondominated_at_root(task, [each.value for each in found])
@@ -124,7 +124,7 @@ class _Search:
         return tuple(found)
 
 
-def _check(problem: Problem, solution: Solution, claimed: Sequence[Any], *, exact: bool) -> None:
+def check_solution(problem: Problem, solution: Solution, claimed: Sequence[Any], *, exact: bool) -> None:
     """Raises MismatchError if the tree is not worth what the search claimed, or breaks a limit."""
     value, root = solution.value, solution.root
     worse = any(x > y for x, y in zip(value, claimed, strict=False))

@@ -10,7 +10,8 @@ from streed.errors import MismatchError
 from streed.exact import Array
 from streed.pareto.fronts import FrontEngine, is_leaf
 from streed.pareto.vectors import dominates
-from streed.problem import Solution
+from streed.problem import Problem, Solution
+from streed.task.analysis.vector_form import VectorCosts
 from streed.tree import Branch, Leaf, Node
 
 if TYPE_CHECKING:
@@ -76,12 +77,12 @@ class FrontTrees:
             one, zero = (shape[2], shape[1]) if flipped[shape[0]] else (shape[1], shape[2])
             return Branch(columns[shape[0]], (grow(zero), grow(one)), 0)
 
-        return measured(self._packed, grow(shape))
+        return measured(self._packed.problem, self._packed.costs, grow(shape))
 
 
-def measured(packed: Packed, root: Node) -> Solution:
+def measured(problem: Problem, costs: VectorCosts, root: Node) -> Solution:
     """The solution of a tree in the caller's columns, counted from the raw rows."""
-    data, costs, task = packed.problem.data, packed.costs, packed.problem.task
+    data, task = problem.data, problem.task
     total = np.zeros(len(costs.splits), np.int64)
 
     def count(node: Node, rows: Array) -> Node:
