@@ -15,15 +15,14 @@ import numpy as np
 
 from streed.dp.dominance import nondominated_at_root
 from streed.enumerate.vector_trees import EvaluatedTree, Trees, Vector
-from streed.kernels.compilation import clock
 from streed.kernels.records import SHALLOW
 from streed.pareto.search import check_solution, search_vectors
 from streed.pareto.trees import measured
 from streed.problem import Driver, Outcome, Problem, SearchLimits, SearchStopped, Solution
 from streed.task.analysis.vector_form import VectorCosts, vector_costs
 
-_SHARE = 0.25
-"""Of the time: what is left to scalar solves, if the search does not end before."""
+_SEARCH, _AHEAD = 0.65, 0.15
+"""Of the time: the engine's search, and if that is stopped, the scalar solves; the rest is for finding its trees."""
 
 _STEEP = 64
 """So many times another component, by how far labels move each, one component weighs in the steepest direction."""
@@ -37,13 +36,13 @@ def search_fronts(problem: Problem, search_limits: SearchLimits, driver: Driver)
     seconds = search_limits.time_limit
     if seconds is None or (problem.max_depth is not None and problem.max_depth <= SHALLOW):
         return search_vectors(problem, search_limits)
-    began = clock()
-    outcome = search_vectors(problem, attrs.evolve(search_limits, time_limit=(1 - _SHARE) * seconds))
+    outcome = search_vectors(problem, attrs.evolve(search_limits, time_limit=_SEARCH * seconds))
     if outcome is None or outcome.stopped != "time":
         return outcome
     costs = vector_costs(problem.task, problem.data)
     assert costs is not None
-    known = [*outcome.solutions, *_ahead(problem, costs, driver, search_limits.after(clock() - began))]
+    ahead = _ahead(problem, costs, driver, attrs.evolve(search_limits, time_limit=_AHEAD * seconds, report=None))
+    known = [*outcome.solutions, *ahead]
     known.sort(key=lambda solution: solution.value)
     kept = nondominated_at_root(problem.task, [solution.value for solution in known])
     return attrs.evolve(outcome, solutions=tuple(known[at] for at in kept))
@@ -52,7 +51,7 @@ def search_fronts(problem: Problem, search_limits: SearchLimits, driver: Driver)
 def _ahead(problem: Problem, costs: VectorCosts, driver: Driver, search_limits: SearchLimits) -> Iterator[Solution]:
     """Trees of small weighted sums that keep the limits, as many as are found in time."""
     found: dict[Vector, EvaluatedTree] = {}
-    trees = Trees(problem, costs.costs, costs.splits, driver, attrs.evolve(search_limits, report=None))
+    trees = Trees(problem, costs.costs, costs.splits, driver, search_limits)
     try:
         with trees.ahead():
             for weights in _directions(trees, found):

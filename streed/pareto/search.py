@@ -27,6 +27,9 @@ from streed.tree.predictions import count_branches
 _MOST_BYTES = 2**30
 """Of fronts that are remembered, where the caller sets no limit."""
 
+_FINDING = 0.3
+"""Of the time limit: what the trees of a front may take that is not whole."""
+
 
 def search_vectors(problem: Problem, search_limits: SearchLimits) -> Outcome | None:
     """The front of a task of several sums; None if the engine cannot take the task (see `pack_fronts`)."""
@@ -75,8 +78,8 @@ class _Search:
         self._packed = packed
         self._search_limits = search_limits
         self._root = packed.root
-        self._depth = 0
-        self._front: Front = self.engine.solve(self._root, 0)
+        self._fronts: list[tuple[int, Front]] = [(0, self.engine.solve(self._root, 0))]
+        """By depth: the last one that is whole, and behind it what is known of a deeper one."""
 
     def run(self, begin: float) -> None:
         """Searches until the front is whole, or an order says stop."""
@@ -101,8 +104,9 @@ class _Search:
         most = min(len(self._packed.columns), min(problem.data.n_rows, problem.data.size // problem.min_leaf) - 1)
         most = max(0, most if problem.max_depth is None else min(most, problem.max_depth))
         for depth in range(min(most, 2), most + 1):
-            self._front, self._depth = self.engine.solve(self._root, depth, self._front), depth
-            if self.engine.stopped or (len(self._front[0]) == 1 and self._front[0][0] == 0):
+            front = self.engine.solve(self._root, depth, self._fronts[-1][1])
+            self._fronts = [*(self._fronts if self.engine.stopped else []), (depth, front)]
+            if self.engine.stopped or (len(front[0]) == 1 and front[0][0] == 0):
                 return
 
     def solutions(self) -> tuple[Solution, ...]:
@@ -110,18 +114,25 @@ class _Search:
         task, problem, keys = self._packed.problem.task, self._packed.problem, self._packed.keys
         if keys.is_empty(self._packed.costs):
             return ()
-        values = [self._packed.costs.value(keys.vector(key)) for key in self._front[0].tolist()]
         trees = FrontTrees(self._packed, self.engine)
-        found: list[Solution] = []
-        for at in nondominated_at_root(task, values):
-            key, column = int(self._front[0][at]), int(self._front[1][at])
-            solution = trees.tree(trees.shape(self._root, self._depth, key, column))
-            check_solution(problem, solution, values[at], exact=self.stopped is None)
-            found.append(solution)
-        if self.stopped is not None:
-            kept = nondominated_at_root(task, [each.value for each in found])
-            found = [found[at] for at in kept]
-        return tuple(found)
+        limit = self._search_limits.time_limit
+        deadline = clock() + _FINDING * (1.0 if limit is None else limit)
+        found: dict[Any, Solution] = {}
+        for depth, front in self._fronts:
+            values = [self._packed.costs.value(keys.vector(key)) for key in front[0].tolist()]
+            for at in nondominated_at_root(task, values):
+                if values[at] in found:
+                    continue
+                if found and depth > self._fronts[0][0] and clock() > deadline:
+                    break  # parts of this front may be as much work as what the search did not come to
+                shape = trees.shape(self._root, depth, int(front[0][at]), int(front[1][at]))
+                solution = trees.tree(shape)
+                check_solution(problem, solution, values[at], exact=self.stopped is None)
+                found[solution.value] = solution
+        if self.stopped is None:
+            return tuple(found.values())
+        known = sorted(found.values(), key=lambda solution: solution.value)
+        return tuple(known[at] for at in nondominated_at_root(task, [each.value for each in known]))
 
 
 def check_solution(problem: Problem, solution: Solution, claimed: Sequence[Any], *, exact: bool) -> None:

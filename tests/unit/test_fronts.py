@@ -84,6 +84,8 @@ def test_a_stopped_front_has_points_and_bounds() -> None:
     for value, tree in result.front[:5]:
         predicted = tree.predict(many)
         assert value == (((predicted == 1) & (labels == 0)).sum(), ((predicted == 0) & (labels == 1)).sum())
+    lower = streed.solve(ClassErrors(), many, labels, max_depth=3)
+    assert min(map(sum, points)) < min(sum(value) for value, _ in lower.front)  # by the lookahead, at depth six
     for bound in result.stats["missing"]:
         assert (
             min(sum(w * x for w, x in zip(bound["weights"], value, strict=True)) for value in points) >= bound["bound"]
