@@ -110,9 +110,7 @@ class PolicyTree(OptimalTree):
         leaves = self._leaf_numbers(X)
         past = {k: v for k, v in _past(y, len(leaves), treatment, propensity, predicted).items() if v is not None}
         if not {"propensity", "predicted"} & set(past):
-            raise InputError(
-                "propensity", "there is none", "give it, or predicted=: nothing is learned from these rows"
-            )
+            raise InputError("propensity", "there is none", "give it, or predicted=; nothing is learned here")
         data = Dataset.make(np.zeros((len(leaves), 0), np.uint8), **past)
         places = {label: place for place, label in enumerate(treatments(data))}
         chosen = [places.get(label, -1) for label in self.tree_.labels]
