@@ -32,7 +32,10 @@ _DRAWN = 256
 
 
 def search_fronts(problem: Problem, search_limits: SearchLimits, driver: Driver) -> Outcome | None:
-    """The front by the engine, and where that is stopped by its time, points of deeper trees; None as of the engine."""
+    """The front by the engine, and where that is stopped by its time, points of deeper trees; None as of the engine.
+
+    A point that is the least in every component is the whole front.
+    """
     seconds = search_limits.time_limit
     if seconds is None or (problem.max_depth is not None and problem.max_depth <= SHALLOW):
         return search_vectors(problem, search_limits)
@@ -44,8 +47,12 @@ def search_fronts(problem: Problem, search_limits: SearchLimits, driver: Driver)
     ahead = _ahead(problem, costs, driver, attrs.evolve(search_limits, time_limit=_AHEAD * seconds, report=None))
     known = [*outcome.solutions, *ahead]
     known.sort(key=lambda solution: solution.value)
-    kept = nondominated_at_root(problem.task, [solution.value for solution in known])
-    return attrs.evolve(outcome, solutions=tuple(known[at] for at in kept))
+    kept = tuple(known[at] for at in nondominated_at_root(problem.task, [solution.value for solution in known]))
+    least = [each["bound"] for each in outcome.stats["missing"]]
+    if len(kept) == 1 and all(x <= bound for x, bound in zip(kept[0].value, least, strict=False)):
+        stats = {key: value for key, value in outcome.stats.items() if key != "missing"}
+        return attrs.evolve(outcome, solutions=kept, stopped=None, stats=stats, score_bound=None)
+    return attrs.evolve(outcome, solutions=kept)
 
 
 def _ahead(problem: Problem, costs: VectorCosts, driver: Driver, search_limits: SearchLimits) -> Iterator[Solution]:
