@@ -48,7 +48,7 @@ def search_fronts(problem: Problem, search_limits: SearchLimits, driver: Driver)
     known = [*outcome.solutions, *ahead]
     known.sort(key=lambda solution: solution.value)
     kept = tuple(known[at] for at in nondominated_at_root(problem.task, [solution.value for solution in known]))
-    least = [each["bound"] for each in outcome.stats["missing"]]
+    least = [each["bound"] for each in outcome.stats["missing"]]  # those of single components come first
     if len(kept) == 1 and all(x <= bound for x, bound in zip(kept[0].value, least, strict=False)):
         stats = {key: value for key, value in outcome.stats.items() if key != "missing"}
         return attrs.evolve(outcome, solutions=kept, stopped=None, stats=stats, score_bound=None)

@@ -28,7 +28,7 @@ _MOST_BYTES = 2**30
 """Of fronts that are remembered, where the caller sets no limit."""
 
 _FINDING = 0.3
-"""Of the time limit: what the trees of a front may take that is not whole."""
+"""Of the time limit, or of a second without one: what the trees of a front may take that is not whole."""
 
 
 def search_vectors(problem: Problem, search_limits: SearchLimits) -> Outcome | None:
