@@ -1,8 +1,7 @@
-"""Row prices: the heaviest conjunctions are found, and prices change no answer, only the bound of what is stopped."""
+"""Row prices change no answer, only the bound of what is stopped."""
 
 from __future__ import annotations
 
-import itertools
 import sys
 import threading
 from fractions import Fraction
@@ -15,13 +14,9 @@ import streed
 from streed import tasks
 from streed.bnb.pricing_beside import PricingBeside
 from streed.drivers.native import Branches, DepthFirst
-from streed.exact import Array
-from streed.kernels.conjunctions import heaviest_conjunctions
-from streed.kernels.control import LONGEST, ROWS_OF_CONTROL, STOP
 
 pytestmark = pytest.mark.compiles
 
-CAP = 400
 KINDS = ("errors", "weights", "huge weights", "frequency", "cost matrix", "costs of rows", "a score", "a limit")
 
 
@@ -35,48 +30,6 @@ def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
             self._work(self._end)
 
     monkeypatch.setattr(PricingBeside, "start_after", work)
-
-
-def _heaviest(bits: Array, allowed: Array, weights: Array, counts: Array, least: int, over: int, most: int) -> Any:
-    control = np.zeros(ROWS_OF_CONTROL, np.int64)
-    masks = np.ascontiguousarray(-bits.astype(np.int8))
-    room = np.zeros(CAP, np.int64), np.zeros((CAP, LONGEST), np.int32), np.zeros(CAP, np.int64)
-    return heaviest_conjunctions(masks, allowed, weights, counts, least, over, most, 10**6, control, *room), room
-
-
-@pytest.mark.parametrize("number", range(20))
-def test_the_heaviest_conjunction_is_found(number: int) -> None:
-    rng = np.random.default_rng((7, number))
-    n, m = int(rng.integers(1, 30)), int(rng.integers(1, 6))
-    bits = rng.integers(0, 2, (n, m)).astype(np.uint8)
-    allowed = (rng.random(2 * m) < 0.85).astype(np.uint8)
-    weights, counts = rng.integers(-60, 60, n).astype(np.int32), rng.integers(1, 4, n)
-    least, most, over = int(rng.choice([1, 3])), int(rng.choice([2**30, 2])), int(rng.integers(0, 100))
-    sums = [-(10**9)]
-    for chosen in itertools.product(*([None, *(v for v in (0, 1) if allowed[2 * f + v])] for f in range(m))):
-        asked = [(f, v) for f, v in enumerate(chosen) if v is not None]
-        inside = np.all([bits[:, f] == v for f, v in asked] or [np.ones(n, bool)], axis=0)
-        if len(asked) <= most and inside.any() and counts[inside].sum() >= least:
-            sums.append(int(weights[inside].sum()))
-    (best, _, complete, stored), (values, literals, lengths) = _heaviest(
-        bits, allowed, weights, counts, least, over, most
-    )
-    assert complete
-    assert max(best, over) == max(*sums, over)
-    for value, found, length in zip(values[:stored], literals[:stored], lengths[:stored], strict=True):
-        inside = np.all([bits[:, each >> 1] == each & 1 for each in found[:length]] or [np.ones(n, bool)], axis=0)
-        assert weights[inside].sum() == value > over
-
-
-def test_a_stop_ends_an_enumeration_that_says_so() -> None:
-    rng = np.random.default_rng(3)
-    masks = np.ascontiguousarray(-rng.integers(0, 2, (200, 20)).astype(np.int8))
-    control = np.zeros(ROWS_OF_CONTROL, np.int64)
-    control[STOP] = 1
-    given = masks, np.ones(40, np.uint8), rng.integers(-60, 60, 200).astype(np.int32), np.ones(200, np.int64)
-    room = np.zeros(CAP, np.int64), np.zeros((CAP, LONGEST), np.int32), np.zeros(CAP, np.int64)
-    _, nodes, complete, _ = heaviest_conjunctions(*given, 1, 0, 2**30, 10**9, control, *room)
-    assert (complete, nodes < 100) == (False, True)
 
 
 def pose(kind: str, number: int) -> tuple[Any, Any, Any, dict[str, Any]]:

@@ -49,11 +49,11 @@ class Scaling(NamedTuple):
     def given(self, problem: Problem) -> dict[str, Any]:
         """What is scaled of the problem, by the names of its fields; the numbers are exactly those decimals, or
         ArithmeticError is raised."""
-        rows = {name: _times(each, self.costs) for name, each in problem.row_data.items() if name in _COSTS}
+        scaled = {name: each for name, each in problem.row_data.items() if self.costs and name in _COSTS}
         return {
             "y": _times(problem.y, self.targets, self.shift) if self.targets or self.shift else problem.y,
             "sample_weight": _times(problem.weights, self.weights) if self.weights else problem.sample_weight,
-            "row_data": {**problem.row_data, **(rows if self.costs else {})},
+            "row_data": {**problem.row_data, **{name: _times(each, self.costs) for name, each in scaled.items()}},
         }
 
     def undone(self, value: Any) -> Any:

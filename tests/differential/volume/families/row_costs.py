@@ -16,6 +16,7 @@ from streed.tasks.cost_tables import CostTable
 from tests.differential.volume.best import INFEASIBLE, Best, least_label, merged, narrow
 from tests.differential.volume.draws import (
     Draw,
+    Size,
     draw_classes,
     draw_columns,
     draw_frequency,
@@ -40,9 +41,9 @@ KINDS = ("Accuracy", "Misclassifications", "SparseAccuracy", "WeightedAccuracy",
          "MisclassificationCosts")  # fmt: skip
 
 
-def draw_problem(draw: Draw, rng: np.random.Generator) -> Problem:
-    """A problem of any kind of costs per row."""
-    size = draw_size(draw)
+def draw_problem(draw: Draw, rng: np.random.Generator, size: Size | None = None) -> Problem:
+    """A problem of any kind of costs per row, of the size that is given or of any."""
+    size = size or draw_size(draw)
     X, categorical = draw_columns(draw, rng, size)
     K = draw_classes(draw, size)
     y = draw_labels(draw, rng, X, K)

@@ -92,6 +92,7 @@ class Impurity(Task):
         return s.rows - sum(n * n * share for n, share in zip(s.n, self.shares) if n > 0) / s.rows  # noqa: B905
 
 
+@pytest.mark.compiles
 def test_a_task_with_a_generator_expression_is_solved_natively() -> None:
     rng = np.random.default_rng(3)
     X = rng.integers(0, 2, (30, 3))

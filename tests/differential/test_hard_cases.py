@@ -1,0 +1,123 @@
+"""Problems chosen to reach every corner of the native search: widths of words and lanes, deep trees, little memory."""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import Any
+
+import attrs
+import numpy as np
+import pytest
+
+import streed
+from streed.errors import InputError
+from streed.exact import Array
+from streed.tasks import Accuracy, InstanceCosts, Misclassifications, SparseAccuracy, Splits
+from tests.differential.volume.draws import Size
+from tests.differential.volume.families import row_costs
+from tests.differential.volume.problem import Problem
+from tests.differential.volume.runner import judged
+from tests.searches import NATIVE
+
+WIDE = [(60, 31, 2), (60, 32, 2), (64, 33, 2), (65, 63, 2), (33, 64, 2), (129, 65, 2), (90, 96, 2), (40, 130, 2)]
+DEEP = [(127, 12, 3), (300, 8, 3), (60, 17, 3), (200, 7, 4), (60, 5, 5), (120, 7, None)]
+LONG = [(16_500, 8, 2), (32_770, 3, 2), (65_537, 3, 2), (90_001, 3, 3)]
+"""(rows, columns, depth): around vectors of columns, of many nodes, and around what 16 bits count."""
+
+
+def wrong(size: Size, number: int, **options: Any) -> tuple[str, ...]:
+    """What is wrong with the answer to a problem of this size, with costs of any kind."""
+    rng = np.random.default_rng([number, size.rows, size.columns])
+    problem: Problem = row_costs.draw_problem(random.Random(f"{size}/{number}"), rng, size)
+    if size.kind == "large" and problem.sample_weight is not None:
+        problem = attrs.evolve(problem, sample_weight=rng.integers(1, 30, size.rows).tolist())
+    return judged(attrs.evolve(problem, options={**problem.options, **options})).wrong
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("shape", WIDE + DEEP, ids=str)
+def test_sizes_around_vectors_and_deep_trees(shape: tuple[int, int, Any]) -> None:
+    assert [found for number in range(10) if (found := wrong(Size("edge", *shape), number))] == []
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("shape", LONG, ids=str)
+def test_more_rows_than_16_bits_count(shape: tuple[int, int, int]) -> None:
+    assert [found for number in range(4) if (found := wrong(Size("large", *shape), number))] == []
+
+
+@pytest.mark.parametrize("limit", [2**15 - 2, 2**30, 2**60])
+@pytest.mark.parametrize("labels", [2, 3])
+def test_costs_up_to_the_limit_of_every_lane(limit: int, labels: int) -> None:
+    """Sums just below what a lane of 16, 32 or 64 bits holds, and just above."""
+    rng = np.random.default_rng(labels)
+    X = rng.integers(0, 2, (40, 5)).astype(np.uint8)
+    best = np.where(rng.random(40) < 0.3, rng.integers(0, labels, 40), X[:, 0] + X[:, 1] * (labels - 2))
+    for beyond in (-9, 0, 9) if limit < 2**60 else (-9,):
+        for tenths in (0, 1, 10):
+            worst = (limit - 3) * 10 // (10 + 2 * tenths)
+            costs = (best[:, None] != np.arange(labels)) * (worst // 40)
+            costs[0, costs[0] > 0] += worst + beyond - int(costs.max(axis=1).sum())
+            price = (limit - 3 - worst) // 2
+            source = f"InstanceCosts() + {price} * Splits()"
+            given = {"row_data": {"costs": costs.tolist()}, "limits": {"max_depth": 3, "min_leaf": 1}}
+            assert judged(Problem("costs", source, X, [0] * 40, **given)).wrong == ()
+
+
+def noisy(rng: np.random.Generator, rows: int, columns: int) -> tuple[Array, Array]:
+    X = rng.integers(0, 2, (rows, columns)).astype(np.uint8)
+    return X, (X[:, 0] ^ (X[:, 1] & X[:, 2])) ^ (rng.random(rows) < 0.25)
+
+
+MANY = {
+    "sparse": (SparseAccuracy(0.01), {}),
+    "weights": (Misclassifications() + 20 * Splits(), {"max_depth": 6}),
+    "support": (Accuracy(), {"max_depth": 5, "min_leaf": 4}),
+    "nodes": (Accuracy(), {"max_depth": 5, "max_nodes": 7}),
+    "costs": (InstanceCosts() + 30 * Splits(), {}),
+}
+
+
+@pytest.mark.parametrize("search", NATIVE)
+@pytest.mark.parametrize("name", MANY)
+def test_columns_and_rows_in_any_order_have_one_value(name: str, search: str) -> None:
+    """Searches of thousands of nodes, whose bounds prune others when rows and columns stand in another order."""
+    task, limits = MANY[name]
+    for seed in range(3):
+        rng = np.random.default_rng([seed, len(name)])
+        X, y = noisy(rng, 160, 13)
+        each = {"costs": rng.integers(0, 40, (160, 3))} if name == "costs" else {"y": y}
+        if name == "weights":
+            each["sample_weight"] = rng.integers(1, 50, 160)
+        values = set()
+        for turn in range(4):
+            rows, columns = rng.permutation(160), rng.permutation(13)
+            table = X[np.ix_(rows, columns)] ^ rng.integers(0, 2, 13).astype(np.uint8)
+            here = {key: of_rows[rows] for key, of_rows in each.items()}
+            found = streed.solve(task, table, search=search, threads=1 + turn % 2, **here, **limits)
+            assert found.status == "optimal"
+            values.add(found.value)
+        assert len(values) == 1
+
+
+@pytest.mark.parametrize(
+    ("task", "asked"),
+    [
+        (SparseAccuracy(0.004), {}),
+        (SparseAccuracy(0.004), {"threads": 2}),
+        (SparseAccuracy(0.006), {"search": "branches"}),
+        (SparseAccuracy(0.003), {"max_depth": 7}),
+    ],
+    ids=str,
+)
+def test_a_search_with_little_memory_forgets_and_proves_the_same(task: streed.Task, asked: dict[str, Any]) -> None:
+    X, y = noisy(np.random.default_rng(0), 300, 20)
+    free = streed.solve(task, X, y, **asked)
+    with pytest.raises(InputError, match="this process holds .* already") as refused:
+        streed.solve(task, X, y, memory_limit=1, **asked)
+    held, more = (int(number.replace(",", "")) for number in re.findall(r"[\d,]{5,}", str(refused.value)))
+    found = streed.solve(task, X, y, memory_limit=held + more + 2**20, **asked)
+    assert found.stats["evictions"] > 0
+    assert found.lower_bound <= free.value <= found.value
+    assert (found.status, found.value) == ("optimal", free.value) or found.stats["stopped"] == "memory"
