@@ -222,8 +222,8 @@ def measure(case: Case, repeats: int | None, peer: bool) -> harness.Record:
             for solver in due:
                 taken = times[solver]
                 turn = min(harness.turn(min(taken.wall)), _wanted(taken, repeats) - len(taken)) if taken.wall else 1
-                for k in range(turn):
-                    answers[solver] = taken.run(solvers[solver], _is_compiled, first=k == 0)
+                for _ in range(turn):
+                    answers[solver] = taken.run(solvers[solver], _is_compiled)
     result = answers["streed"]
     worth = case.worth(result.tree.predict(case.X))
     row = {"case": case.name, "value": result.value, "worth": worth, "status": result.status}

@@ -1,22 +1,19 @@
-"""What the benchmarks share: data, one core, the machine, timing, child processes, tables and files of numbers."""
+"""What the benchmarks share: data, one core, the machine, timing, tables and files of numbers."""
 
 from __future__ import annotations
 
 import argparse
 import datetime as dt
-import functools
 import gc
 import json
 import math
 import os
 import platform
-import re
 import statistics
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -24,7 +21,6 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 
 import streed
-from tests.processes import HEARS_CTRL_C
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT.parent / "shared" / "data"
@@ -136,7 +132,7 @@ def machine(core: int | None = None) -> Record:
         "llvmlite": llvmlite.__version__,
         "numpy": np.__version__,
         "streed": streed.__version__,
-        "commit": _commit(),
+        "commit": commit(),
         "date": dt.datetime.now(dt.UTC).date().isoformat(),
     }
 
@@ -144,33 +140,23 @@ def machine(core: int | None = None) -> Record:
 def machine_line(found: Record) -> str:
     """The machine in one line."""
     where = f"all {found['cores']} cores" if found["core"] is None else f"core {found['core']} of {found['cores']}"
-    commit = "" if found["commit"] is None else f" ({found['commit']})"
     return (
         f"{found['cpu']}, {found['instructions']}, {where}, load {found['load']}; {found['system']}, "
-        f"Python {found['python']}, numba {found['numba']}, numpy {found['numpy']}, streed {found['streed']}{commit}; "
+        f"Python {found['python']}, numba {found['numba']}, numpy {found['numpy']}, "
+        f"streed {found['streed']} ({found['commit']}); "
         f"{found['date']}"
     )
 
 
-@functools.cache
 def instructions() -> str:
-    """The instruction set for which the engine's vectors are compiled, found by compiling some and looking."""
-    if platform.machine().lower() not in ("x86_64", "amd64"):
-        return {"arm64": "neon", "aarch64": "neon"}.get(platform.machine().lower(), platform.machine())
-    from numba import njit
+    """The widest instructions for which the engine's vectors are compiled."""
+    from llvmlite.binding import get_host_cpu_features
+    from numba.core import config
 
-    from streed.kernels.simd import largest, load, popcount
-
-    @njit
-    def count(array):  # type: ignore[no-untyped-def]
-        return largest(popcount(load(array, 0, 0)) + load(array, 0, 32))
-
-    count(np.zeros((1, 64), np.int16))
-    (assembly,) = count.inspect_asm().values()
-    for register, name in (("zmm", "avx512"), ("ymm", "avx2"), ("xmm", "sse")):
-        if re.search(rf"\b{register}\d", assembly):
-            return f"{name} with vpopcnt" if "vpopcntw" in assembly else name
-    return "no vectors"
+    features = get_host_cpu_features().flatten() if config.CPU_FEATURES is None else config.CPU_FEATURES
+    known = {"avx512bitalg": "avx512 with vpopcnt", "avx512bw": "avx512", "avx2": "avx2"}
+    wide = {"haswell": "avx2", "skylake-avx512": "avx512"}.get(config.CPU_NAME or "")
+    return wide or next((name for each, name in known.items() if f"+{each}" in features), platform.machine())
 
 
 def _pin(core: int | None) -> int | None:
@@ -194,19 +180,16 @@ def _cpu_model() -> str:
     return named[0] if named else platform.processor() or platform.machine()
 
 
-def _commit() -> str | None:
-    """The commit of the sources, with a plus sign where they have been changed since; None outside a repository."""
-    try:
-        head = subprocess.run(
-            ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True, timeout=3600
-        ).stdout.strip()
-        command = ["git", "status", "--porcelain", "--", "streed", "tasks"]
-        changed = subprocess.run(
-            command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=3600
-        ).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return head + ("+" if changed else "")
+def commit(folder: Path = ROOT) -> str:
+    """The commit of a checkout, with a plus sign where its sources have been changed since; else the folder's name."""
+    git = ["git", "-C", str(folder)]
+    told = []
+    for asked in (["rev-parse", "--short", "HEAD"], ["status", "--porcelain", "--", "streed", "tasks"]):
+        done = subprocess.run([*git, *asked], capture_output=True, text=True, check=False, timeout=3600)
+        if done.returncode:
+            return folder.name
+        told.append(done.stdout.strip())
+    return told[0] + ("+" if told[1] else "")
 
 
 # -- timing --------------------------------------------------------------------------------------------------------
@@ -228,28 +211,23 @@ def no_collection() -> Iterator[None]:
 
 
 class Times:
-    """How long calls of one kind took: wall and processor time, and the wall time of the first ones in their turns."""
+    """How long calls of one kind took: wall and processor time."""
 
     def __init__(self) -> None:
         self.wall: list[float] = []
         self.cpu: list[float] = []
-        self.first: list[float] = []
 
     def __len__(self) -> int:
         return len(self.wall)
 
-    def run(
-        self, call: Callable[[], _Answer], counts: Callable[[_Answer], bool] = lambda _: True, *, first: bool = True
-    ) -> _Answer:
-        """The answer of a call, timed if it `counts`; `first`: in its turn."""
+    def run(self, call: Callable[[], _Answer], counts: Callable[[_Answer], bool] = lambda _: True) -> _Answer:
+        """The answer of a call, timed if it `counts`."""
         wall, cpu = time.perf_counter(), time.process_time()
         answer = call()
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
         if counts(answer):
             self.wall.append(wall)
             self.cpu.append(cpu)
-            if first:
-                self.first.append(wall)
         return answer
 
 
@@ -290,61 +268,6 @@ def peak_bytes() -> int:
 
         unit = 1 if sys.platform == "darwin" else 1024
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-
-
-# -- children ------------------------------------------------------------------------------------------------------
-
-
-class CrashError(Exception):
-    """A child process ended otherwise than it should."""
-
-
-class Job:
-    """A problem in a fresh process, as a context: see `tests.benchmarks.job` for what it is told and what it prints.
-
-    `patience`: seconds after which a process that has not ended is killed.
-    """
-
-    def __init__(self, job: Mapping[str, Any], patience: float = 600) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-X", "faulthandler", "-m", "tests.benchmarks.job", json.dumps(job)],
-            cwd=ROOT,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            text=True,
-            **HEARS_CTRL_C,
-        )
-        self._watch = threading.Timer(patience, self.process.kill)
-        self._watch.daemon = True
-        self._watch.start()
-
-    def __enter__(self) -> Job:
-        return self
-
-    def __exit__(self, *failure: object) -> None:
-        self._watch.cancel()
-        self.process.kill()
-        self.process.communicate(timeout=60)
-
-    def begun(self) -> None:
-        """Returns when the search is about to begin; raises CrashError."""
-        self._line()
-
-    def outcome(self) -> Record:
-        """What the process reports of its problem; raises CrashError, also if it fails after it reported."""
-        found = self._line()
-        self.outcome_seen = time.perf_counter()
-        if self.process.wait(timeout=600) != 0:
-            raise CrashError(f"exit code {self.process.returncode} after its report")
-        return found
-
-    def _line(self) -> Record:
-        assert self.process.stdout is not None
-        text = self.process.stdout.readline()
-        if not text:
-            raise CrashError(f"exit code {self.process.wait(timeout=600)} before its report")
-        line: Record = json.loads(text)
-        return line
 
 
 # -- tables --------------------------------------------------------------------------------------------------------

@@ -1,22 +1,19 @@
-"""All near-optimal trees, counted beside treefarms, praxis and arborenum: the same trees, seconds, memory.
+"""All near-optimal trees, counted beside praxis and arborenum: the same trees, seconds, memory.
 
-Errors plus lambda * n, whole, per leaf: what praxis and arborenum count below a whole budget, for all columns. Each run
-is a process of its own. Seconds are those of the processor, the median of the calls after the first (which loads our
+Errors plus lambda * n, whole, per leaf: what the peers count below a whole budget, for all columns. Each run is a
+process of its own. Seconds are those of the processor, the median of the calls after the first (which loads our
 compiled code): of `fit` in theirs, and in ours of reading the data, of the solve that finds the optimum and of the
-count. The last column is the count below the budget of lambda * n as it is, which peers round to whole rows. The exit
-code is 1 where counts differ.
-
-The peers may live in another environment: `--python PATH`. treefarms takes no whole budget, so its count, below its own
-rounding of the same one, is shown and not compared.
+count. The exit code is 1 where counts differ. The peers may live in another environment: `--python PATH`.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
-import math
 import subprocess
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from tests.benchmarks import harness
@@ -26,7 +23,7 @@ NAMES = (
     "primary-tumor", "german-credit", "kr-vs-kp",
 )  # fmt: skip
 
-PEERS = ("praxis", "arborenum", "treefarms")
+PEERS = ("praxis", "arborenum")
 
 
 CHILD = r"""import json, resource, sys, time
@@ -36,8 +33,7 @@ import numpy as np
 asked = json.loads(sys.argv[1])
 table = np.loadtxt(asked["path"], dtype=np.uint8)
 X, y = table[:, 1:].copy(), table[:, 0].astype(int)
-exact = Fraction(str(asked["lam"])) * len(y)
-price, depth, epsilon = exact if asked["program"] == "exact" else round(exact), asked["depth"], asked["epsilon"]
+price, depth, epsilon = round(Fraction(str(asked["lam"])) * len(y)), asked["depth"], asked["epsilon"]
 
 
 def timed(work):
@@ -67,17 +63,6 @@ def streed_run():
     return {"count": trees.count, "budget": budget}, seconds
 
 
-def exact_run():
-    import streed
-    from streed.exact import exact_number
-    from streed.tasks import Misclassifications, Splits
-
-    task, data = Misclassifications() + price * Splits(), streed.Dataset.make(X, y)
-    optimum = exact_number(streed.solve(task, data, max_depth=depth).value) + price
-    budget = optimum * (1 + Fraction(str(epsilon))) - price
-    return {"count": streed.rashomon(task, data, max_depth=depth, budget=budget, columns="all").count}, None
-
-
 def praxis_run():
     import praxis
 
@@ -104,22 +89,6 @@ def arborenum_run():
     return {"count": int(model.count_trees())}, seconds
 
 
-def treefarms_run():
-    import pandas as pd
-    from treefarms.model.treefarms import TREEFARMS
-
-    features = pd.DataFrame(X.astype(int), columns=[f"c{j}" for j in range(X.shape[1])])
-
-    def fit():
-        model = TREEFARMS({"regularization": price / len(y), "rashomon_bound_multiplier": epsilon, "verbose": False,
-                           "depth_budget": depth + 1})
-        model.fit(features, pd.Series(y, name="y"))
-        return model
-
-    model, seconds = timed(fit)
-    return {"count": int(model.get_tree_count())}, seconds
-
-
 found, seconds = globals()[asked["program"] + "_run"]()
 memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 print(json.dumps({**found, "seconds": seconds, "memory": memory}))
@@ -134,103 +103,55 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--depths", nargs="+", type=int, default=[3, 4], metavar="D", help="(default: 3 4)")
     parser.add_argument("--epsilons", nargs="+", type=float, default=[0.05, 0.1], metavar="E", help="(default: .05 .1)")
     parser.add_argument("--lam", type=float, default=0.01, metavar="L", help="(default: 0.01)")
-    parser.add_argument("--peers", nargs="*", choices=PEERS, default=["praxis", "arborenum"], help="(default: two)")
+    parser.add_argument("--peers", nargs="*", choices=PEERS, default=list(PEERS), help="(default: both)")
     parser.add_argument("--python", default=sys.executable, metavar="PATH", help="where the peers are installed")
     parser.add_argument("--limit", type=float, default=60.0, metavar="S", help="of each run (default: 60)")
     options = parser.parse_args(arguments)
-    record: harness.Record = {
-        "benchmark": "rashomon",
-        "machine": harness.start(options),
-        "limit": options.limit,
-        "rows": [],
-    }
-    print(f"{'data':20} {'d':>2} {'eps':>5} {'trees':>16} {'streed':>9}" + "".join(f"{p:>11}" for p in options.peers))
-    wrong, ratios, memory = 0, [], []
-    for name in options.names:
-        for depth in options.depths:
-            for epsilon in options.epsilons:
-                row = _row(options, name, depth, epsilon)
-                record["rows"].append(row)
-                own, others = row["streed"], {peer: row[peer] for peer in options.peers}
-                counts = {each["count"] for peer, each in others.items() if "count" in each and peer != "treefarms"}
-                wrong += len(counts | {own.get("count")}) > 1
-                timed = [each["seconds"] for peer, each in others.items() if "seconds" in each]
-                if timed and "seconds" in own:
-                    ratios.append(min(timed) / own["seconds"])
-                    memory.append(min(each["memory"] for each in others.values() if "memory" in each) / own["memory"])
-                told = "".join(f"{_told(each):>11}" for each in others.values())
-                print(f"{name:20} {depth:2} {epsilon:5g} {own.get('count', '-'):>16} {_told(own):>9}{told}", flush=True)
-    text = f"counts that differ: {wrong}"
-    if ratios:
-        means = [math.exp(sum(map(math.log, each)) / len(each)) for each in (ratios, memory)]
-        text += f"; the fastest peer takes {means[0]:.2f} times as long, in {means[1]:.2f} times the memory"
-    harness.finish(options, record, text)
-    return int(wrong > 0)
+    record: harness.Record = {"benchmark": "rashomon", "machine": harness.start(options), "rows": []}
+    for name, depth, epsilon in itertools.product(options.names, options.depths, options.epsilons):
+        record["rows"].append(_row(options, name, depth, epsilon))
+        harness.note(" ".join(map(str, _cells(record["rows"][-1], options.peers))))
+    harness.finish(options, record, render(record["rows"], options.peers))
+    return harness.FINE if all(row["holds"] for row in record["rows"]) else harness.MISSED
 
 
-def _told(found: dict[str, Any]) -> str:
-    return f"{found['seconds']:.4f}" if "seconds" in found else found.get("error", "-")
-
-
-def _row(options: argparse.Namespace, name: str, depth: int, epsilon: float) -> dict[str, Any]:
+def _row(options: argparse.Namespace, name: str, depth: int, epsilon: float) -> harness.Record:
     """What every program found."""
     asked: dict[str, Any] = {"path": str(options.data / "classification" / f"{name}.csv"), "depth": depth}
     asked |= {"epsilon": epsilon, "lam": options.lam}
     own = _child(sys.executable, {**asked, "program": "streed"}, options.limit)
     asked["budget"] = own.get("budget")
     found = {peer: _child(options.python, {**asked, "program": peer}, options.limit) for peer in options.peers}
-    exact = _child(sys.executable, {**asked, "program": "exact"}, options.limit)
-    return {"name": name, **asked, "streed": own, **found, "exact": exact}
+    counts = {each["count"] for each in (own, *found.values()) if "count" in each}
+    return {"name": name, **asked, "streed": own, **found, "holds": "count" in own and len(counts) == 1}
 
 
-def render(record: harness.Record) -> str:
-    """The table of all rows, and what the faster peer takes by depth."""
-    limit = record["limit"]
-    peers = [peer for peer in PEERS if peer in record["rows"][0]]
-    heads = [
-        "data set",
-        "depth",
-        "epsilon",
-        "trees",
-        "streed s",
-        *(f"{peer} s" for peer in peers),
-        "of exact lambda * n",
-    ]
-    body = []
-    by_depth: dict[int, list[tuple[float, bool]]] = {}
-    for row in record["rows"]:
-        own, exact = row["streed"], row["exact"]
-        told = [_told(row[peer]) for peer in peers]
-        counts = [f"{each['count']:,}" if each.get("count") is not None else "-" for each in (own, exact)]
-        body.append([row["name"], row["depth"], f"{row['epsilon']:g}", counts[0], _told(own), *told, counts[1]])
-        timed = [row[peer]["seconds"] for peer in peers if "seconds" in row[peer]]
-        if "seconds" in own:
-            ratio = min(timed, default=limit) / own["seconds"]
-            by_depth.setdefault(row["depth"], []).append((ratio, bool(timed)))
-    lines = [harness.table(heads, body), "How many times as long as streed the faster peer takes (geometric means):\n"]
-    means = []
-    every = [each for found in by_depth.values() for each in found]
-    for name, found in [*by_depth.items(), ("all", every)]:
-        ended = [ratio for ratio, is_ended in found if is_ended]
-        ratios = [ratio for ratio, _ in found]
-        mean = [f"{harness.geometric_mean(each):.2f}" if each else "-" for each in (ended, ratios)]
-        means.append([name, len(ended), mean[0], len(found), mean[1]])
-    heads = [
-        "depth",
-        "rows where a peer ended",
-        "times as long",
-        "rows where streed did",
-        f"times, > {limit:g} s as that",
-    ]
-    return "\n".join([lines[0], "", lines[1], harness.table(heads, means)])
+def _cells(row: harness.Record, peers: Sequence[str]) -> list[object]:
+    told = [f"{row[each]['seconds']:.4f}" if "seconds" in row[each] else row[each]["error"] for each in peers]
+    own = row["streed"]
+    count, seconds = (f"{own['count']:,}", f"{own['seconds']:.4f}") if "count" in own else ("-", own["error"])
+    return [row["name"], row["depth"], f"{row['epsilon']:g}", count, seconds, *told, harness.verdict(row["holds"])]
+
+
+def render(rows: Sequence[harness.Record], peers: Sequence[str]) -> str:
+    """The table of all rows, and what the faster peer takes, in time and in memory."""
+    heads = ["data set", "depth", "epsilon", "trees", "streed s", *(f"{peer} s" for peer in peers), "same count"]
+    text = harness.table(heads, [_cells(row, peers) for row in rows])
+    for key in ("seconds", "memory"):
+        ended = [[row[peer][key] for peer in peers if key in row[peer]] for row in rows if key in row["streed"]]
+        own = [row["streed"][key] for row in rows if key in row["streed"]]
+        ratios = [min(theirs) / ours for theirs, ours in zip(ended, own, strict=True) if theirs]
+        if ratios:
+            mean = harness.geometric_mean(ratios)
+            text += f"\n\nThe best peer's {key} in ours, in {len(ratios)} rows where one ended: {mean:.2f}"
+    return text
 
 
 def _child(python: str, asked: dict[str, Any], limit: float) -> dict[str, Any]:
     """What a run in a process of its own says."""
+    command = [python, "-c", CHILD, json.dumps(asked)]
     try:
-        done = subprocess.run(
-            [python, "-c", CHILD, json.dumps(asked)], capture_output=True, text=True, timeout=limit, check=False
-        )
+        done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
     except subprocess.TimeoutExpired:
         return {"error": f"> {limit:g} s"}
     if done.returncode != 0:

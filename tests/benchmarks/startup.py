@@ -2,10 +2,9 @@
 
 The first solves run with an empty cache directory of compiled code and must say that they compile; later ones find the
 code there. All are whole processes; what counts is wall time, and where processor time is much less, the machine was
-busy. `--features` times the first use of features instead, each from an empty cache of its own: solves that need numpy
-only, then what a user does with tables. `--installed PYTHON` does it in an environment where streed is installed, such
-as from a wheel, in place of this clone. On one core, as all benchmarks; with --all-cores as a user meets it, where
-compilation may use a second one. The exit code is 1 if something takes longer than it may.
+busy. `--features` times the first use of many kinds of solves instead, each from an empty cache of its own. On one
+core, as all benchmarks; with --all-cores as a user meets it, where compilation may use a second one. The exit code is
+1 if something takes longer than it may.
 """
 
 from __future__ import annotations
@@ -29,17 +28,6 @@ SOLVE = ("solve", "tic-tac-toe", "--max-depth", "3")
 OTHER = ("solve", "balance-scale", "--multiway", "--task", "sparse-accuracy", "--lam", "0.01")
 """A solve of another kind (several classes and children, any depth), which needs other compiled code."""
 
-
-PEOPLE = """
-import numpy as np, pandas as pd
-draw = np.random.default_rng(0)
-X = pd.DataFrame({"age": draw.integers(18, 80, 500), "plan": draw.choice(list("abc"), 500)})
-X["pay"] = draw.normal(size=500)
-group = draw.choice(["f", "m"], 500)
-y = np.where((X.age > 40) ^ (draw.random(500) < 0.2), "yes", "no")
-score = X.age * 0.1 + draw.normal(size=500)
-"""
-"""A table of 500 rows, with what is to be predicted of them."""
 
 ARRAYS = """
 import numpy as np, streed
@@ -69,38 +57,9 @@ SOLVES = {
     "survival, depth 3": "streed.solve(RelativeRisk(), X, draw.exponential(size=500), event=y, max_depth=3)",
     "policy, depth 3": "streed.solve(InstanceCosts(), X, costs=draw.integers(0, 1000, (500, 3)), max_depth=3)",
     "near-optimal trees, depth 3": "streed.rashomon(SparseAccuracy(0.02), X[:, :8], y, max_depth=3, epsilon=0.05)",
-    "a task of one's own, depth 2": "from docs_task import WorstLeaf; streed.solve(WorstLeaf(), X, y, max_depth=2)",
+    "a task of one's own, depth 2": "from own_task import WorstLeaf; streed.solve(WorstLeaf(), X, y, max_depth=2)",
 }
 """What is solved first, after ARRAYS."""
-
-FEATURES = {
-    "classifier, any depth": "from streed.estimators import OptimalTreeClassifier as T; T().fit(X, y)",
-    "classifier, depth 3": "from streed.estimators import OptimalTreeClassifier as T; T(max_depth=3).fit(X, y)",
-    "three classes, depth 3": "from streed.estimators import OptimalTreeClassifier as T; T(max_depth=3).fit(X, X.plan)",
-    "regression, depth 3": "from streed.estimators import OptimalTreeRegressor as T; T(max_depth=3).fit(X, score)",
-    "fair tree, depth 2": "from streed.estimators import FairTreeClassifier as T\n"
-    "T(max_depth=2, limit=0.05).fit(X, y, sensitive_features=group)",
-    "costs of errors, depth 3": "from streed.estimators import CostSensitiveTreeClassifier as T\n"
-    "T([[0, 5], [1, 0]], max_depth=3).fit(X, y)",
-    "policy, depth 2": "from streed.estimators import PolicyTree as T\n"
-    "T(max_depth=2).fit(X, np.column_stack([0 * score, score - 5]))",
-    "policy with a capacity, depth 2": "from streed.estimators import PolicyTree as T\n"
-    "T(max_depth=2, capacity=0.2).fit(X, np.column_stack([0 * score, score - 5]))",
-    "survival, depth 2": "from streed.estimators import SurvivalTree as T\n"
-    "T(max_depth=2).fit(X, draw.exponential(X.age), event=draw.random(500) < 0.7)",
-    "F1, depth 2": "import streed; from streed.tasks import F1\n"
-    "streed.solve(F1(), X[['age', 'plan']], y, max_depth=2, max_cuts=8)",
-    "all thresholds of numbers, depth 2": "import streed; from streed.tasks import Accuracy\n"
-    "streed.solve(Accuracy(), X, y, max_depth=2)",
-    "a limit on leaves, depth 3": "from streed.estimators import OptimalTreeClassifier as T\n"
-    "T(max_depth=3, max_nodes=4, min_leaf=20).fit(X, y)",
-    "a task of one's own, depth 2": "import streed\n"
-    "from docs_task import WorstLeaf\n"
-    "streed.solve(WorstLeaf(), X[['plan']], y, max_depth=2)",
-    "a report": "from streed.estimators import OptimalTreeClassifier as T; from streed.report import make_report\n"
-    "make_report(T(max_depth=3).fit(X, y), X, y)",
-}
-"""What is used first, after PEOPLE."""
 
 OWN_TASK = """
 import numpy as np, streed
@@ -124,7 +83,6 @@ def main(arguments: list[str] | None = None) -> int:
         metavar="TEXT",
         help="the first use of features instead: of all, or whose names have TEXT",
     )
-    parser.add_argument("--installed", metavar="PYTHON", help="of an environment where streed is installed")
     parser.add_argument("--all-cores", action="store_true", help="do not stay on one core")
     options = parser.parse_args(arguments)
     if options.repeats < 1:
@@ -132,12 +90,9 @@ def main(arguments: list[str] | None = None) -> int:
     record: harness.Record = {"benchmark": "startup", "machine": harness.start(options), "rows": []}
     rows = record["rows"]
     if options.features is not None:
-        python = options.installed or sys.executable
-        for head, sources in ((ARRAYS, SOLVES), (PEOPLE, FEATURES)):
-            for what, source in sources.items():
-                if not options.features or any(text in what for text in options.features):
-                    rows.append(first_use(what, head + source, python, installed=options.installed is not None))
-        record["what"] = "features"
+        for what, source in SOLVES.items():
+            if not options.features or any(text in what for text in options.features):
+                rows.append(first_use(what, ARRAYS + source))
         harness.finish(options, record, render(record))
         return harness.FINE
     for kind in (SOLVE, OTHER):
@@ -158,13 +113,13 @@ def main(arguments: list[str] | None = None) -> int:
     return harness.FINE if all(row["holds"] for row in rows) else harness.MISSED
 
 
-def first_use(what: str, source: str, python: str, *, installed: bool) -> harness.Record:
-    """The row of a feature that is used for the first time: a process with an empty cache of compiled code."""
+def first_use(what: str, source: str) -> harness.Record:
+    """The row of what is used for the first time: a process with an empty cache of compiled code."""
     with tempfile.TemporaryDirectory() as cache:
-        (Path(cache) / "docs_task.py").write_text(OWN_TASK, encoding="utf-8")
+        (Path(cache) / "own_task.py").write_text(OWN_TASK, encoding="utf-8")
         script = Path(cache) / "first.py"
         script.write_text(source + "\n", encoding="utf-8")
-        row = _row(f"{what}, first ever", [_run([python, str(script)], cache, installed=installed)], None)
+        row = _row(f"{what}, first ever", [_run([sys.executable, str(script)], cache)], None)
     harness.note(f"{row['what']}: {row['seconds'][0]:.1f} s")
     return row
 
@@ -183,13 +138,11 @@ def _row(what: str, runs: list[Run], limit: float | None, holds: bool = True) ->
     return {"what": what, "seconds": wall, "cpu": [run.cpu for run in runs], "limit": limit, "holds": holds and within}
 
 
-def _run(command: Sequence[str], cache: str, *, installed: bool = False) -> Run:
-    """The command, run with its compiled code kept in `cache`; what is `installed` does without this clone."""
+def _run(command: Sequence[str], cache: str) -> Run:
+    """The command, run with its compiled code kept in `cache`."""
     environment = {key: value for key, value in os.environ.items() if key != "STREED_CACHE"}
     environment["STREED_CACHE_DIR"] = cache
-    clone = [str(harness.ROOT), environment.pop("PYTHONPATH", "")]
-    if not installed:
-        environment["PYTHONPATH"] = os.pathsep.join(filter(None, clone))
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(harness.ROOT), environment.get("PYTHONPATH")]))
     begin, used = time.perf_counter(), _children_seconds()
     done = subprocess.run(
         command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=3600

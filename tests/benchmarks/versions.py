@@ -50,7 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
         if not (folder / "streed").is_dir():
             harness.fail(f"there is no folder {folder / 'streed'}")
     record: harness.Record = {"benchmark": "versions", "machine": harness.start(options), "rows": []}
-    record["commits"] = {version: _commit(folder) for version, folder in folders.items()}
+    record["commits"] = {version: harness.commit(folder) for version, folder in folders.items()}
     with tempfile.TemporaryDirectory() as own:
         for family in options.families:
             runs: dict[str, list[Any]] = {version: [] for version in folders}
@@ -106,13 +106,6 @@ def row_of(family: str, runs: dict[str, list[Any]]) -> harness.Record:
     row["differs"] = [name for name, each in row["solves"].items() if len(set().union(*each["answers"].values())) > 1]
     row["holds"] = not row["differs"] and row["ratio"] <= MOST
     return row
-
-
-def _commit(folder: Path) -> str:
-    """The commit of a checkout; the folder's name where it is none."""
-    command = ["git", "-C", str(folder), "rev-parse", "--short", "HEAD"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=3600)
-    return done.stdout.strip() if done.returncode == 0 else folder.name
 
 
 def render(record: harness.Record) -> str:

@@ -114,7 +114,7 @@ def test_columns_and_rows_in_any_order_have_one_value(name: str, search: str) ->
 def test_a_search_with_little_memory_forgets_and_proves_the_same(task: streed.Task, asked: dict[str, Any]) -> None:
     X, y = noisy(np.random.default_rng(0), 300, 20)
     free = streed.solve(task, X, y, **asked)
-    with pytest.raises(InputError, match="this process holds .* already") as refused:
+    with pytest.raises(InputError, match=r"this process holds .* already") as refused:
         streed.solve(task, X, y, memory_limit=1, **asked)
     held, more = (int(number.replace(",", "")) for number in re.findall(r"[\d,]{5,}", str(refused.value)))
     found = streed.solve(task, X, y, memory_limit=held + more + 2**20, **asked)
