@@ -271,6 +271,31 @@ def test_an_interrupt_gives_the_best_tree_so_far(threads: int) -> None:
     assert took < _WAIT
 
 
+LIMITED = """
+import json, sys
+import streed
+from streed.tasks import SparseAccuracy
+from tests.benchmarks.harness import peak_bytes
+from tests.unit.test_stopping import X, Y
+
+asked = SparseAccuracy(0.0005), X[:400], Y[:400]
+streed.solve(*asked, memory_limit=int(sys.argv[1]), time_limit=1e-3)  # compiled code takes room, too
+result = streed.solve(*asked, memory_limit=int(sys.argv[1]), time_limit=15)
+print(json.dumps([result.stats["evictions"], result.lower_bound, result.value, peak_bytes()]))
+"""
+
+
+@pytest.mark.slow
+def test_a_process_never_holds_more_than_its_memory_limit() -> None:
+    limit = 350_000_000
+    with started([sys.executable, "-c", LIMITED, str(limit)], stderr=None) as child:
+        assert child.stdout is not None
+        evictions, lower, value, peak = json.loads(child.stdout.read())
+    assert evictions > 0
+    assert lower < value
+    assert peak < limit
+
+
 def test_the_command_prints_the_front_that_it_has() -> None:
     words = ("front", "tic-tac-toe", "--max-depth", "7", "--time-limit", "0.5", "--json")
     done = CliRunner().invoke(app, words)
