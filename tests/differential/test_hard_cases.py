@@ -61,7 +61,7 @@ def test_costs_up_to_the_limit_of_every_lane(limit: int, labels: int) -> None:
             costs[0, costs[0] > 0] += worst + beyond - int(costs.max(axis=1).sum())
             price = (limit - 3 - worst) // 2
             source = f"InstanceCosts() + {price} * Splits()"
-            given = {"row_data": {"costs": costs.tolist()}, "limits": {"max_depth": 3, "min_leaf": 1}}
+            given: dict[str, Any] = {"row_data": {"costs": costs.tolist()}, "limits": {"max_depth": 3, "min_leaf": 1}}
             assert judged(Problem("costs", source, X, [0] * 40, **given)).wrong == ()
 
 
@@ -70,7 +70,7 @@ def noisy(rng: np.random.Generator, rows: int, columns: int) -> tuple[Array, Arr
     return X, (X[:, 0] ^ (X[:, 1] & X[:, 2])) ^ (rng.random(rows) < 0.25)
 
 
-MANY = {
+MANY: dict[str, tuple[streed.Task, dict[str, Any]]] = {
     "sparse": (SparseAccuracy(0.01), {}),
     "weights": (Misclassifications() + 20 * Splits(), {"max_depth": 6}),
     "support": (Accuracy(), {"max_depth": 5, "min_leaf": 4}),
@@ -87,7 +87,7 @@ def test_columns_and_rows_in_any_order_have_one_value(name: str, search: str) ->
     for seed in range(3):
         rng = np.random.default_rng([seed, len(name)])
         X, y = noisy(rng, 160, 13)
-        each = {"costs": rng.integers(0, 40, (160, 3))} if name == "costs" else {"y": y}
+        each: dict[str, Any] = {"costs": rng.integers(0, 40, (160, 3))} if name == "costs" else {"y": y}
         if name == "weights":
             each["sample_weight"] = rng.integers(1, 50, 160)
         values = set()
