@@ -20,8 +20,17 @@ from tests.differential.volume.problem import Problem
 from tests.differential.volume.runner import judged
 from tests.searches import NATIVE
 
-WIDE = [(60, 31, 2), (60, 32, 2), (64, 33, 2), (65, 63, 2), (33, 64, 2), (129, 65, 2), (40, 96, 2), (30, 130, 2)]
-DEEP = [(127, 12, 3), (300, 8, 3), (60, 13, 3), (200, 7, 4), (60, 5, 5), (120, 7, None)]
+WIDE: list[tuple[int, int, Any]] = [
+    (60, 31, 2),
+    (60, 32, 2),
+    (64, 33, 2),
+    (65, 63, 2),
+    (33, 64, 2),
+    (129, 65, 2),
+    (40, 96, 2),
+    (30, 130, 2),
+]
+DEEP: list[tuple[int, int, Any]] = [(127, 12, 3), (300, 8, 3), (60, 13, 3), (200, 7, 4), (60, 5, 5), (120, 7, None)]
 LONG = [(16_500, 8, 2), (32_770, 3, 2), (65_537, 2, 2), (90_001, 2, 2)]
 """(rows, columns, depth): around vectors of columns, of many nodes, and around what 16 bits count."""
 
