@@ -69,19 +69,6 @@ def cost_report(tree: Tree, costs: CostTable, X: Any, y: Any) -> CostReport:
     )
 
 
-def costs_by_frequency(labels: Any, tests: Any, level: float | Fraction) -> CostTable:
-    """STreeD, Eq. 60: errors of class k cost C / (f_k K), C being `level` times the cost of all tests.
-
-    `labels` (n,) give the frequencies f_k of the K classes; the experiments' levels are 1/6, 1/3 and 1.
-    """
-    listed = np.asarray(labels).tolist()
-    classes = sorted(set(listed))
-    whole = Fraction(level) * sum(Fraction(test.cost) for test in tests)
-    errors = [whole * len(listed) / (listed.count(label) * len(classes)) for label in classes]
-    matrix = [[0 if j == k else cost for k in range(len(classes))] for j, cost in enumerate(errors)]
-    return CostTable.of(matrix, tests, classes)
-
-
 def _places(labels: list[Any], place_of: dict[Any, int]) -> Any:
     for label in labels:
         if label not in place_of:

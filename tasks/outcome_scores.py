@@ -11,7 +11,7 @@ predicted outcome of treatment k. Reference: STreeD, Appendix D.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -153,18 +153,19 @@ def policy_value(tree: Tree, X: Any, method: str = "dr", **past: Any) -> Estimat
     `past` is what `streed.solve` takes: treatment, outcome, propensity, predicted, of these rows; predictions should be
     of models that have not seen them. Raises InputError as the task does, and for treatments that the data lack.
     """
-    given = tree.predict(X)
-    data = Dataset.make(np.zeros((len(given), 0), np.uint8), **past)
+    values = prescribed_scores(tree, X, method, past)
+    error = float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else math.inf
+    return Estimate(float(values.mean()), error, len(values))
+
+
+def prescribed_scores(tree: Tree, X: Any, method: str, past: Mapping[str, Any]) -> Array:
+    """(n,) the estimated outcome of each row under the treatment that the tree prescribes; as `policy_value`."""
+    leaves = tree.apply(X)
+    data = Dataset.make(np.zeros((len(leaves), 0), np.uint8), **past)
     place_of = {label: place for place, label in enumerate(treatments(data))}
-    prescribed = given.tolist()
-    for label in prescribed:
-        if label not in place_of:
-            raise InputError("treatment", f"the policy prescribes {label!r}", f"the data know {list(place_of)}")
-    places = np.array([place_of[label] for label in prescribed])
-    return _mean(scores(method, data)[np.arange(len(given)), places])
-
-
-def _mean(values: Array) -> Estimate:
-    n = len(values)
-    error = float(values.std(ddof=1)) / math.sqrt(n) if n > 1 else math.inf
-    return Estimate(float(values.mean()), error, n)
+    shown = tree.shows()
+    for label in {shown[leaf] for leaf in np.unique(leaves).tolist()} - set(place_of):
+        raise InputError("treatment", f"the policy prescribes {label!r}", f"the data know {list(place_of)}")
+    places = np.array([place_of.get(label, -1) for label in shown])
+    found: Array = scores(method, data)[np.arange(len(leaves)), places[leaves]]
+    return found

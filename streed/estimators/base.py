@@ -104,8 +104,9 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         """The columns of X that the tree may ask about, when it is fitted or afterwards; all unless overridden."""
         return X
 
-    def _accept_leaves(self, tree: Tree, nodes: Nodes) -> None:
-        """Keeps what predictions need beside the tree; nothing unless overridden."""
+    def _predictions(self, tree: Tree) -> Array:
+        """(leaves,) what `predict` gives for each leaf; float64 unless overridden."""
+        return np.array(tree.shows(), dtype=np.float64)
 
     # -- fitting -------------------------------------------------------------------------------------------------------
 
@@ -156,8 +157,9 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         Raises InputError if there is no tree, KeyboardInterrupt if an interrupt came before there was one.
         """
         given = {**{name: getattr(self, name) for name in _PARAMETERS}, **other}
-        objective = self._objective(_checked_price(given["cost_complexity"]))
-        limits = [*map(_limit, _listed(given["limits"])), *self._further_limits(data)]
+        Range(0, meaning="what a branching node costs").read("cost_complexity", given["cost_complexity"])
+        objective = self._objective(given["cost_complexity"])
+        limits = [*map(_limit, listed(given["limits"])), *self._further_limits(data)]
         orders = {**{name: given[name] for name in _PASSED}, "time_limit": self._left()}
         result = streed.solve(objective.subject_to(*limits) if limits else objective, data, **orders)
         self._began += result.stats["seconds_compile"]
@@ -188,7 +190,7 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
             self.bound_over_all_thresholds_ = -self.bound_over_all_thresholds_
         weights = np.ones(data.n_rows) if data.weights is None else data.weights
         self.nodes_ = Nodes.of(tree, data, self._statistics(data) * weights[:, None])
-        self._accept_leaves(tree, self.nodes_)
+        self._shown = self._predictions(tree)
         self.feature_importances_ = self._importances()
 
     def _importances(self) -> Array:
@@ -239,6 +241,11 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         }
 
     # -- what a fitted tree tells ------------------------------------------------------------------------------------
+
+    def predict(self, X: Any) -> Array:
+        """(m,) what each row's leaf says: a label, a number, a treatment, a risk relative to that of all rows."""
+        leaves = self._leaf_numbers(X)
+        return self._shown[leaves]
 
     def apply(self, X: Any) -> Array:
         """(m,) int64: the node that is each row's leaf; nodes are numbered parents first, children left to right."""
@@ -336,12 +343,6 @@ def with_splits(task: Task, cost_complexity: Any) -> Task:
     return summed
 
 
-def _checked_price(cost_complexity: Any) -> Any:
-    """The cost of a branching node; raises InputError where it is no number from 0 on."""
-    Range(0, meaning="what a branching node costs").read("cost_complexity", cost_complexity)
-    return cost_complexity
-
-
 def _limit(limit: Any) -> Limit:
     if isinstance(limit, str):
         from streed.registry import make_limit
@@ -353,10 +354,11 @@ def _limit(limit: Any) -> Limit:
     return limit
 
 
-def _listed(limits: Any) -> list[Any]:
-    if limits is None:
+def listed(given: Any) -> list[Any]:
+    """One or several, or None for none, as a list; a text is one."""
+    if given is None:
         return []
-    return list(limits) if isinstance(limits, Iterable) and not isinstance(limits, str) else [limits]
+    return list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
 
 
 def _whole(weights: Array) -> Array:

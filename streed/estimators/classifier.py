@@ -27,7 +27,6 @@ from streed.data.column import shown
 from streed.data.reading import read_values
 from streed.errors import InputError, brief
 from streed.estimators.base import OptimalTree, task_of, with_splits
-from streed.estimators.nodes import Nodes
 from streed.estimators.reading import FREQUENCY, argument_names, checked_column, checked_weights, signs_of
 from streed.exact import Array, Range
 from streed.result import Result
@@ -46,11 +45,6 @@ class LabelTree(ClassifierMixin, OptimalTree):  # type: ignore[misc]
         """
         self._grow(X, y, sample_weight, {FREQUENCY: frequency})
         return self
-
-    def predict(self, X: Any) -> Array:
-        """(m,) the label of each row."""
-        leaves = self._leaf_numbers(X)
-        return self.classes_[self._leaf_classes[leaves]]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of the rows, by weight, whose label is right."""
@@ -99,8 +93,9 @@ class LabelTree(ClassifierMixin, OptimalTree):  # type: ignore[misc]
         impurity: Array = totals - (sums**2).sum(axis=1) / np.maximum(totals, 1e-300)
         return impurity
 
-    def _accept_leaves(self, tree: Tree, nodes: Nodes) -> None:
+    def _predictions(self, tree: Tree) -> Array:
         self._leaf_classes = self._class_places(tree.shows())
+        return self.classes_[self._leaf_classes]
 
     def _class_places(self, labels: Any) -> Array:
         """The places of labels in `classes_`; raises InputError for a task whose labels are others."""

@@ -10,23 +10,25 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import numbers
-from collections.abc import Iterable, Mapping
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 import attrs
-import narwhals as nw
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from streed.data import Dataset
-from streed.data.table import Table
+from streed.data.table import Table, as_table, read_input
 from streed.errors import InputError, brief
+from streed.estimators.base import listed
 from streed.estimators.classifier import LabelTree, label_task, labels_of
-from streed.estimators.fair_guidance import fairness_margin, verdict
 from streed.estimators.reading import FREQUENCY, argument_names, as_array, readable
-from streed.exact import Array
+from streed.exact import Array, Range
 from streed.registry import find_notion
+from streed.report.limits import kept
 from streed.result import Result
 from streed.task import Limit, Task
 from streed.task.bounded_sums import integer_weights
@@ -73,8 +75,7 @@ class FairTreeClassifier(LabelTree):
 
         `y` is needed where rates are of the positive or negative rows, or of errors; groups as for `fit`.
         """
-        counts = self.group_counts(X, y, sensitive_features=sensitive_features)
-        return {kind: {name: k / n for name, (k, n) in of.items()} for kind, of in counts.items()}
+        return _rates(self.group_counts(X, y, sensitive_features=sensitive_features))
 
     def group_counts(
         self, X: Any, y: Any = None, *, sensitive_features: Any = None
@@ -115,24 +116,40 @@ class FairTreeClassifier(LabelTree):
     def verdict(self) -> str:
         """What was asked for and what holds: limits, favourable label, groups with rates and counts, and how far."""
         check_is_fitted(self)
-        return verdict(self)
+        margin = "" if self.limit_ == self.limit else f" (tightened from {self.limit} by a margin for the sample)"
+        asked = [str(limit) + margin * (" <= " in str(limit)) for limit in self._bounds()]
+        asked += [*map(str, listed(self.limits)), *([f"min_leaf {self.min_leaf}"] if self.min_leaf > 1 else [])]
+        proof = "proved optimal" if self.optimal_ else "stopped early, not proved"
+        told = [f"{proof} over {self.searched_over_} under {', '.join(asked)}"]
+        told += map(kept, self.result_.stats.get("limits", ()))
+        told.append(f"gap {self.gap_between_groups_:.4f}, ratio {self.ratio_between_groups_:.4f}")
+        if self.is_constant_:
+            only = self.tree_.shows()[0]
+            told.append(f"all rows get {only!r}: no tree of that size that keeps the limits is better")
+        return "\n".join(
+            [*told, "this holds on the rows of the fit and is no promise on others: see cross_validate_fair"]
+        )
 
     def _further_limits(self, data: Dataset) -> list[Limit]:
-        notion = self._notion(data)
+        self.notion_ = self._notion(data)
         if not hasattr(self, "limit_"):
-            self.limit_ = self._limit_with_margin(notion, data)
-        bounds: list[Limit] = [] if self.limit_ is None else [notion <= self.limit_]
+            self.limit_ = self._limit_with_margin(data)
+        return self._bounds()
+
+    def _bounds(self) -> list[Limit]:
+        """The limits on the gap and on the ratio that were asked for."""
+        bounds: list[Limit] = [] if self.limit_ is None else [self.notion_ <= self.limit_]
         if self.ratio is None:
             return bounds
         with argument_names(limit="ratio"):
-            return [*bounds, notion.ratio >= self.ratio]
+            return [*bounds, self.notion_.ratio >= self.ratio]
 
-    def _limit_with_margin(self, notion: Fairness, data: Dataset) -> Any:
+    def _limit_with_margin(self, data: Dataset) -> Any:
         """`limit`, tightened by the margin for the sample where `confidence` asks for one."""
         if self.confidence is None or self.limit is None:
             return self.limit
         nobody = np.full(data.n_rows, -1)
-        sizes = [[size for _, size in of.values()] for of in group_counts(notion, data, nobody).values()]
+        sizes = [[size for _, size in of.values()] for of in group_counts(self.notion_, data, nobody).values()]
         return max(0.0, float(self.limit) - max(fairness_margin(of, self.confidence) for of in sizes))
 
     def _objective(self, cost_complexity: Any) -> Task:
@@ -141,71 +158,59 @@ class FairTreeClassifier(LabelTree):
     def _accept(self, result: Result, data: Dataset) -> None:
         super()._accept(result, data)
         assert result.tree is not None
-        labels = self._class_places(result.tree.shows())[result.tree.apply(data)]
         self.is_constant_ = len(set(result.tree.shows())) == 1
-        self.notion_ = self._notion(data)
-        counts = group_counts(self.notion_, data, labels)
+        counts = group_counts(self.notion_, data, self._leaf_classes[result.tree.apply(data)])
         self.gap_between_groups_ = float(max(gap_of(counts, kind) for kind in counts))
         self.ratio_between_groups_ = float(min(ratio_of(counts, kind) for kind in counts))
-        self.group_rates_ = {kind: {name: k / n for name, (k, n) in found.items()} for kind, found in counts.items()}
-        unit = integer_weights(data)[1]
+        self.group_rates_ = _rates(counts)
+        unit = float(integer_weights(data)[1])
         self.group_counts_ = {
-            kind: {name: (float(unit * k), float(unit * n)) for name, (k, n) in found.items()}
-            for kind, found in counts.items()
+            kind: {name: (unit * k, unit * n) for name, (k, n) in found.items()} for kind, found in counts.items()
         }
 
     def _features(self, X: Any, *, fitting: bool) -> Any:
         """X without the columns of the groups, which must be there when the tree is fitted, and may be afterwards."""
-        named = _listed(self.sensitive)
-        if not named:
-            return X
-        if isinstance(X, Table):
-            kept = [place for place, name in enumerate(X.all_names) if name not in named]
-            return Table(tuple(X.all_names[j] for j in kept), [X.columns[j] for j in kept], X.n_rows)
-        if hasattr(X, "columns"):
-            return nw.from_native(X, eager_only=True).drop(named, strict=False).to_native()
-        array = _array(X)
-        if array.ndim == 2 and (fitting or array.shape[1] != self.n_features_in_):
-            return array[:, np.delete(np.arange(array.shape[1]), self._places(array))]
+        named = _named(self.sensitive)
+        if named and (hasattr(X, "columns") or isinstance(X, Table)):
+            table = as_table(read_input(X))
+            kept = [place for place, name in enumerate(table.all_names) if name not in named]
+            return Table(tuple(table.all_names[j] for j in kept), [table.columns[j] for j in kept], table.n_rows)
+        array = _array(X) if named else X
+        if named and array.ndim == 2 and (fitting or array.shape[1] != self.n_features_in_):
+            return array[:, np.delete(np.arange(array.shape[1]), self._places(array.shape[1]))]
         return array
 
-    def _places(self, array: Array) -> list[int]:
-        """The columns of an array (n, p) that hold the groups; raises InputError for those that are not there."""
-        places = []
-        for given in _listed(self.sensitive):
+    def _places(self, width: int) -> list[int]:
+        """The columns of an array (n, width) that hold the groups; raises InputError for those that are not there."""
+        for given in _named(self.sensitive):
             if not isinstance(given, numbers.Integral):
-                raise InputError(
-                    "sensitive", f"X has no column {given!r}: it has no names", "give positions, or a table"
-                )
-            if not -array.shape[1] <= given < array.shape[1]:
-                raise InputError("sensitive", f"X has no column {given}", f"it has {array.shape[1]} columns")
-            places.append(int(given) % array.shape[1])
-        return places
+                found = f"X has no column {given!r}: it has no names"
+                raise InputError("sensitive", found, "give positions, or a table")
+            if not -width <= int(given) < width:
+                raise InputError("sensitive", f"X has no column {given}", f"it has {width} columns")
+        return [int(given) % width for given in _named(self.sensitive)]
 
     def _groups(self, X: Any, sensitive_features: Any) -> Any:
         """The groups of the rows, as `streed.solve` takes them."""
         if sensitive_features is not None:
             return sensitive_features
-        named = _listed(self.sensitive)
+        named = _named(self.sensitive)
         if not named:
             raise InputError(ROW_DATA, "there are none", "give the group of each row, or name columns: sensitive=")
         X = readable(X)
-        if isinstance(X, Table):
-            columns: Any = dict(zip(X.all_names, X.columns, strict=True))
-        elif hasattr(X, "columns"):
-            frame = nw.from_native(X, eager_only=True)
-            columns = {name: frame[name] for name in frame.columns}
-        else:
-            array = _array(X)
-            array = array.toarray() if hasattr(array, "toarray") else array
-            if array.shape[1:] == (getattr(self, "n_features_in_", None),):
-                found = f"X has only the {array.shape[1]} columns that the tree asks about"
-                raise InputError(ROW_DATA, found, "give the group of each row, or X with the columns of the groups")
-            return {f"x{j}": array[:, j] for j in self._places(array)} if array.ndim == 2 else None
-        absent = [name for name in named if name not in columns]
-        if absent:
-            raise InputError("sensitive", f"X has no column {absent[0]!r}", "name columns of X")
-        return {name: columns[name] for name in named}
+        if isinstance(X, Table) or hasattr(X, "columns"):
+            table = as_table(read_input(X))
+            columns = dict(zip(table.all_names, table.columns, strict=True))
+            absent = [name for name in named if name not in columns]
+            if absent:
+                raise InputError("sensitive", f"X has no column {absent[0]!r}", "name columns of X")
+            return {name: columns[name] for name in named}
+        array = _array(X)
+        array = array.toarray() if hasattr(array, "toarray") else array
+        if array.shape[1:] == (getattr(self, "n_features_in_", None),):
+            found = f"X has only the {array.shape[1]} columns that the tree asks about"
+            raise InputError(ROW_DATA, found, "give the group of each row, or X with the columns of the groups")
+        return {f"x{j}": array[:, j] for j in self._places(array.shape[1])} if array.ndim == 2 else None
 
     def _notion(self, data: Dataset) -> Fairness:
         notion = self.notion
@@ -215,14 +220,31 @@ class FairTreeClassifier(LabelTree):
         return made
 
 
-def _listed(sensitive: Any) -> list[Any]:
-    if sensitive is None:
-        return []
-    if isinstance(sensitive, (str, numbers.Integral)):
+def fairness_margin(sizes: Sequence[float], confidence: float) -> float:
+    """What to subtract from a limit on a gap for groups of such sizes, so that a sample of them tells of others.
+
+    z sqrt(1 / (4 a) + 1 / (4 b)), for the two smallest groups, a and b, and the one-sided quantile z of the normal
+    distribution: the standard error of a difference of two shares where it is largest, at shares of a half. It is meant
+    for a tree that was chosen on other rows; the tree is chosen on these, so that the chance that it keeps the limit is
+    below `confidence`, and the more so the larger trees are. `cross_validate_fair` tells.
+    """
+    Range(0.5, below=1, meaning="a probability").read("confidence", confidence)
+    a, b = sorted(sizes)[:2]
+    if not a > 0:
+        raise InputError("sensitive_features", "a group has no rows over which its rate is taken", "leave it out")
+    return statistics.NormalDist().inv_cdf(confidence) * math.sqrt(1 / (4 * a) + 1 / (4 * b))
+
+
+def _rates(counts: Mapping[str, Mapping[str, tuple[Any, Any]]]) -> dict[str, dict[str, float]]:
+    return {kind: {name: k / n for name, (k, n) in of.items()} for kind, of in counts.items()}
+
+
+def _named(sensitive: Any) -> list[Any]:
+    if isinstance(sensitive, numbers.Integral):
         return [sensitive]
-    if not isinstance(sensitive, Iterable):
+    if not (sensitive is None or isinstance(sensitive, Iterable)):
         raise InputError("sensitive", brief(sensitive), "give the name or position of a column of X, or several")
-    return list(sensitive)
+    return listed(sensitive)
 
 
 def _array(X: Any) -> Array:

@@ -24,12 +24,11 @@ from streed.data.reading import read_values
 from streed.data.table import named_columns
 from streed.errors import InputError
 from streed.estimators.base import OptimalTree, with_splits
-from streed.estimators.nodes import Nodes
 from streed.estimators.reading import FREQUENCY, argument_names, checked_weights, named_errors, refuse_gaps
 from streed.exact import Array, Range, exact_number
 from streed.result import Result
 from streed.task import Task
-from streed.tasks.outcome_scores import scores, treatments
+from streed.tasks.outcome_scores import prescribed_scores, scores, treatments
 from streed.tasks.sensitive_groups import ROW_DATA
 from streed.tree import Tree
 
@@ -92,11 +91,6 @@ class PolicyTree(OptimalTree):
             self._grow(X, y, sample_weight, past)
         return self
 
-    def predict(self, X: Any) -> Array:
-        """(m,) the treatment of each row."""
-        leaves = self._leaf_numbers(X)
-        return self.treatments_[self._leaf_treatments[leaves]]
-
     def score(
         self,
         X: Any,
@@ -107,20 +101,12 @@ class PolicyTree(OptimalTree):
         predicted: Any = None,
     ) -> float:
         """The estimated mean outcome of the policy on other rows, given as for `fit`; nothing is learned from them."""
-        leaves = self._leaf_numbers(X)
-        past = {k: v for k, v in _past(y, len(leaves), treatment, propensity, predicted).items() if v is not None}
+        encoded = self._encoded(X)
+        past = {k: v for k, v in _past(y, len(encoded), treatment, propensity, predicted).items() if v is not None}
         if not {"propensity", "predicted"} & set(past):
             raise InputError("propensity", "there is none", "give it, or predicted=; nothing is learned here")
-        data = Dataset.make(np.zeros((len(leaves), 0), np.uint8), **past)
-        places = {label: place for place, label in enumerate(treatments(data))}
-        chosen = [places.get(label, -1) for label in self.tree_.labels]
-        given = np.array(chosen)[self._leaf_treatments[leaves]]
-        if (given < 0).any():
-            raise InputError(
-                "treatment", "the policy prescribes one that these rows lack", "give rows with all of them"
-            )
-        values = scores(_method(self.method, past), data)[np.arange(len(leaves)), given]
-        return float(np.average(values, weights=checked_weights(sample_weight, leaves)))
+        values = prescribed_scores(self.tree_, encoded, chosen_method(self.method, past), past)
+        return float(np.average(values, weights=checked_weights(sample_weight, values)))
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> Dataset:
         if self.method not in METHODS:
@@ -135,7 +121,7 @@ class PolicyTree(OptimalTree):
                 found = "propensities and outcomes are learned here from single rows"
                 raise InputError("frequency", found, "give propensity= or predicted=, or repeat the rows")
             data = self._taught(data)
-        self._method = _method(self.method, data.row_data)
+        self._method = chosen_method(self.method, data.row_data)
         return data
 
     def _taught(self, data: Dataset) -> Dataset:
@@ -144,8 +130,7 @@ class PolicyTree(OptimalTree):
 
         treatment, outcome = data.row_data["treatment"], data.row_data["outcome"]
         lesson = teach(data.X, treatment, outcome, seed=self.random_state, seconds=self._left())
-        learned = Dataset.make(data.X[:, :0], **lesson.row_data(treatment, outcome))
-        return attrs.evolve(data, row_data={**data.row_data, **learned.row_data})
+        return attrs.evolve(data, row_data={**data.row_data, **lesson})
 
     def _objective(self, cost_complexity: Any) -> Task:
         from streed.tasks import PolicyValue
@@ -199,9 +184,9 @@ class PolicyTree(OptimalTree):
         best: Array = -sums.max(axis=1)
         return best
 
-    def _accept_leaves(self, tree: Tree, nodes: Nodes) -> None:
+    def _predictions(self, tree: Tree) -> Array:
         self.treatments_ = np.array(tree.labels)
-        self._leaf_treatments = np.array([tree.labels.index(shown) for shown in tree.shows()], dtype=np.int64)
+        return self.treatments_[[tree.labels.index(shown) for shown in tree.shows()]]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -239,7 +224,7 @@ def _past(y: Any, n_rows: int, treatment: Any = None, propensity: Any = None, pr
     return {"treatment": treatment, "outcome": outcomes, "propensity": propensity, "predicted": predicted}
 
 
-def _method(method: str, past: Any) -> str:
+def chosen_method(method: str, past: Any) -> str:
     """The method that the data allow, if none was chosen."""
     if "outcome" not in past:
         return "dm"

@@ -110,7 +110,7 @@ def checked_column(y: Any, n_rows: int, name: str = "y", *, numeric: bool = Fals
         complete(y, name, "it")
     with named_errors(name, "give one entry per row of X"):
         column = column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name=name), warn=name == "y")
-        _check_rows(column, n_rows)
+        check_consistent_length(np.zeros(n_rows), column)
     if numeric and column.dtype.kind in "OSU":
         return _numbers(column, name)
     if column.dtype.kind == "O":
@@ -181,21 +181,19 @@ def present_rows(
     Raises InputError for frequencies that are no whole numbers >= 0, and row data of another length than X.
     """
     _check_lengths(X, row_data)
+    given = {name: values for name, values in row_data.items() if name != FREQUENCY}
     if row_data.get(FREQUENCY) is None:
-        return X, y, sample_weight, {name: values for name, values in row_data.items() if name != FREQUENCY}
+        return X, y, sample_weight, given
     table = as_array(X) if isinstance(X, (list, tuple)) else X
     n_rows = table.shape[0] if hasattr(table, "shape") else len(table)
     with named_errors(FREQUENCY, "give one whole number per row"):
         found = read_frequency(row_data[FREQUENCY], n_rows)
     frequency = np.ones(n_rows, np.int64) if found is None else found
-    _check_lengths(table, {"y": y, "sample_weight": sample_weight})
+    given |= {"y": y, "sample_weight": sample_weight, FREQUENCY: frequency}
+    _check_lengths(table, given)
     rows = np.flatnonzero(frequency)
-
-    def taken(values: Any) -> Any:
-        return values if values is None else take_rows(values, rows)
-
-    kept = {name: taken(values) for name, values in row_data.items() if name != FREQUENCY}
-    return take_rows(table, rows), taken(y), taken(sample_weight), {**kept, FREQUENCY: frequency[rows]}
+    kept = {name: None if values is None else take_rows(values, rows) for name, values in given.items()}
+    return take_rows(table, rows), kept.pop("y"), kept.pop("sample_weight"), kept
 
 
 @contextlib.contextmanager
@@ -223,10 +221,6 @@ def refuse_gaps(column: Any, name: str) -> None:
     """Raises InputError for what a mask hides, which scikit-learn would read."""
     if np.ma.is_masked(column):
         raise missing_value(name, "it", int(np.argwhere(np.ma.getmaskarray(column))[0, 0]))
-
-
-def _check_rows(column: Any, n_rows: int) -> None:
-    check_consistent_length(np.zeros(n_rows), column)
 
 
 def take_rows(data: Any, rows: Array) -> Any:

@@ -19,11 +19,9 @@ from sklearn.metrics import r2_score
 from streed.data import Dataset
 from streed.errors import InputError
 from streed.estimators.base import OptimalTree, task_of, with_splits
-from streed.estimators.nodes import Nodes
 from streed.estimators.reading import FREQUENCY, checked_column, checked_weights, signs_of
 from streed.exact import Array
 from streed.task import Task
-from streed.tree import Tree
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -49,11 +47,6 @@ class OptimalTreeRegressor(RegressorMixin, OptimalTree):  # type: ignore[misc]
         """
         self._grow(X, y, sample_weight, {FREQUENCY: frequency})
         return self
-
-    def predict(self, X: Any) -> Array:
-        """(m,) float64: what each row's leaf shows."""
-        leaves = self._leaf_numbers(X)
-        return self._leaf_values[leaves]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R^2 of the rows, by weight."""
@@ -85,6 +78,3 @@ class OptimalTreeRegressor(RegressorMixin, OptimalTree):  # type: ignore[misc]
         """The squared error of the mean."""
         errors: Array = np.maximum(sums[:, 2] - sums[:, 1] ** 2 / np.maximum(sums[:, 0], 1e-300), 0.0)
         return errors
-
-    def _accept_leaves(self, tree: Tree, nodes: Nodes) -> None:
-        self._leaf_values = np.array(tree.shows(), dtype=np.float64)

@@ -20,12 +20,10 @@ from streed.data.outcomes import read_events, split_outcome
 from streed.data.rows import read_row_data, weigh_copies
 from streed.errors import InputError
 from streed.estimators.base import OptimalTree, task_of, with_splits
-from streed.estimators.nodes import Nodes
 from streed.estimators.reading import FREQUENCY, checked_column
 from streed.exact import Array
 from streed.task import Task
 from streed.tasks.survival import cumulative_hazards, nelson_aalen, survival_functions
-from streed.tree import Tree
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -51,11 +49,6 @@ class SurvivalTree(OptimalTree):
         """
         self._grow(X, y, sample_weight, {"event": event, FREQUENCY: frequency})
         return self
-
-    def predict(self, X: Any) -> Array:
-        """(m,) the risk of each row, relative to that of all training rows."""
-        leaves = self._leaf_numbers(X)
-        return self._leaf_risks[leaves]
 
     def predict_survival_function(self, X: Any, times: Any) -> Array:
         """(m, q) the probability that each row lives beyond each of the q times, numbers >= 0; or beyond one."""
@@ -98,9 +91,6 @@ class SurvivalTree(OptimalTree):
         ratio = died / np.maximum(sums[:, 1], 1e-300)
         deviance: Array = np.where(sums[:, 0] > 0, -sums[:, 2] - died * np.log(ratio), 0.0)
         return deviance
-
-    def _accept_leaves(self, tree: Tree, nodes: Nodes) -> None:
-        self._leaf_risks = np.array(tree.shows(), dtype=np.float64)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,7 +1,7 @@
 """What past data teach a policy: predicted outcomes and propensities, cross-fitted with scikit-learn's models.
 
 Each row's predictions come from models that have not seen it: the data are cut into folds, and the models for a fold
-are fitted on the others. scikit-learn is imported when first asked for.
+are fitted on the others.
 """
 
 from __future__ import annotations
@@ -9,8 +9,10 @@ from __future__ import annotations
 import time
 from typing import Any
 
-import attrs
 import numpy as np
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.model_selection import StratifiedKFold
 
 from streed.data.column import distinct_objects
 from streed.errors import InputError
@@ -23,30 +25,6 @@ _TREES = 10
 """Of a forest that are grown between two looks at the clock."""
 
 
-@attrs.frozen(eq=False)
-class Lesson:
-    """What the teachers say of every row, in the order of `treatments`."""
-
-    treatments: tuple[Any, ...]
-    predicted: Array
-    """(n, K) float64: the outcome under each treatment."""
-    propensities: Array
-    """(n, K) float64: the probability of each treatment."""
-
-    def row_data(self, treatment: Any, outcome: Any) -> dict[str, Any]:
-        """The keyword arguments by which `streed.solve` is told of the past."""
-        named = [str(label) for label in self.treatments]
-        predicted: Any = self.predicted
-        if named == list(self.treatments):
-            predicted = dict(zip(named, self.predicted.T, strict=True))
-        return {
-            "treatment": treatment,
-            "outcome": outcome,
-            "propensity": self.propensities,
-            "predicted": predicted,
-        }
-
-
 def teach(
     X: Any,
     treatment: Any,
@@ -55,21 +33,16 @@ def teach(
     regressor: Any = None,
     classifier: Any = None,
     folds: int = 5,
-    least_propensity: float = LEAST_PROPENSITY,
     seed: int = 0,
     seconds: float | None = None,
-) -> Lesson:
-    """Predicted outcomes and propensities of every row, by models fitted on other folds.
+) -> dict[str, Any]:
+    """What `streed.solve` is told of the past, by name: predicted outcomes and propensities, by models of other folds.
 
     X (n, m) are the features that the models see, real ones if you have them; treatment (n,), outcome (n,). `regressor`
     and `classifier` are scikit-learn estimators, cloned for every fold; default: random forests. For each treatment a
     regressor of its own is fitted on the rows that were given it. Raises InputError where a treatment was given to
-    fewer rows than there are folds, and where the models are not fitted within `seconds`; ImportError without
-    scikit-learn.
+    fewer rows than there are folds, and where the models are not fitted within `seconds`.
     """
-    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-    from sklearn.model_selection import StratifiedKFold
-
     features, given, outcomes = np.asarray(X), np.asarray(treatment), np.asarray(outcome, dtype=np.float64)
     if not len(features) == len(given) == len(outcomes):
         lengths = f"X, treatment and outcome have {len(features)}, {len(given)} and {len(outcomes)} rows"
@@ -85,23 +58,20 @@ def teach(
     regressor = RandomForestRegressor(min_samples_leaf=5, random_state=seed) if regressor is None else regressor
     classifier = RandomForestClassifier(min_samples_leaf=5, random_state=seed) if classifier is None else classifier
     until = None if seconds is None else time.perf_counter() + seconds
-    predicted = np.zeros((len(features), len(known)))
-    propensities = np.zeros((len(features), len(known)))
-    cut = StratifiedKFold(folds, shuffle=True, random_state=seed)
-    for others, held_out in cut.split(features, codes):
+    predicted, propensities = np.zeros((2, len(features), len(known)))
+    for others, held_out in StratifiedKFold(folds, shuffle=True, random_state=seed).split(features, codes):
         chances = _fitted(classifier, features[others], codes[others], until)
         propensities[np.ix_(held_out, chances.classes_)] = chances.predict_proba(features[held_out])
         for k in range(len(known)):
             rows = others[codes[others] == k]
             model = _fitted(regressor, features[rows], outcomes[rows], until)
             predicted[held_out, k] = model.predict(features[held_out])
-    return Lesson(tuple(known.tolist()), predicted, np.maximum(propensities, least_propensity))
+    beside = {"propensity": np.maximum(propensities, LEAST_PROPENSITY), "predicted": predicted}
+    return {"treatment": treatment, "outcome": outcome, **beside}
 
 
 def _fitted(model: Any, X: Array, y: Array, until: float | None) -> Any:
     """The model, fitted; a forest grows some trees at a time, the same ones. Raises InputError when it is too late."""
-    from sklearn.base import clone
-
     made = clone(model)
     grows = until is not None and {"n_estimators", "warm_start"} <= set(made.get_params())
     steps = [*range(_TREES, made.n_estimators, _TREES), made.n_estimators] if grows else [None]

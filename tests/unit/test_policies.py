@@ -53,12 +53,11 @@ def test_teachers_predict_rows_that_they_have_not_seen() -> None:
         classifier=linear_model.LogisticRegression(),
         folds=3,
     )
-    assert lesson.treatments == (0, 1)
-    assert lesson.predicted.shape == lesson.propensities.shape == (300, 2)
-    assert lesson.propensities.sum(axis=1) == pytest.approx(np.ones(300))
-    assert np.abs(lesson.predicted - trial.outcomes).mean() < 0.3
+    assert lesson["predicted"].shape == lesson["propensity"].shape == (300, 2)
+    assert lesson["propensity"].sum(axis=1) == pytest.approx(np.ones(300))
+    assert np.abs(lesson["predicted"] - trial.outcomes).mean() < 0.3
     columns, edges = bins(trial.features, n_bins=4)
-    result = streed.solve(PolicyValue("dr"), columns, max_depth=2, **lesson.row_data(trial.treatment, trial.outcome))
+    result = streed.solve(PolicyValue("dr"), columns, max_depth=2, **lesson)
     assert result.tree is not None
     fresh = make_trial(3000, 2, seed=2)
     prescribed = result.tree.predict(bins(fresh.features, edges)[0])
