@@ -11,78 +11,53 @@ from typing import Any
 import click
 
 import streed
-from streed.cli.asked import json_option, make_objective, param_option, subject_to_option
-from streed.cli.output import CODES, FINE, MISMATCH, errors, print_json
+from streed.cli.asked import Asked, json_option, make_objective, option, param_option, subject_to_option
+from streed.cli.output import CODES, FINE, MISMATCH, command, show
 
 _PACKAGES = ("numba", "llvmlite", "numpy", "attrs")
 
 
-@click.command()
-@json_option
-def tasks(as_json: bool) -> None:
+@command(json_option)
+def tasks(asked: Asked) -> None:
     """List the objectives, limits, notions of fairness and rates, with their parameters."""
-    with errors():
-        from streed import registry
+    from streed import registry
 
-        kinds = {
-            "tasks": registry.tasks(),
-            "limits": registry.limits(),
-            "notions": registry.notions(),
-            "rates": registry.rates(),
-        }
-        if as_json:
-            listed = {
-                kind: [{"name": e.name, "parameters": dict(e.parameters), "summary": e.summary} for e in found.values()]
-                for kind, found in kinds.items()
-            }
-            print_json(listed)
-            return
-        for kind, found in kinds.items():
-            click.echo(f"{kind}:")
-            for entry in found.values():
-                given = ", ".join(k if v == "required" else f"{k}={v}" for k, v in entry.parameters.items())
-                click.echo(f"  {entry.name}{f'({given})' if given else ''}\n      {entry.summary}")
+    lines, document = [], {}
+    for kind in ("tasks", "limits", "notions", "rates"):
+        found = getattr(registry, kind)().values()
+        document[kind] = [{"name": e.name, "parameters": dict(e.parameters), "summary": e.summary} for e in found]
+        lines.append(f"{kind}:")
+        for entry in found:
+            given = ", ".join(k if v == "required" else f"{k}={v}" for k, v in entry.parameters.items())
+            lines.append(f"  {entry.name}{f'({given})' if given else ''}\n      {entry.summary}")
+    show(asked.as_json, document, lines)
 
 
-@click.command()
-@json_option
-def datasets(as_json: bool) -> None:
+@command(json_option)
+def datasets(asked: Asked) -> None:
     """List the bundled data sets."""
-    with errors():
-        from streed import datasets as bundled
+    from streed import datasets as bundled
 
-        entries = [bundled.load(name) for name in bundled.names()]
-        rows = {entry.name: len(entry.table[entry.target]) for entry in entries}
-        if as_json:
-            print_json(
-                [
-                    {
-                        "name": entry.name,
-                        "rows": rows[entry.name],
-                        "target": entry.target,
-                        "columns": [name for name in entry.table if name != entry.target],
-                        "description": entry.description,
-                        "source": entry.source,
-                    }
-                    for entry in entries
-                ]
-            )
-            return
-        for entry in entries:
-            click.echo(f"{entry.name}  ({rows[entry.name]} rows, target {entry.target})\n    {entry.description}")
+    document = [
+        {
+            "name": entry.name,
+            "rows": len(entry.table[entry.target]),
+            "target": entry.target,
+            "columns": [name for name in entry.table if name != entry.target],
+            "description": entry.description,
+            "source": entry.source,
+        }
+        for entry in map(bundled.load, bundled.names())
+    ]
+    lines = [f"{e['name']}  ({e['rows']} rows, target {e['target']})\n    {e['description']}" for e in document]
+    show(asked.as_json, document, lines)
 
 
-@click.command()
-@json_option
-def doctor(as_json: bool) -> None:
+@command(json_option)
+def doctor(asked: Asked) -> None:
     """Say where native code is kept, and which versions are installed."""
-    with errors():
-        found = examine()
-        if as_json:
-            print_json(found)
-            return
-        for what, told in found.items():
-            click.echo(f"{what:<14}  {told}")
+    found = examine()
+    show(asked.as_json, found, [f"{what:<14}  {told}" for what, told in found.items()])
 
 
 def examine() -> dict[str, Any]:
@@ -102,40 +77,34 @@ def examine() -> dict[str, Any]:
     }
 
 
-@click.command()
-@click.argument("task", metavar="TASK")
-@param_option
-@subject_to_option
-def explain(task: str, param: tuple[str, ...], subject_to: tuple[str, ...]) -> None:
+@command(click.argument("task", metavar="TASK"), param_option, subject_to_option)
+def explain(asked: Asked) -> None:
     """Print what is known of TASK: its order, its bounds, and what runs it."""
-    with errors():
-        click.echo(streed.explain(make_objective(task, param, None, subject_to)))
+    click.echo(streed.explain(make_objective(asked.task, asked.param, asked.subject_to)))
 
 
-@click.command(epilog=CODES)
-@click.argument("task", metavar="FILE.py:TASK")
-@click.option("--data", metavar="NAME", help="A strategy of data sets in that file, or a function of Hypothesis' draw.")
-@click.option(
-    "--examples", type=click.IntRange(min=1), default=100, show_default=True, metavar="N", help="Data sets per law."
+@command(
+    click.argument("task", metavar="FILE.py:TASK"),
+    option("--data", metavar="NAME", help="A strategy of data sets in that file, or a function of Hypothesis' draw."),
+    option(
+        "--examples", type=click.IntRange(min=1), default=100, show_default=True, metavar="N", help="Data sets per law."
+    ),
+    option("--seed", type=int, metavar="N", help="Draw other data."),
+    option("--engine/--no-engine", default=True, show_default=True, help="Whether to try the drivers too."),
+    json_option,
+    epilog=CODES,
 )
-@click.option("--seed", type=int, metavar="N", help="Draw other data.")
-@click.option("--engine/--no-engine", default=True, show_default=True, help="Whether to try the drivers too.")
-@json_option
-def check(task: str, data: str | None, examples: int, seed: int | None, engine: bool, as_json: bool) -> None:
+def check(asked: Asked) -> None:
     """Try the laws of separability on a task of your own, and show a counterexample where one does not hold.
 
     TASK is a class or an instance in a file or module, such as my_tasks.py:MyTask, 'my_tasks.py:MyTask(0.5)' or
     package.module:MyTask; a name of `streed tasks` will do too.
     """
-    with errors():
-        from streed.cli.loading import load_object, load_task
-        from streed.testing import LAWS, find_violations
+    from streed.cli.loading import load_object, load_task
+    from streed.testing import LAWS, find_violations
 
-        laws = tuple(law for law in LAWS if engine or not law.needs_engine)
-        source = None if data is None else load_object(task, data)
-        report = find_violations(load_task(task), laws, data=source, max_examples=examples, seed=seed)
-        if as_json:
-            print_json(report.to_dict())
-        else:
-            click.echo(report.to_text())
-        sys.exit(FINE if report.holds else MISMATCH)
+    laws = tuple(law for law in LAWS if asked.engine or not law.needs_engine)
+    source = None if asked.data is None else load_object(asked.task, asked.data)
+    report = find_violations(load_task(asked.task), laws, data=source, max_examples=asked.examples, seed=asked.seed)
+    show(asked.as_json, report.to_dict(), [report.to_text()])
+    sys.exit(FINE if report.holds else MISMATCH)

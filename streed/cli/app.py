@@ -14,10 +14,9 @@ import click
 import streed
 from streed.cli.about import check, datasets, doctor, explain, tasks
 from streed.cli.output import CODES, fail
-from streed.cli.report import report
 from streed.cli.saved import check_proof, export, predict, prove, verify
 from streed.cli.several import front, rashomon
-from streed.cli.solve import solve
+from streed.cli.solve import report, solve
 
 
 class App(click.Group):

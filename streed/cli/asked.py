@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import re
-from collections.abc import Callable, Mapping, Sequence
+import types
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import attrs
 import click
 
 from streed.cli.output import counted, fail
@@ -28,155 +27,116 @@ SEARCHES = ("depth-first", "branches", "auto", "fronts", "general")
 _MOST_TOLD = 100
 """Columns of which is said what was made of them."""
 
+Asked = types.SimpleNamespace
+"""The options of a command, by their names."""
+
+option = click.option
 path = click.Path(path_type=Path)
 data_argument = click.argument("data", metavar="DATA")
 """A bundled data set, a file, or "-" for standard input."""
-param_option = click.option(
-    "--param", metavar="NAME=VALUE", multiple=True, help="A parameter of the task; may be repeated."
-)
-subject_to_option = click.option(
+tree_argument = click.argument("tree", metavar="TREE.json", type=path)
+"""A file, or "-" for standard input."""
+param_option = option("--param", metavar="NAME=VALUE", multiple=True, help="A parameter of the task; may be repeated.")
+subject_to_option = option(
     "--subject-to", metavar="LIMIT", multiple=True, help="Such as 'min-support(5)' or 'recall >= 0.9'; may be repeated."
 )
-lam_option = click.option("--lam", metavar="NUMBER", help="Short for --param lam=...: the cost of a branching node.")
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+lam_option = option("--lam", metavar="NUMBER", help="Short for --param lam=...: the cost of a branching node.")
+json_option = option("--json", "as_json", is_flag=True, help="Print JSON.")
 _CUTS = "Thresholds of numbers and dates: all, so many a column (a number), or auto: all that soon are searched."
 _SENSITIVE = "Column of the groups that fairness is about, no feature; if repeated, groups are the combinations."
 _FREQUENCY = "Column of whole numbers: how many equal rows each row stands for."
 
-Command = Callable[..., Any]
 
-
-def search_options(task: str, about: str) -> Callable[[Command], Command]:
-    """Adds what every command that searches is asked: the data, the task (`about` it) and its limits, when to stop."""
-    option = click.option
-    notions = [
-        option(f"--{name}", type=float, metavar="GAP", help=f"Largest gap allowed by {name.replace('-', ' ')}.")
-        for name in NOTIONS
+def role_options(beside: str = "") -> list[Any]:
+    """The options that say what columns are; `beside`: of which tables they are asked for."""
+    return [
+        option("--target", metavar="COLUMN", help="Column to predict: a name, or a position from 0" + beside),
+        option("--sensitive", metavar="COLUMN", multiple=True, help=_SENSITIVE + beside),
+        option("--weights", metavar="COLUMN", help="Column of row weights." + beside),
+        option("--frequency", metavar="COLUMN", help=_FREQUENCY + beside),
     ]
-    return with_options(
+
+
+def search_options(task: str, about: str) -> list[Any]:
+    """What every command that searches is asked: the data, the task (`about` it) and its limits, when to stop."""
+    return [
         data_argument,
-        option("--target", metavar="COLUMN", help="Column to predict: a name, or a position from 0."),
+        *role_options(),
         option("--task", metavar="TASK", default=task, show_default=True, help=about),
         param_option,
         subject_to_option,
-        option("--sensitive", metavar="COLUMN", multiple=True, help=_SENSITIVE),
-        *notions,
+        *(
+            option(f"--{name}", type=float, metavar="GAP", help=f"Largest gap allowed by {name.replace('-', ' ')}.")
+            for name in NOTIONS
+        ),
         option("--max-depth", type=int, help="Largest depth (default: any)."),
         option("--max-nodes", type=int, help="Most branching nodes (default: any number)."),
         option("--min-leaf", type=int, default=1, show_default=True, help="Fewest rows in a leaf."),
         option("--time-limit", type=float, metavar="SECONDS", help="Stop after this long."),
         option("--memory-limit", metavar="SIZE", help="Such as 500MB or 2GB."),
-        option("--weights", metavar="COLUMN", help="Column of row weights."),
-        option("--frequency", metavar="COLUMN", help=_FREQUENCY),
         option("--cuts", metavar="WHICH", default="auto", show_default=True, help=_CUTS),
-    )
+    ]
 
 
-def with_options(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
-    """Adds options, the first one first."""
-    return lambda command: functools.reduce(lambda made, option: option(made), reversed(options), command)
+def objective_of(asked: Asked) -> Task:
+    """The task under every limit that was given."""
+    return fair(asked, make_objective(asked.task, asked.param, asked.subject_to, getattr(asked, "lam", None)))
 
 
-@attrs.frozen
-class Asked:
-    """The options by their names; what a command has no option for is as a solve has it."""
+def fair(asked: Asked, objective: Task) -> Task:
+    """The objective under the limits of fairness."""
+    from streed import registry
 
-    data: str
-    target: str | None
-    task: str
-    param: tuple[str, ...]
-    subject_to: tuple[str, ...]
-    sensitive: tuple[str, ...]
-    notions: Mapping[str, float]
-    """The largest gap by the notion of fairness, of those that were given."""
-    max_depth: int | None
-    max_nodes: int | None
-    min_leaf: int
-    time_limit: float | None
-    memory_limit: str | None
-    weights: str | None
-    frequency: str | None
-    cuts: str
-    lam: str | None = None
-    categorical: tuple[str, ...] = ()
-    multiway: bool = False
-
-    @classmethod
-    def take(cls, given: dict[str, Any]) -> Asked:
-        """Those of the options that say what was asked, which are taken out of `given`."""
-        notions = {name: given.pop(name.replace("-", "_")) for name in NOTIONS}
-        own = {field.name: given.pop(field.name) for field in attrs.fields(cls) if field.name in given}
-        return cls(notions={name: most for name, most in notions.items() if most is not None}, **own)
-
-    def objective(self) -> Task:
-        """The task under every limit that was given."""
-        return self.fair(make_objective(self.task, self.param, self.lam, self.subject_to))
-
-    def fair(self, objective: Task) -> Task:
-        """The objective under the limits of fairness."""
-        from streed import registry
-
-        limits = [registry.make_notion_limit(name, most, self.sensitive) for name, most in self.notions.items()]
-        return objective.subject_to(*limits) if limits else objective
-
-    @property
-    def limits(self) -> dict[str, Any]:
-        """The limits of size and of the search, as `streed.solve` takes them."""
-        return {
-            "max_depth": self.max_depth,
-            "max_nodes": self.max_nodes,
-            "min_leaf": self.min_leaf,
-            "time_limit": self.time_limit,
-            "memory_limit": None if self.memory_limit is None else size_of(self.memory_limit),
-        }
-
-    def table(self) -> tuple[Table, str]:
-        """The columns by name, and that of the target."""
-        from streed.datasets.reading import read_table
-
-        table, found = read_table(self.data, self.target)
-        if found is None:
-            fail(f"target: which column is to be predicted? give --target, one of: {', '.join(table)}")
-        return table, found
-
-    def read(self, table: Table | None = None) -> tuple[Dataset, Roles]:
-        """The rows (of `table`, if given), and what their columns are; says which numbers are cut, and how often."""
-        from streed import datasets as bundled
-        from streed.cli.preparation import ALL, make_dataset, roles_in
-        from streed.task.analysis.extent import affordable
-
-        whole, found = self.table()
-        table = whole if table is None else table
-        named = {"weights": self.weights, "frequency": self.frequency, "sensitive": self.sensitive}
-        is_bundled = self.data in bundled.names()  # which hold nothing but categories
-        listed = (*self.categorical, ALL) if is_bundled else self.categorical
-        roles = roles_in(table, found, categorical=listed, **named)  # type: ignore[arg-type]
-        data = make_dataset(table, roles, self.max_cuts, one_hot=is_bundled and not self.multiway)
-        if data.ordered:
-            timed = self.time_limit is not None
-            data = affordable(self.objective(), data, self.max_depth, self.max_nodes, timed=timed)
-            click.echo(_tried(data), err=True)
-        return data, roles
-
-    @property
-    def max_cuts(self) -> int | str:
-        """What `--cuts` says of numbers, as `max_cuts` of a solve does."""
-        from streed.data.dataset import most_cuts
-
-        return most_cuts(int(self.cuts) if self.cuts.isdecimal() else self.cuts, "cuts")
+    given = {name: getattr(asked, name.replace("-", "_")) for name in NOTIONS}
+    limits = [
+        registry.make_notion_limit(name, most, asked.sensitive) for name, most in given.items() if most is not None
+    ]
+    return objective.subject_to(*limits) if limits else objective
 
 
-def gathered(command: Callable[..., None]) -> Callable[..., None]:
-    """The command, which takes what was asked as its first argument, as a function of all options."""
-
-    @functools.wraps(command)
-    def call(**given: Any) -> None:
-        command(Asked.take(given), **given)
-
-    return call
+def limits_of(asked: Asked) -> dict[str, Any]:
+    """The limits of size and of the search, as `streed.solve` takes them."""
+    found = {name: getattr(asked, name) for name in ("max_depth", "max_nodes", "min_leaf", "time_limit")}
+    return {**found, "memory_limit": None if asked.memory_limit is None else size_of(asked.memory_limit)}
 
 
-def make_objective(task: str, parameters: Sequence[str], lam: str | None, limits: Sequence[str]) -> Task:
+def table_of(asked: Asked) -> tuple[Table, str]:
+    """The columns by name, and that of the target."""
+    from streed.datasets.reading import read_table
+
+    table, found = read_table(asked.data, asked.target)
+    if found is None:
+        fail(f"target: which column is to be predicted? give --target, one of: {', '.join(table)}")
+    return table, found
+
+
+def data_of(asked: Asked, table: Table | None = None) -> tuple[Dataset, Roles]:
+    """The rows (of `table`, if given), and what their columns are; says which numbers are cut, and how often."""
+    from streed import datasets as bundled
+    from streed.cli.preparation import ALL, make_dataset, roles_in
+    from streed.task.analysis.extent import affordable
+
+    whole, found = table_of(asked)
+    table = whole if table is None else table
+    is_bundled = asked.data in bundled.names()  # which hold nothing but categories
+    listed = getattr(asked, "categorical", ())
+    roles = roles_in(table, found, asked, (*listed, ALL) if is_bundled else listed)
+    data = make_dataset(table, roles, cuts_of(asked), one_hot=is_bundled and not getattr(asked, "multiway", False))
+    if data.ordered:
+        timed = asked.time_limit is not None
+        data = affordable(objective_of(asked), data, asked.max_depth, asked.max_nodes, timed=timed)
+        click.echo(_tried(data), err=True)
+    return data, roles
+
+
+def cuts_of(asked: Asked) -> int | str:
+    """What `--cuts` says of numbers, as `max_cuts` of a solve does."""
+    from streed.data.dataset import most_cuts
+
+    return most_cuts(int(asked.cuts) if asked.cuts.isdecimal() else asked.cuts, "cuts")
+
+
+def make_objective(task: str, parameters: Sequence[str], limits: Sequence[str], lam: str | None = None) -> Task:
     """The task of this name with these parameters, under limits of these names."""
     from streed import registry
 

@@ -7,8 +7,9 @@ import json
 import os
 import re
 import sys
+import types
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -39,12 +40,32 @@ def code_of(result: Result) -> int:
     return {"optimal": FINE, "feasible": STOPPED}.get(result.status, INFEASIBLE)
 
 
-@contextlib.contextmanager
-def errors(interrupted: str = "no tree yet") -> Iterator[None]:
-    """Turns errors, whosever they are, and Ctrl-C, into a line and an exit code; warnings into lines.
+def command(
+    *options: Any, interrupted: str = "no tree yet", **settings: Any
+) -> Callable[[Callable[..., None]], click.Command]:
+    """Makes a command of a function of one namespace: its options, the first one first, by their names.
 
-    `interrupted` is what is missing after Ctrl-C.
+    `interrupted` is what is missing after Ctrl-C; `settings` are click's.
     """
+
+    def make(told: Callable[..., None]) -> click.Command:
+        def call(**given: Any) -> None:
+            with errors(interrupted):
+                told(types.SimpleNamespace(**given))
+
+        declared: Any = call
+        for option in reversed(options):
+            declared = option(declared)
+        decorate: Any = click.command(told.__name__.replace("_", "-"), help=told.__doc__, **settings)
+        made: click.Command = decorate(declared)
+        return made
+
+    return make
+
+
+@contextlib.contextmanager
+def errors(interrupted: str) -> Iterator[None]:
+    """Turns errors, whosever they are, and Ctrl-C, into a line and an exit code; warnings into lines."""
     from streed.errors import MismatchError, StreedError
 
     try:
@@ -122,12 +143,19 @@ def brief(value: Any) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
-def print_positive(result: Result) -> None:
-    """Prints which class the task calls positive, if it calls one so."""
-    if result.positive_class is not None:
-        from streed.data.visible import visible
+def positive(result: Result) -> list[str]:
+    """Which class the task calls positive, if it calls one so, in a line."""
+    from streed.data.visible import visible
 
-        click.echo(visible(f"positive class: {result.positive_class}"))
+    return [] if result.positive_class is None else [visible(f"positive class: {result.positive_class}")]
+
+
+def show(as_json: bool, document: Any, lines: Iterable[str]) -> None:
+    """Prints the document as JSON, or the lines."""
+    if as_json:
+        print_json(document)
+    else:
+        click.echo("\n".join(lines))
 
 
 def print_json(document: Any) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from streed.binarize import Settings, make_recipe
+from streed.cli.asked import Asked, cuts_of
 from streed.data import Dataset
 from streed.data.ordered import TIMES
 from streed.data.reading import read_column
@@ -17,7 +18,6 @@ from streed.errors import InputError
 from streed.tree import Tree
 
 if TYPE_CHECKING:
-    from streed.cli.asked import Asked
     from streed.task import Task
 
 Table = Mapping[str, Any]
@@ -32,16 +32,9 @@ ALL = "all"
 _READERS = {".parquet": "read_parquet", ".csv": "read_csv", ".tsv": "read_csv"}
 
 
-def roles_in(
-    table: Table,
-    target: str,
-    *,
-    weights: str | None,
-    frequency: str | None,
-    sensitive: Sequence[str] = (),
-    categorical: Sequence[str] = (),
-) -> Roles:
+def roles_in(table: Table, target: str, asked: Asked, categorical: Sequence[str] = ()) -> Roles:
     """What the columns of the table are; all that are nothing else are features. Raises InputError for unknown ones."""
+    weights, frequency, sensitive = asked.weights, asked.frequency, asked.sensitive
     listed = [("categorical", name) for name in categorical if name != ALL or name in table]
     named = [("target", target), ("weights", weights), ("frequency", frequency), *(("sensitive", c) for c in sensitive)]
     for argument, name in [*named, *listed]:
@@ -101,7 +94,7 @@ def _split(table: Table, roles: Roles) -> tuple[dict[str, Any], dict[str, Any]]:
     }
 
 
-def query_data(asked: Asked, query: str, task: Task) -> Dataset:
+def query_data(asked: Asked, task: Task) -> Dataset:
     """The rows of a query, in which `data` is the file; of squared errors the database adds up all that they need.
 
     Raises InputError for a file that is none, and whatever `Dataset.from_query` does.
@@ -117,12 +110,12 @@ def query_data(asked: Asked, query: str, task: Task) -> Dataset:
         groups: dict[str, Any] = {"sensitive_features": list(asked.sensitive)} if asked.sensitive else {}
         return Dataset.from_query(
             connection,
-            query,
+            asked.query,
             target=asked.target,
             sample_weight=asked.weights,
             frequency=asked.frequency,
             categorical=True if "all" in asked.categorical else list(asked.categorical) or None,
-            max_cuts=asked.max_cuts,
+            max_cuts=cuts_of(asked),
             moments=isinstance(task, SquaredError),
             **groups,
         )

@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from streed.cli.asked import data_argument, json_option, path, with_options
-from streed.cli.output import CODES, FINE, MISMATCH, STOPPED, cell, errors, fail, print_json, write
+from streed.cli.asked import Asked, data_argument, json_option, option, path, role_options, tree_argument
+from streed.cli.output import CODES, FINE, MISMATCH, STOPPED, cell, command, fail, show, write
 
 if TYPE_CHECKING:
     from streed.data import Dataset
     from streed.tree import Tree
 
-tree_argument = click.argument("tree", metavar="TREE.json", type=path)
-"""A file, or "-" for standard input."""
+_ROLES = role_options(" (of a tree that Python saved, which does not say)")
 
 
 def load_tree(path: Path) -> Tree:
@@ -30,195 +29,162 @@ def load_tree(path: Path) -> Tree:
     return Tree.from_json(read_text(path, "tree", MOST_BYTES))
 
 
-_LIKEWISE = ", of a tree that Python saved."
-saved_options = with_options(
-    click.option("--target", metavar="COLUMN", help=f"Column of the labels{_LIKEWISE}"),
-    click.option("--weights", metavar="COLUMN", help=f"Column of row weights{_LIKEWISE}"),
-    click.option("--frequency", metavar="COLUMN", help=f"Column of how many rows each row stands for{_LIKEWISE}"),
-    click.option("--sensitive", metavar="COLUMN", multiple=True, help=f"Columns of groups{_LIKEWISE}"),
-)
-"""What is asked about the table of a tree that Python saved, which does not say how to read it."""
-
-
-def saved_data(tree: Tree, data: str, target: str | None, weights: str | None, **more: Any) -> Dataset:
-    """The data that a saved tree is about, from a raw table; `more`: frequency and sensitive, as `saved_options`."""
+def read_saved(asked: Asked) -> tuple[Tree, Dataset]:
+    """The tree of a file, and the rows of the raw table as it reads them."""
     from streed.cli.preparation import dataset_of, roles_in
     from streed.datasets.reading import read_table
 
+    check_one_input(asked)
+    tree = load_tree(asked.tree)
     roles = None if tree.claims is None else tree.claims.roles
-    table, found = read_table(data, target if roles is None else roles.target)
+    table, found = read_table(asked.data, asked.target if roles is None else roles.target)
     if roles is None:
         if found is None:
             fail("target: the tree does not say which column its labels are; give --target")
         multiway = tuple(column.name for column in tree.columns.values() if column.multiway)
-        roles = roles_in(table, found, weights=weights, categorical=multiway, **more)
-    return dataset_of(tree, table, roles)
+        roles = roles_in(table, found, asked, multiway)
+    return tree, dataset_of(tree, table, roles)
 
 
-def check_one_input(tree: Path, data: str) -> None:
+def check_one_input(asked: Asked) -> None:
     """Ends the command where the tree and the table are both to be read from standard input."""
-    if str(tree) == data == "-":
+    if str(asked.tree) == asked.data == "-":
         fail("data: both the tree and the table are to be read from standard input; name a file for one of them")
 
 
-@click.command(epilog=CODES)
-@tree_argument
-@data_argument
-@click.option("--out", type=path, metavar="FILE", help="Write a CSV file with one column instead.")
-@click.option(
-    "--unseen",
-    type=click.Choice(["error", "warn", "ignore"]),
-    default="warn",
-    show_default=True,
-    help="What to do about categories that the tree's data did not have.",
+@command(
+    tree_argument,
+    data_argument,
+    option("--out", type=path, metavar="FILE", help="Write a CSV file with one column instead."),
+    option(
+        "--unseen",
+        type=click.Choice(["error", "warn", "ignore"]),
+        default="warn",
+        show_default=True,
+        help="What to do about categories that the tree's data did not have.",
+    ),
+    json_option,
+    epilog=CODES,
 )
-@json_option
-def predict(tree: Path, data: str, out: Path | None, unseen: str, as_json: bool) -> None:
+def predict(asked: Asked) -> None:
     """Print what a tree that `streed solve --out` saved predicts for DATA, one row a line; - is standard input."""
-    with errors():
-        from streed.datasets.reading import read_table
+    from streed.datasets.reading import read_table
 
-        check_one_input(tree, data)
-        with warnings.catch_warnings():
-            warnings.simplefilter({"warn": "always"}.get(unseen, unseen), UserWarning)  # type: ignore[arg-type]
-            try:
-                answers = load_tree(tree).predict(read_table(data)[0]).tolist()
-            except UserWarning as warning:
-                fail(f"data: {warning}")
-        if out is not None:
-            write(out, "\n".join(["prediction", *map(cell, answers)]) + "\n")
-        elif as_json:
-            print_json({"predictions": answers})
-        else:
-            click.echo("\n".join(map(str, answers)))
+    check_one_input(asked)
+    with warnings.catch_warnings():
+        warnings.simplefilter({"warn": "always"}.get(asked.unseen, asked.unseen), UserWarning)
+        try:
+            answers = load_tree(asked.tree).predict(read_table(asked.data)[0]).tolist()
+        except UserWarning as warning:
+            fail(f"data: {warning}")
+    if asked.out is not None:
+        write(asked.out, "\n".join(["prediction", *map(cell, answers)]) + "\n")
+    else:
+        show(asked.as_json, {"predictions": answers}, map(str, answers))
 
 
-@click.command(epilog=CODES)
-@tree_argument
-@data_argument
-@saved_options
-@json_option
-def verify(tree: Path, data: str, as_json: bool, **reading: Any) -> None:
+@command(tree_argument, data_argument, *_ROLES, json_option, epilog=CODES)
+def verify(asked: Asked) -> None:
     """Evaluate a saved tree again from the raw DATA, and check every number that it claims; - is standard input.
 
     The lower bound of a minimised task (the upper bound of a maximised one) is checked for consistency only: to prove
     it again is to solve again.
     """
-    with errors():
-        check_one_input(tree, data)
-        from streed.tree.verification import check
+    from streed.tree.verification import check
 
-        saved = load_tree(tree)
-        if saved.claims is None:
-            fail("tree: it holds no claims to check; save it with `streed solve --out`")
-        checks = check(saved, saved_data(saved, data, **reading))
-        held = all(each.holds for each in checks)
-        if as_json:
-            listed = [{"what": c.what, "claimed": c.claimed, "found": c.found, "holds": c.holds} for c in checks]
-            print_json({"holds": held, "checks": listed})
-        else:
-            for each in checks:
-                if not each.holds:
-                    click.echo(f"MISMATCH  {each.what}: claimed {each.claimed}, found {each.found}")
-            if held:
-                click.echo(f"all {len(checks)} claims hold")
-        sys.exit(FINE if held else MISMATCH)
+    saved, data = read_saved(asked)
+    if saved.claims is None:
+        fail("tree: it holds no claims to check; save it with `streed solve --out`")
+    checks = check(saved, data)
+    held = all(each.holds for each in checks)
+    listed = [{"what": c.what, "claimed": c.claimed, "found": c.found, "holds": c.holds} for c in checks]
+    wrong = [f"MISMATCH  {c.what}: claimed {c.claimed}, found {c.found}" for c in checks if not c.holds]
+    show(asked.as_json, {"holds": held, "checks": listed}, wrong or [f"all {len(checks)} claims hold"])
+    sys.exit(FINE if held else MISMATCH)
 
 
-@click.command(epilog=CODES)
-@tree_argument
-@data_argument
-@click.option("--out", required=True, type=path, metavar="FILE", help="The proof.")
-@click.option("--table", type=path, metavar="FILE", help="The table that it is about (default: --out with .csv).")
-@click.option("--time-limit", type=click.FloatRange(min=0), metavar="S", help="Seconds; then a bound is proved.")
-@saved_options
-@json_option
-def prove(
-    tree: Path,
-    data: str,
-    out: Path,
-    table: Path | None,
-    time_limit: float | None,
-    as_json: bool,
-    **reading: Any,
-) -> None:
+@command(
+    tree_argument,
+    data_argument,
+    option("--out", required=True, type=path, metavar="FILE", help="The proof."),
+    option("--table", type=path, metavar="FILE", help="The table that it is about (default: --out with .csv)."),
+    option("--time-limit", type=click.FloatRange(min=0), metavar="S", help="Seconds; then a bound is proved."),
+    *_ROLES,
+    json_option,
+    interrupted="no proof yet",
+    epilog=CODES,
+)
+def prove(asked: Asked) -> None:
     """Prove that a saved tree is the best one for DATA, for its own task and within its own limits.
 
     Two files are written: the proof, and the table of codes that it is about. With them `check.py`, which is one file
     beside streed and needs nothing but Python and numpy, shows the same to anyone: see `streed check-proof`.
     """
-    with errors("no proof yet"):
-        from streed.proof import prove as prove_tree
+    from streed.proof import prove as prove_tree
 
-        check_one_input(tree, data)
-        beside = table or out.with_suffix(".csv")
-        if len({each.resolve() for each in (tree, Path(data), out, beside)}) < 4:
-            fail(f"table: {str(beside)!r} or {str(out)!r} would be written over what is read; give --table, or --out")
-        saved = load_tree(tree)
-        found = saved_data(saved, data, **reading)
-        made = prove_tree(saved, found, time_limit=time_limit, progress=True)
-        made.save(out, beside)
-        command = shlex.join(["streed", "check-proof", str(out), str(beside), *made.arguments])
-        if as_json:
-            numbers = {"cost": str(made.cost), "bound": str(made.bound), "optimal": made.optimal}
-            print_json({**numbers, "claims": made.claims, "bytes": len(made.data), "check": command})
-        else:
-            said = "optimal" if made.optimal else made.said
-            click.echo(f"proved  {said}; {made.claims} claims, {len(made.data)} bytes, {made.seconds:.2f} s")
-            click.echo(f"check   {command}")
-        sys.exit(FINE if made.optimal else STOPPED)
+    out, beside = asked.out, asked.table or asked.out.with_suffix(".csv")
+    if len({each.resolve() for each in (asked.tree, Path(asked.data), out, beside)}) < 4:
+        fail(f"table: {str(beside)!r} or {str(out)!r} would be written over what is read; give --table, or --out")
+    made = prove_tree(*read_saved(asked), time_limit=asked.time_limit, progress=True)
+    made.save(out, beside)
+    command = shlex.join(made.command(out, beside))
+    numbers = {"cost": str(made.cost), "bound": str(made.bound), "optimal": made.optimal}
+    said = "optimal" if made.optimal else made.said
+    show(
+        asked.as_json,
+        {**numbers, "claims": made.claims, "bytes": len(made.data), "check": command},
+        [f"proved  {said}; {made.claims} claims, {len(made.data)} bytes, {made.seconds:.2f} s", f"check   {command}"],
+    )
+    sys.exit(FINE if made.optimal else STOPPED)
 
 
-@click.command(
-    "check-proof", context_settings={"ignore_unknown_options": True, "help_option_names": []}, add_help_option=False
+@command(
+    click.argument("arguments", nargs=-1, type=click.UNPROCESSED),
+    context_settings={"ignore_unknown_options": True, "help_option_names": []},
+    add_help_option=False,
+    interrupted="not all of it is checked",
 )
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def check_proof(arguments: tuple[str, ...]) -> None:
+def check_proof(asked: Asked) -> None:
     """Check a proof against its table; task and limits are given here, not taken from the proof."""
-    with errors("not all of it is checked"):
-        from streed.proof.check import main
+    from streed.proof.check import main
 
-        code = main(list(arguments), "streed check-proof")
-    sys.exit({0: FINE, 1: MISMATCH}.get(code, code))
+    sys.exit(main(list(asked.arguments), "streed check-proof"))
 
 
-@click.command(epilog=CODES)
-@tree_argument
-@click.option(
-    "--to",
-    "form",
-    type=click.Choice(["python", "sql", "dot", "svg", "text", "sklearn", "onnx"]),
-    required=True,
-    help="A Python function, an SQL query, Graphviz, a picture or plain text; with --out a pickled scikit-learn "
-    "pipeline or an ONNX model.",
+@command(
+    tree_argument,
+    option(
+        "--to",
+        "form",
+        type=click.Choice(["python", "sql", "dot", "svg", "text", "sklearn", "onnx"]),
+        required=True,
+        help="A Python function, an SQL query, Graphviz, a picture or plain text; with --out a pickled scikit-learn "
+        "pipeline or an ONNX model.",
+    ),
+    option("--table", metavar="NAME", help="sql: a query of this table, not the CASE expression alone."),
+    option("--out", type=path, metavar="FILE", help="Write a file, not standard output."),
+    epilog=CODES,
 )
-@click.option("--table", metavar="NAME", help="sql: a query of this table, not the CASE expression alone.")
-@click.option("--out", type=path, metavar="FILE", help="Write a file, not standard output.")
-def export(tree: Path, form: str, table: str | None, out: Path | None) -> None:
+def export(asked: Asked) -> None:
     """Print a tree that `streed solve --out` saved in another form, which predicts the same; - is standard input."""
-    with errors():
-        if form in ("sklearn", "onnx") and out is None:
-            fail(f"out: the form {form} is no text; name its file with --out")
-        made = _exported(load_tree(tree), form, table)
-        if isinstance(made, str):
-            made = made.rstrip("\n") + "\n"
-        if out is None:
-            click.echo(made, nl=False)
-        else:
-            write(out, made)
-
-
-def _exported(tree: Tree, form: str, table: str | None) -> str | bytes:
+    if asked.form in ("sklearn", "onnx") and asked.out is None:
+        fail(f"out: the form {asked.form} is no text; name its file with --out")
     import pickle
 
     from streed import export, plot
 
-    if form in ("dot", "text"):
-        return tree.to_dot() if form == "dot" else tree.to_text()
-    if form == "svg":
-        return plot.tree_svg(tree)
-    if form == "sklearn":
-        return pickle.dumps(export.to_sklearn(tree))
-    if form == "onnx":
-        return export.to_onnx(tree).SerializeToString()  # type: ignore[no-any-return]
-    return export.to_python(tree) if form == "python" else export.to_sql(tree, table)
+    forms: dict[str, Any] = {
+        "python": export.to_python,
+        "sql": lambda tree: export.to_sql(tree, asked.table),
+        "dot": export.to_dot,
+        "svg": plot.tree_svg,
+        "text": str,
+        "sklearn": lambda tree: pickle.dumps(export.to_sklearn(tree)),
+        "onnx": lambda tree: export.to_onnx(tree).SerializeToString(),
+    }
+    made = forms[asked.form](load_tree(asked.tree))
+    made = made.rstrip("\n") + "\n" if isinstance(made, str) else made
+    if asked.out is None:
+        click.echo(made, nl=False)
+    else:
+        write(asked.out, made)

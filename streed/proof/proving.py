@@ -69,8 +69,12 @@ class Proof:
 
     def _repr_html_(self) -> str:
         """What was proved, and how to check it, as a notebook shows it."""
-        command = shlex.join(["streed", "check-proof", "tree.proof", "tree.csv", *self.arguments])
+        command = shlex.join(self.command("tree.proof", "tree.csv"))
         return f"<p>{escaped(repr(self)[1:-1])}</p><pre>{escaped(command)}</pre>"
+
+    def command(self, proof: str | Path, table: str | Path) -> list[str]:
+        """The command of the shell that checks it, once it is saved."""
+        return ["streed", "check-proof", str(proof), str(table), *self.arguments]
 
     def save(self, proof: str | Path, table: str | Path) -> None:
         """Writes both files."""
@@ -262,6 +266,10 @@ class ProofFiles:
         """Proves the tree and writes both files; what `stats` have of it."""
         made = prove_statement(self.statement, tree, self.time_limit, time.monotonic(), reporter(None))
         made.save(self.proof, self.table)
-        command = ["streed", "check-proof", str(self.proof), str(self.table), *made.arguments]
         numbers = {"bound": made.bound, "cost": made.cost, "claims": made.claims, "bytes": len(made.data)}
-        return {"optimal": made.optimal, **numbers, "seconds": made.seconds, "check": command}
+        return {
+            "optimal": made.optimal,
+            **numbers,
+            "seconds": made.seconds,
+            "check": made.command(self.proof, self.table),
+        }
