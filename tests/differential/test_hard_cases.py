@@ -50,6 +50,26 @@ def test_sizes_around_vectors_and_deep_trees(shape: tuple[int, int, Any]) -> Non
     assert [found for number in range(8) if (found := wrong(Size("edge", *shape), number))] == []
 
 
+LIMITS: list[tuple[Any, Any]] = [(4, None), (5, None), (None, None), (None, 4), (4, 5), (3, None), (3, 4)]
+
+
+@pytest.mark.parametrize("limits", LIMITS, ids=str)
+@pytest.mark.parametrize("labels", [2, 3, 4])
+def test_nodes_that_cost_about_as_much_as_they_save(labels: int, limits: tuple[Any, Any]) -> None:
+    """Where a bound that says one too much gives another value."""
+    rng = np.random.default_rng(labels)
+    for _ in range(25):
+        rows, columns = int(rng.integers(12, 45)), int(rng.integers(4, 7))
+        X = (rng.random((rows, columns)) < rng.uniform(0.2, 0.8, columns)).astype(np.uint8)
+        rule = X.astype(int) @ rng.integers(0, labels, columns) % labels
+        y = np.where(rng.random(rows) < 0.3, rng.integers(0, labels, rows), rule)
+        weights = rng.integers(1, 5, rows).tolist() if rng.random() < 0.3 else None
+        asked = {"max_depth": limits[0], "max_nodes": limits[1], "min_leaf": int(rng.choice([1, 1, 1, 2, 4]))}
+        source = f"Misclassifications() + {rng.choice([0, 1, 1, 2])} * Splits()"
+        options = {"search": str(rng.choice(NATIVE)), "threads": int(rng.integers(1, 3))}
+        assert judged(Problem("costs", source, X, y.tolist(), weights, limits=asked, options=options)).wrong == ()
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("shape", LONG, ids=str)
 def test_more_rows_than_16_bits_count(shape: tuple[int, int, int]) -> None:
@@ -81,7 +101,7 @@ def noisy(rng: np.random.Generator, rows: int, columns: int) -> tuple[Array, Arr
 
 MANY: dict[str, tuple[streed.Task, dict[str, Any]]] = {
     "sparse": (SparseAccuracy(0.01), {}),
-    "weights": (Misclassifications() + 20 * Splits(), {"max_depth": 6}),
+    "labels": (Misclassifications() + Splits(), {"max_depth": 6}),
     "support": (Accuracy(), {"max_depth": 5, "min_leaf": 4}),
     "nodes": (Accuracy(), {"max_depth": 5, "max_nodes": 7}),
     "costs": (InstanceCosts() + 30 * Splits(), {}),
@@ -97,8 +117,8 @@ def test_columns_and_rows_in_any_order_have_one_value(name: str, search: str) ->
         rng = np.random.default_rng([seed, len(name)])
         X, y = noisy(rng, 160, 13)
         each: dict[str, Any] = {"costs": rng.integers(0, 40, (160, 3))} if name == "costs" else {"y": y}
-        if name == "weights":
-            each["sample_weight"] = rng.integers(1, 50, 160)
+        if name == "labels":
+            each["y"] = y + (rng.random(160) < 0.2)
         values = set()
         for turn in range(4):
             rows, columns = rng.permutation(160), rng.permutation(13)

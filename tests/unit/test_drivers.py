@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -92,20 +91,6 @@ def test_it_stops_in_time_with_a_tree_and_a_bound(search: str, threads: int) -> 
 def test_a_partial_order_is_refused_by_the_best_first_driver() -> None:
     with pytest.raises(TaskError, match="best-first search needs a total one"):
         streed.solve(unusual.ErrorsByClass(), [[0], [1]], [0, 1], search="branches")
-
-
-@pytest.mark.parametrize("width", [2, 3])
-@pytest.mark.parametrize("penalty", [0.02, 0.05])
-def test_no_more_branches_are_expanded_than_theorem_4_4_allows(penalty: float, width: int) -> None:
-    """Theorem 4.4 with the problem's own kappa (G.5)."""
-    for seed in range(4):
-        columns = 5 if width == 3 else 7
-        result = streed.solve(SparseAccuracy(penalty), noisy(seed, 80, [width] * columns), search="branches")
-        assert result.tree is not None
-        splits = result.tree.n_branches
-        deepest = math.floor(splits - 1 + (result.value - penalty * splits) / penalty + 1e-9)
-        most = sum(math.comb(columns, h) * width**h for h in range(min(deepest, columns) + 1))
-        assert 1 <= result.stats["expansions"] - result.stats["repeats"] <= most
 
 
 @pytest.mark.parametrize(

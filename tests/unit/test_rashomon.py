@@ -12,7 +12,6 @@ import pytest
 import streed
 from streed.errors import InputError
 from streed.exact import exact_number
-from streed.rashomon.recursion import Recursion
 from streed.task.algebra import at_most
 from streed.tasks import (
     F1,
@@ -54,16 +53,16 @@ def test_every_tree_is_drawn_equally_often() -> None:
 
 
 def test_counts_beyond_64_bits_are_exact() -> None:
-    X, y, _ = made(40, 13)
-    native = streed.rashomon(PRICED, X, y, max_depth=4, budget=60)
-    assert native.count is not None
-    assert native.count > 2**64
-    plain = Recursion(
-        native.counted.recursion.leaves, native.counted.splits, trivial=True, are_positive=True
-    ).histogram(native.counted.everything, 4, native.counted.limit)
-    assert plain.table == native.counted.histogram.table
-    assert sum(native.histogram.values()) == native.count
-    assert value_of(native[native.count - 1]) == max(native.histogram)
+    """Every column parts every node of so many rows, and no error is too many: counted by a formula."""
+
+    def trees(depth: int, columns: int) -> int:
+        return 2 if depth == 0 else 2 + columns * trees(depth - 1, columns - 1) ** 2
+
+    X, y, _ = made(500, 13)
+    found = streed.rashomon(PRICED, X, y, max_depth=4, budget=10**6, columns="all")
+    assert found.count == trees(4, 13) > 2**64
+    assert sum(found.histogram.values()) == found.count
+    assert value_of(found[found.count - 1]) == max(found.histogram)
 
 
 def test_other_quantities_are_counted_along() -> None:
