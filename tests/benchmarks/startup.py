@@ -2,9 +2,9 @@
 
 The first solves run with an empty cache directory of compiled code and must say that they compile; later ones find the
 code there. All are whole processes; what counts is wall time, and where processor time is much less, the machine was
-busy. `--features` times the first use of many kinds of solves instead, each from an empty cache of its own. On one
-core, as all benchmarks; with --all-cores as a user meets it, where compilation may use a second one. The exit code is
-1 if something takes longer than it may.
+busy. `--features` times the first use of every kind of solve of `tests.unit.every_kind` instead, each from an empty
+cache of its own. On one core, as all benchmarks; with --all-cores as a user meets it, where compilation may use a
+second one. The exit code is 1 if something takes longer than it may.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.benchmarks import harness
+from tests.unit.every_kind import solves
 
 FIRST, LATER, HELP = 15.0, 1.0, 0.3
 """Seconds that a first solve, a later process and `streed --help` may take."""
@@ -29,60 +30,11 @@ OTHER = ("solve", "balance-scale", "--multiway", "--task", "sparse-accuracy", "-
 """A solve of another kind (several classes and children, any depth), which needs other compiled code."""
 
 
-ARRAYS = """
-import numpy as np, streed
-from streed.tasks import *
-draw = np.random.default_rng(0)
-X = draw.integers(0, 2, (500, 20)).astype(np.uint8)
-y = (X[:, 0] & X[:, 1]) ^ X[:, 2] ^ (draw.random(500) < 0.2)
-score, numbers = draw.normal(size=500), draw.normal(size=(500, 3))
-wide = np.column_stack([X[:, :6], np.arange(500) % 4])
-"""
-"""500 rows of 0/1 columns, of numbers, and with a column of four categories."""
-
-SOLVES = {
-    "accuracy, depth 3": "streed.solve(Accuracy(), X, y, max_depth=3)",
-    "three classes, depth 3": "streed.solve(Accuracy(), X, y + X[:, 3], max_depth=3)",
-    "sparse, multiway, any depth": "streed.solve(SparseAccuracy(0.02), wide, y, categorical=[6])",
-    "100,000 rows, depth 3": "streed.solve(Accuracy(), np.tile(X, (200, 1)), np.tile(y, 200), max_depth=3)",
-    "two threads, depth 4": "streed.solve(Accuracy(), X, y, max_depth=4, threads=2)",
-    "a memory limit, depth 4": "streed.solve(Accuracy(), X, y, max_depth=4, memory_limit=500_000_000)",
-    "F1, depth 3": "streed.solve(F1(), X, y, max_depth=3)",
-    "parity, depth 3": "streed.solve(Accuracy().subject_to(DemographicParity() <= 0.01), X, y, max_depth=3,"
-    " sensitive_features=X[:, 5])",
-    "a front of errors, depth 3": "streed.solve(ClassErrors(), X[:, :12], y, max_depth=3)",
-    "regression, depth 3": "streed.solve(SquaredError(), X, score, max_depth=3)",
-    "regression, all thresholds, depth 2": "streed.solve(SquaredError(), numbers, score, max_depth=2)",
-    "accuracy, all thresholds, depth 2": "streed.solve(Accuracy(), numbers, y, max_depth=2)",
-    "survival, depth 3": "streed.solve(RelativeRisk(), X, draw.exponential(size=500), event=y, max_depth=3)",
-    "policy, depth 3": "streed.solve(InstanceCosts(), X, costs=draw.integers(0, 1000, (500, 3)), max_depth=3)",
-    "near-optimal trees, depth 3": "streed.rashomon(SparseAccuracy(0.02), X[:, :8], y, max_depth=3, epsilon=0.05)",
-    "a task of one's own, depth 2": "from own_task import WorstLeaf; streed.solve(WorstLeaf(), X, y, max_depth=2)",
-}
-"""What is solved first, after ARRAYS."""
-
-OWN_TASK = """
-import numpy as np, streed
-class WorstLeaf(streed.Task):
-    def statistics(self, data):
-        return {"counts": data.y[:, None] == np.arange(data.n_classes)}
-    def leaf_cost(self, s, k):
-        return (s.weight - s.counts[k]) / s.weight if s.weight > 0 else 0.0
-    def combine(self, a, b):
-        return max(a, b)
-"""
-
-
 def main(arguments: list[str] | None = None) -> int:
     """1 if something takes longer than it may, or a first solve is silent about why it takes so long."""
     parser = harness.parser("startup", __doc__, data=False)
     parser.add_argument("--repeats", type=int, default=5, metavar="N", help="of all but first solves (default: 5)")
-    parser.add_argument(
-        "--features",
-        nargs="*",
-        metavar="TEXT",
-        help="the first use of features instead: of all, or whose names have TEXT",
-    )
+    parser.add_argument("--features", nargs="*", metavar="TEXT", help="the first use of all, or whose names have TEXT")
     parser.add_argument("--all-cores", action="store_true", help="do not stay on one core")
     options = parser.parse_args(arguments)
     if options.repeats < 1:
@@ -90,9 +42,12 @@ def main(arguments: list[str] | None = None) -> int:
     record: harness.Record = {"benchmark": "startup", "machine": harness.start(options), "rows": []}
     rows = record["rows"]
     if options.features is not None:
-        for what, source in SOLVES.items():
+        for what in solves():
             if not options.features or any(text in what for text in options.features):
-                rows.append(first_use(what, ARRAYS + source))
+                with tempfile.TemporaryDirectory() as cache:
+                    run = _run([sys.executable, "-m", "tests.unit.every_kind", what], cache)
+                rows.append(_row(f"{what}, first ever", [run], None))
+                harness.note(f"{what}: {run.wall:.1f} s")
         harness.finish(options, record, render(record))
         return harness.FINE
     for kind in (SOLVE, OTHER):
@@ -111,17 +66,6 @@ def main(arguments: list[str] | None = None) -> int:
             rows.append(_row(what, [_run(command, cache) for _ in range(options.repeats)], limit))
     harness.finish(options, record, render(record))
     return harness.FINE if all(row["holds"] for row in rows) else harness.MISSED
-
-
-def first_use(what: str, source: str) -> harness.Record:
-    """The row of what is used for the first time: a process with an empty cache of compiled code."""
-    with tempfile.TemporaryDirectory() as cache:
-        (Path(cache) / "own_task.py").write_text(OWN_TASK, encoding="utf-8")
-        script = Path(cache) / "first.py"
-        script.write_text(source + "\n", encoding="utf-8")
-        row = _row(f"{what}, first ever", [_run([sys.executable, str(script)], cache)], None)
-    harness.note(f"{row['what']}: {row['seconds'][0]:.1f} s")
-    return row
 
 
 class Run(NamedTuple):

@@ -63,6 +63,8 @@ def solves() -> dict[str, Callable[[], Any]]:
         "accuracy": (Accuracy(), y, 3, {}),
         "accuracy, depth 2": (Accuracy(), y, 2, {}),
         "accuracy, depth 4": (Accuracy(), y, 4, {}),
+        "two threads": (Accuracy(), y, 4, {"threads": 2}),
+        "a memory limit": (Accuracy(), y, 4, {"memory_limit": 2**31}),
         "three classes": (Accuracy(), classes, 3, {}),
         "any depth": (SparseAccuracy(0.02), y, 0, {}),
         "min_leaf": (Accuracy(), y, 3, {"min_leaf": 5}),
