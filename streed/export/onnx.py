@@ -7,7 +7,7 @@ children, and looks up what that leaf shows. Comparisons of numbers are in doubl
 from __future__ import annotations
 
 import numbers
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from streed.data.column import numbers_like
 from streed.data.new_rows import raw_columns
 from streed.data.ordered import TIMES, Kind
 from streed.data.reading import Values
-from streed.data.table import as_table, read_input
+from streed.data.table import Table, read_input
 from streed.errors import InputError, MissingPackageError
 from streed.exact import Array, as_objects
 from streed.export.questions import AT_MOST, GAP, ONE_OF, PRESENT, Case, Plan, Question, plan
@@ -78,19 +78,26 @@ def onnx_inputs(model: Any, X: Any) -> dict[str, Array]:
     Raises InputError for columns that are not there and for values of other types.
     """
     tree = tree_of(model)
-    nodes = plan(tree)
-    asked = {question.place: question for question in nodes.questions if question is not None}
-    if all(_kind(question) == "number" and not question.named for question in asked.values()):
+    asked = {question.place: question for question in plan(tree).questions if question is not None}
+    width = _width(tree)
+    if not _by_name(asked.values()):
         source = read_input(X)
-        if isinstance(source, np.ndarray):
-            return {"X": source.astype(np.float64)}
-        table = as_table(source)
-        return {"X": np.column_stack([_reals(table.read(j)) for j in range(len(table.columns))])}
-    names = [f"x{j}" for j in range(tree.n_columns if tree.recipe is None else len(tree.recipe.columns))]
-    for place, question in asked.items():
-        names[place] = question.name
+        if isinstance(source, Table) and asked:
+            source = np.column_stack([_held(_NUMBER, source.read(j)) for j in range(width)])
+        return {"X": source.astype(np.float64) if isinstance(source, np.ndarray) else np.zeros((len(source), width))}
+    names = [asked[j].name if j in asked else f"x{j}" for j in range(width)]
     _, read = raw_columns(X, names, asked, named=any(question.named for question in asked.values()))
     return {question.name: _held(question, read(place))[:, None] for place, question in asked.items()}
+
+
+def _width(tree: Tree) -> int:
+    """How many columns the raw table has."""
+    return tree.n_columns if tree.recipe is None else len(tree.recipe.columns)
+
+
+def _by_name(asked: Iterable[Question]) -> bool:
+    """Whether each column is an input of its own; else all are numbers without names, and one array."""
+    return any(question.named or _kind(question) != "number" for question in asked)
 
 
 def _held(question: Question, raw: Values) -> Array:
@@ -106,9 +113,7 @@ def _held(question: Question, raw: Values) -> Array:
     return np.where(raw.missing, np.nan, numbers).astype(np.float64)
 
 
-def _reals(raw: Values) -> Array:
-    """(m,) float64: the numbers of a column, NaN where they are missing."""
-    return np.where(raw.missing, np.nan, numbers_like("X", Kind.NUMBER, raw)).astype(np.float64)
+_NUMBER = Question(0, "X", Kind.NUMBER, (), None)
 
 
 class _Graph:
@@ -155,27 +160,17 @@ class _Graph:
 
 def _inputs(tree: Tree, nodes: Plan, graph: _Graph) -> dict[int, str]:
     """By the place of a column of the table: the name of its values, (m, 1)."""
-    kinds: dict[int, str] = {}
-    names: dict[int, str] = {}
-    named = False
+    asked: dict[int, Question] = {}
     for question in nodes.questions:
-        if question is not None:
-            known = kinds.setdefault(question.place, _kind(question))
-            if known != _kind(question):
-                raise InputError("tree", f"column {question.name!r} holds texts and numbers", "use one type of values")
-            names[question.place] = question.name
-            named = named or question.named
-    width = tree.n_columns if tree.recipe is None else len(tree.recipe.columns)
-    if not named and all(kind == "number" for kind in kinds.values()):
+        if question is not None and _kind(asked.setdefault(question.place, question)) != _kind(question):
+            raise InputError("tree", f"column {question.name!r} holds texts and numbers", "use one type of values")
+    if not _by_name(asked.values()):
         # A tree that is one leaf still has to know how many rows there are.
-        whole = graph.input("X", "number", max(width, 1))
-        places = kinds or {0: "number"}
-        return {j: graph.add("Gather", [whole, graph.constant([j])], axis=1) for j in sorted(places)}
-    by_name: dict[str, str] = {}
-    for place, name in names.items():
-        if name not in by_name:
-            by_name[name] = graph.input(name, kinds[place], 1)
-    return {place: by_name[name] for place, name in names.items()}
+        whole = graph.input("X", "number", max(_width(tree), 1))
+        return {j: graph.add("Gather", [whole, graph.constant([j])], axis=1) for j in sorted(asked) or [0]}
+    named = {question.name: question for question in asked.values()}
+    inputs = {name: graph.input(name, _kind(question), 1) for name, question in named.items()}
+    return {place: inputs[question.name] for place, question in asked.items()}
 
 
 def _kind(question: Question) -> str:

@@ -11,13 +11,12 @@ import numbers
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import attrs
 import numpy as np
 
 from streed.data import Dataset
 from streed.errors import InputError, MissingPackageError
 from streed.exact import Array
-from streed.tree import Branch, Leaf, Tree
+from streed.tree import Branch, Leaf, Tree, walk
 from streed.tree.models import tree_of
 from streed.tree.rows import TreeRows
 from streed.tree.text import holds
@@ -49,15 +48,15 @@ def to_sklearn(model: Any, X: Any = None, y: Any = None, *, sample_weight: Any =
     except ModuleNotFoundError:
         raise MissingPackageError("to_sklearn needs scikit-learn: pip install 'streed[sklearn]'") from None
     tree = tree_of(model)
-    nodes, shows = _binary(tree), tree.shows()
+    built, shows = _binary(tree), tree.shows()
     is_regression = tree.shown is not None and all(_is_number(shown) for shown in shows)
     classes = None if is_regression else _classes(tree, shows)
     values = np.array([[float(shown)] for shown in shows]) if classes is None else np.array(shows)[:, None] == classes
-    sizes = np.array([node.rows for node in nodes if node.leaf >= 0])
+    sizes = np.array([leaf.rows for leaf in tree.leaves()])
     masses, values = sizes.astype(np.float64), values.astype(np.float64)
     if X is not None:
         sizes, masses, values = _shares(tree, X, y, sample_weight, values, classes)
-    state = _state(nodes, sizes, np.maximum(masses, _UNREACHED), values, is_classifier=not is_regression)
+    state = _state(built, sizes, np.maximum(masses, _UNREACHED), values, is_classifier=not is_regression)
     estimator: Any = (DecisionTreeRegressor if is_regression else DecisionTreeClassifier)(max_depth=state["max_depth"])
     estimator.n_features_in_ = estimator.max_features_ = len(feature_names(tree))
     estimator.n_outputs_ = 1
@@ -89,52 +88,33 @@ def feature_names(model: Any) -> list[str]:
     return [holds(tree.columns[column], code, cut) for column, cut, code in _questions(tree)] or ["none"]
 
 
-@attrs.define
-class _Node:
-    """A node of the binary tree: on the left are the rows whose answer is 0."""
-
-    column: int
-    rows: int
-    leaf: int = -1
-    left: int = _LEAF
-    right: int = _LEAF
-
-
 def _questions(tree: Tree) -> list[tuple[int, Any, int]]:
-    """(column, cut, number of the child) of every question, in the order of columns and children."""
-    found: dict[tuple[int, Any, int], None] = {}
-    stack: list[Any] = [tree.root]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, Branch):
-            found |= {(node.column, node.cut, code): None for code in range(1, len(node.children))}
-            stack.extend(reversed(node.children))
-    return list(found)
+    """(column, cut, number of the child) of every question, parents first."""
+    asked = (node for node in walk(tree.root) if isinstance(node, Branch))
+    return list(dict.fromkeys((node.column, node.cut, code) for node in asked for code in range(1, len(node.children))))
 
 
-def _binary(tree: Tree) -> list[_Node]:
-    """The nodes, parents first; a node with c children becomes c - 1, which ask for the last child first."""
+def _binary(tree: Tree) -> list[list[int]]:
+    """[left, right, question] of every node, parents first; on the left are the rows whose answer is 0.
+
+    A node with c children becomes c - 1, which ask for the last child first.
+    """
     places = {key: place for place, key in enumerate(_questions(tree))}
-    made: list[_Node] = []
-    ends: list[int] = []
+    made: list[list[int]] = []
     # (node, how many of its children are left, the parent's place, whether this is its right child)
-    stack: list[tuple[Any, int, int, bool]] = [(tree.root, -1, -1, False)]
+    stack: list[tuple[Any, int, int, int]] = [(tree.root, 0, 0, 0)]
     while stack:
-        node, several, parent, is_right = stack.pop()
-        if parent >= 0:
-            setattr(made[parent], "right" if is_right else "left", len(made))
-        if isinstance(node, Leaf):
-            ends.append(len(made))
-            made.append(_Node(_NOTHING, node.rows, 0))
-            continue
-        last = (len(node.children) if several < 0 else several) - 1
+        node, several, parent, side = stack.pop()
         here = len(made)
-        made.append(_Node(places[node.column, node.cut, last], 0))
-        stack.append((node.children[last], -1, here, True))
-        rest = (node.children[0], -1, here, False) if last == 1 else (node, last, here, False)
-        stack.append(rest)
-    for number, place in enumerate(ends):
-        made[place].leaf = number
+        if here:
+            made[parent][side] = here
+        if isinstance(node, Leaf):
+            made.append([_LEAF, _LEAF, _NOTHING])
+            continue
+        last = (several or len(node.children)) - 1
+        made.append([0, 0, places[node.column, node.cut, last]])
+        stack.append((node.children[last], 0, here, 1))
+        stack.append((node.children[0], 0, here, 0) if last == 1 else (node, last, here, 0))
     return made
 
 
@@ -160,13 +140,13 @@ def _shares(
     if isinstance(X, Dataset):
         y, sample_weight = X.y, X.weights
     weights = np.ones(len(at)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    targets = None if y is None else np.asarray(y)
-    for name, each in (("y", targets), ("sample_weight", weights)):
+    for name, each in (("y", y), ("sample_weight", weights)):
         if each is not None and len(each) != len(at):
             raise InputError(name, f"it has {len(each)} entries, but X has {len(at)} rows", "give one entry per row")
     sizes, masses = np.bincount(at, minlength=n), np.bincount(at, weights=weights, minlength=n)
-    if classes is None or targets is None:
+    if classes is None or y is None:
         return sizes, masses, values
+    targets = np.asarray(y)
     unknown = targets[~np.isin(targets, classes)]
     if len(unknown):
         found = f"{unknown[0].item()!r} is no label of the tree"
@@ -176,36 +156,28 @@ def _shares(
     totals = counts.sum(axis=1, keepdims=True)
     shares: Array = np.divide(counts, totals, out=values.copy(), where=totals > 0)
     for leaf in np.flatnonzero(shares.argmax(axis=1) != values.argmax(axis=1)):
-        raise InputError(
-            "y",
-            f"leaf {leaf} predicts {classes[values[leaf].argmax()].item()!r}, which most of its rows are not",
-            "leave out X and y: the probabilities are then 1 for what a leaf predicts",
-        )
+        found = f"leaf {leaf} predicts {classes[values[leaf].argmax()].item()!r}, which most of its rows are not"
+        raise InputError("y", found, "leave out X and y: the probabilities are then 1 for what a leaf predicts")
     return sizes, masses, shares
 
 
 def _state(
-    built: Sequence[_Node], sizes: Array, masses: Array, values: Array, *, is_classifier: bool
+    built: Sequence[Sequence[int]], sizes: Array, masses: Array, values: Array, *, is_classifier: bool
 ) -> dict[str, Any]:
     """What scikit-learn's compiled tree is set to: the nodes, and their values (nodes, 1, K)."""
     from sklearn.tree._tree import NODE_DTYPE
 
-    nodes = np.zeros(len(built), dtype=NODE_DTYPE)
+    nodes, shape = np.zeros(len(built), dtype=NODE_DTYPE), np.array(built)
+    nodes["left_child"], nodes["right_child"], nodes["feature"] = shape.T
+    ends = np.flatnonzero(shape[:, 0] == _LEAF)
+    nodes["threshold"] = 0.5
+    nodes["threshold"][ends] = _NOTHING
+    nodes["n_node_samples"][ends], nodes["weighted_n_node_samples"][ends] = sizes, masses
     value, square = np.zeros((len(built), values.shape[1])), np.zeros(len(built))
+    value[ends], square[ends] = values, (values**2).sum(axis=1)
     heights = np.zeros(len(built), dtype=np.int64)
-    for place, node in reversed(list(enumerate(built))):
-        nodes["left_child"][place], nodes["right_child"][place], nodes["feature"][place] = (
-            node.left,
-            node.right,
-            node.column,
-        )
-        nodes["threshold"][place] = 0.5 if node.leaf < 0 else _NOTHING
-        if node.leaf >= 0:
-            nodes["n_node_samples"][place] = sizes[node.leaf]
-            nodes["weighted_n_node_samples"][place] = masses[node.leaf]
-            value[place], square[place] = values[node.leaf], float(values[node.leaf] @ values[node.leaf])
-            continue
-        below = [node.left, node.right]
+    for place in np.flatnonzero(shape[:, 0] != _LEAF)[::-1].tolist():
+        below = shape[place, :2]
         heights[place] = 1 + heights[below].max()
         weights = nodes["weighted_n_node_samples"][below]
         nodes["n_node_samples"][place] = nodes["n_node_samples"][below].sum()

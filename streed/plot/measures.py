@@ -37,50 +37,48 @@ class Rows:
 
     X: Any
     """As `Tree.predict` takes it."""
-    labels: tuple[Any, ...]
-    """The distinct labels, sorted; the second of two is the positive one."""
-    y: Array
-    """(n,) int64: the rows' labels, by number."""
-    weights: Array
-    """(n,) float64."""
-    sensitive: Any = None
-    """The groups, as `solve` takes `sensitive_features`; None where not given."""
+    data: Dataset
+    """Their labels, weights and groups; its columns are not read."""
 
     @classmethod
-    def make(cls, X: Any, y: Any = None, sample_weight: Any = None, sensitive_features: Any = None) -> Rows:
+    def make(cls, X: Any, y: Any = None, **further: Any) -> Rows:
         """The rows of a Dataset, or of what `solve` takes; raises InputError where there are no labels."""
-        data = X
-        if not isinstance(X, Dataset):
-            if y is None:
-                raise InputError("y", "missing", "give the rows' labels, or a Dataset that has them")
-            blank = np.zeros((len(y), 0), np.uint8)
-            data = Dataset.make(blank, y, sample_weight=sample_weight, sensitive_features=sensitive_features)
-        elif any(given is not None for given in (y, sample_weight, sensitive_features)):
-            raise InputError("X", "it is a Dataset, given together with further arguments", "give the Dataset alone")
-        if data.classes == (None,):
-            raise InputError("y", "the Dataset has no labels", "make it with y")
-        weights = np.ones(data.n_rows) if data.weights is None else data.weights.astype(np.float64)
-        return cls(X, data.classes, data.class_numbers, weights, data.row_data.get("sensitive_features"))
+        if isinstance(X, Dataset):
+            if y is not None or any(given is not None for given in further.values()):
+                raise InputError(
+                    "X", "it is a Dataset, given together with further arguments", "give the Dataset alone"
+                )
+            if X.classes == (None,):
+                raise InputError("y", "the Dataset has no labels", "make it with y")
+            return cls(X, X)
+        if y is None:
+            raise InputError("y", "missing", "give the rows' labels, or a Dataset that has them")
+        return cls(X, Dataset.make(np.zeros((len(y), 0), np.uint8), y, **further))
+
+    @property
+    def weights(self) -> Array:
+        """(n,) float64."""
+        data = self.data
+        return np.ones(data.n_rows) if data.weights is None else data.weights.astype(np.float64)
 
     def leaves(self, tree: Tree) -> Array:
         """(n,) int64: the leaf of every row, from left to right; raises InputError where X has other rows than y."""
-        at = tree.apply(self.X)
-        if len(at) != len(self.y):
-            raise InputError("y", f"it has {len(self.y)} entries, but X has {len(at)} rows", "give one entry per row")
+        at, n = tree.apply(self.X), self.data.n_rows
+        if len(at) != n:
+            raise InputError("y", f"it has {n} entries, but X has {len(at)} rows", "give one entry per row")
         return at
 
     def predicted(self, tree: Tree) -> Array:
         """(n,) int64: what the tree predicts, by number; -1 for what no row's label is."""
-        known = {label: k for k, label in enumerate(self.labels)}
+        known = {label: k for k, label in enumerate(self.data.classes)}
         return np.array([known.get(shown, -1) for shown in tree.shows()], dtype=np.int64)[self.leaves(tree)]
 
+    @property
     def groups(self) -> Dataset:
-        """The rows' labels and groups, for `streed.tasks.fairness`; raises InputError where no groups are given."""
-        if self.sensitive is None:
+        """The data, for `streed.tasks.fairness`; raises InputError where no groups are given."""
+        if "sensitive_features" not in self.data.row_data:
             raise InputError("sensitive_features", "missing", "give the groups that are compared")
-        blank = np.zeros((len(self.y), 0), np.uint8)
-        weights = None if (self.weights == 1).all() else self.weights
-        return Dataset(blank, self.y, self.labels, weights, {"sensitive_features": self.sensitive}, ())
+        return self.data
 
 
 @attrs.frozen(eq=False)
@@ -152,7 +150,7 @@ def rates_of(
     the favourable label is not clear.
     """
     rows = X if isinstance(X, Rows) else Rows.make(X, y, **further)
-    data, predicted = rows.groups(), rows.predicted(tree_of(tree))
+    data, predicted = rows.groups, rows.predicted(tree_of(tree))
     found: dict[str, dict[str, float]] = {}
     for notion in (DemographicParity, EqualOpportunity, PredictiveEquality):
         try:
@@ -180,13 +178,13 @@ def measure(tree: Tree, what: Any, rows: Rows | None) -> float:
         raise InputError("X", f"missing, and {label(what)} is measured on rows", "give X and y, or a Dataset")
     predicted = rows.predicted(tree)
     if isinstance(what, Fairness):
-        return float(max(group_rates(what, rows.groups(), predicted)[0].values()))
-    wrong = predicted != rows.y
+        return float(max(group_rates(what, rows.groups, predicted)[0].values()))
+    wrong = predicted != rows.data.class_numbers
     if what in ("errors", "error rate"):
         return float(rows.weights[wrong].sum() / (1 if what == "errors" else rows.weights.sum()))
-    if len(rows.labels) != 2:
-        raise InputError("y", f"it has {len(rows.labels)} classes", f"{what} are of two")
-    return float(rows.weights[wrong & (rows.y == (what == "false negatives"))].sum())
+    if len(rows.data.classes) != 2:
+        raise InputError("y", f"it has {len(rows.data.classes)} classes", f"{what} are of two")
+    return float(rows.weights[wrong & (rows.data.class_numbers == (what == "false negatives"))].sum())
 
 
 def label(what: Any) -> str:

@@ -75,7 +75,7 @@ def survey(
     labelled = y is not None or sample_weight is not None or (isinstance(X, Dataset) and X.classes != (None,))
     if X is None and labelled:
         raise InputError("X", "missing, and y or sample_weight is given", "give the rows with their labels")
-    rows = X if isinstance(X, Rows) else Rows.make(X, y, sample_weight) if labelled else None
+    rows = X if isinstance(X, Rows) else Rows.make(X, y, sample_weight=sample_weight) if labelled else None
     if X is not None:
         at = rows.leaves(grown) if rows is not None else grown.apply(X)
         nodes = _counted(grown, nodes, np.array([seen.place for seen in nodes if seen.is_leaf])[at], rows)
@@ -138,12 +138,12 @@ def _counted(tree: Tree, nodes: list[Seen], at: Array, rows: Rows | None) -> lis
     zeros = np.zeros(len(at), dtype=np.int64)
     changes: list[dict[str, Any]] = [{"rows": int(count)} for (count,) in upwards(zeros, None, 1)]
     known = {label: k for k, label in enumerate(tree.labels)}
-    if rows is not None and tree.shown is None and all(label in known for label in rows.labels):
-        numbered = np.array([known[label] for label in rows.labels])[rows.y]
+    if rows is not None and tree.shown is None and all(label in known for label in rows.data.classes):
+        numbered = np.array([known[label] for label in rows.data.classes])[rows.data.class_numbers]
         for change, counts in zip(changes, upwards(numbered, rows.weights, len(known)), strict=True):
             change["counts"] = tuple(counts.tolist())
-    elif rows is not None and all(isinstance(each, numbers.Real) for each in (*rows.labels, *tree.shows())):
-        targets = np.array([float(label) for label in rows.labels])[rows.y]
+    elif rows is not None and all(isinstance(each, numbers.Real) for each in (*rows.data.classes, *tree.shows())):
+        targets = np.array([float(label) for label in rows.data.classes])[rows.data.class_numbers]
         sums, weights = (upwards(zeros, each, 1)[:, 0] for each in (targets * rows.weights, rows.weights))
         for change, total, weight in zip(changes, sums, weights, strict=True):
             change["mean"] = float(total / weight) if weight > 0 else None

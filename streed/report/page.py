@@ -71,7 +71,9 @@ def make_report(
         "Tree": {"svg": _markup(tree_svg(tree, counted, gather=gather)), "text": tree.to_text()},
         "Leaves": sections.leaves(tree, nodes),
         "Predictions": None if rows is None else sections.errors(tree, rows),
-        "Groups": None if rows is None or rows.sensitive is None else sections.groups(tree, rows, verdict),
+        "Groups": None
+        if rows is None or "sensitive_features" not in rows.data.row_data
+        else sections.groups(tree, rows, verdict),
         "Front": sections.front(tree, result, compare, rows),
         "Near-optimal trees": sections.near_optimal(near),
         "Search": sections.search(result),

@@ -52,17 +52,19 @@ def errors(tree: Tree, rows: Rows) -> dict[str, Any] | None:
     """How predictions and labels agree: a table of classes, or the errors of numbers."""
     predicted, shows = rows.predicted(tree), tree.shows()
     if tree.shown is None and (predicted >= 0).all():
-        k = len(rows.labels)
-        counts = np.bincount(rows.y * k + predicted, weights=rows.weights, minlength=k * k).reshape(k, k)
-        names = [brief(label) for label in rows.labels] if k <= _MOST_CLASSES else []
+        k = len(rows.data.classes)
+        counts = np.bincount(rows.data.class_numbers * k + predicted, weights=rows.weights, minlength=k * k).reshape(
+            k, k
+        )
+        names = [brief(label) for label in rows.data.classes] if k <= _MOST_CLASSES else []
         lines = [
             (name, [(f"{n:,g}", f"{n / (counts.max() or 1):.3f}") for n in row])
             for name, row in zip(names, counts, strict=False)
         ]
         return {"right": f"{100 * float(np.trace(counts) / counts.sum()):.2f}", "classes": names, "lines": lines}
-    if not all(isinstance(value, numbers.Real) for value in (*rows.labels, *shows)):
+    if not all(isinstance(value, numbers.Real) for value in (*rows.data.classes, *shows)):
         return None
-    truth = np.array([float(label) for label in rows.labels])[rows.y]
+    truth = np.array([float(label) for label in rows.data.classes])[rows.data.class_numbers]
     said = np.array([float(shown) for shown in shows])[rows.leaves(tree)]
     weights = rows.weights / rows.weights.sum()
     square = float(weights @ (truth - said) ** 2)
@@ -81,7 +83,7 @@ def groups(tree: Tree, rows: Rows, told: Sequence[str] = ()) -> dict[str, Any]:
         plot.rates_of(tree, rows, positive=tree.positive)
     except InputError as reason:
         return {"verdict": told, "refused": str(reason)}
-    data, predicted = rows.groups(), rows.predicted(tree)
+    data, predicted = rows.groups, rows.predicted(tree)
     positive = data.classes[-1] if tree.positive is None else tree.positive
     both = group_counts(EqualizedOdds(positive=positive), data, predicted)
     wrong = group_counts(ErrorRateParity(), data, predicted)["errors"]
@@ -110,9 +112,9 @@ def front(tree: Tree, result: Result | None, compare: Sequence[Result], rows: Ro
             return worth[id(tree)]
 
         measures.append(("nodes", value))
-    if rows is not None and len(rows.labels) == 2:
+    if rows is not None and len(rows.data.classes) == 2:
         measures.append(("false positives", "false negatives"))
-        measures += [] if rows.sensitive is None else [(DemographicParity(), "error rate")]
+        measures += [] if "sensitive_features" not in rows.data.row_data else [(DemographicParity(), "error rate")]
     drawn, tables = [], []
     for x, y in measures:
         found = plot.front_of(several, x, y, X=rows, chosen=tree)

@@ -23,19 +23,6 @@ def test_solve_a_file(play: str) -> None:
     assert names <= {"outlook", "windy", "humidity"}
 
 
-def test_solve_multiway(play: str) -> None:
-    answer = solve(play, "--target", "play", "--weights", "times", "--max-nodes", "2")
-    assert (answer["value"], answer["tree"]["n_branches"], answer["tree"]["n_leaves"]) == (0, 2, 4)
-    text = run("solve", play, "--target", "play", "--weights", "times", "--max-nodes", "2").stdout
-    assert "outlook?\n├── overcast: yes (2 rows, cost 0)\n" in text
-
-
-def test_weights_count(play: str) -> None:
-    Path(play).write_text("outlook,times,play\na,5,0\na,1,1\nb,1,1\n", encoding="utf-8")
-    assert solve(play, "--target", "play", "--weights", "times", "--max-depth", "0")["value"] == 2
-    assert solve(play, "--target", "play", "--max-depth", "0")["value"] == 1
-
-
 def test_bundled_data_by_name(tmp_path: Path) -> None:
     """MONK's 1 is (a1 = a2) or (a5 = 1), which children for each value tell apart."""
     out = tmp_path / "tree.json"
@@ -73,38 +60,6 @@ def test_stopped_early_is_told_by_the_exit_code(tmp_path: Path) -> None:
     assert answer["lower_bound"] <= answer["value"] == answer["upper_bound"] <= 332
     assert answer["gap"] > 0
     assert run_json("verify", str(out), "tic-tac-toe")["holds"] is True
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("nowhere.csv",), "no file 'nowhere.csv'"),
-        (("monks-1", "--task", "f9"), "there is no 'f9'"),
-        (("monks-1", "--task", "sparse-accuracy"), "needs lam"),
-        (("monks-1", "--task", "sparse-accuracy(-1)"), "lam: it is -1"),
-        (("monks-1", "--task", "sparse-accuracy(1, 2)"), "sparse-accuracy(1, 2)"),
-        (("monks-1", "--task", "sparse-accuracy(1"), "cannot be read"),
-        (("monks-1", "--task", "sparse-accuracy(open('x'))"), "cannot be read"),
-        (("monks-1", "--lam", "0.1"), "accuracy has no parameter 'lam'"),
-        (("monks-1", "--param", "lam"), "NAME=VALUE"),
-        (("monks-1", "--subject-to", "min-support"), "needs min_rows"),
-        (("monks-1", "--subject-to", "accuracy"), "there is no 'accuracy'"),
-        (("monks-1", "--target", "a9"), "there is no column 'a9'"),
-        (("monks-1", "--weights", "a9"), "there is no column 'a9'"),
-        (("monks-1", "--weights", "class"), "is the target"),
-        (("monks-1", "--categorical", "a9"), "there is no column 'a9'"),
-        (("monks-1", "--max-depth", "-1"), "max_depth"),
-        (("monks-1", "--max-nodes", "-1"), "max_nodes"),
-        (("monks-1", "--min-leaf", "-1"), "min_leaf"),
-        (("monks-1", "--time-limit", "-1"), "time_limit"),
-        (("monks-1", "--threads", "0"), "threads"),
-        (("monks-1", "--memory-limit", "lots"), "memory_limit"),
-        (("monks-1", "--search", "guess"), "search"),
-        (("monks-1", "--out", "/nonexistent/tree.json", "--max-depth", "0"), "out"),
-    ],
-)
-def test_bad_input_is_told_in_a_line(arguments: tuple[str, ...], said: str) -> None:
-    assert said in refused("solve", *arguments)
 
 
 def test_interrupted_before_there_is_a_tree(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,13 +109,6 @@ def test_help_and_version_load_nothing_heavy() -> None:
             [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True, timeout=600
         )
         assert done.stdout.splitlines()[-1] == "[]", arguments
-
-
-def test_help_tells_the_exit_codes() -> None:
-    for arguments in ([], ["solve"], ["verify"]):
-        text = run(*arguments, "--help").stdout
-        assert "Exit codes:" in text
-        assert "  3    solve: stopped early" in text
 
 
 FAIR = ("solve", "berkeley", "--target", "admitted", "--task", "accuracy", "--max-depth", "3")

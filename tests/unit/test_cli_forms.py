@@ -46,13 +46,6 @@ def test_a_parquet_file_is_read_by_its_types(tmp_path: Path) -> None:
         refused("solve", str(file), "--target", "c")
 
 
-def test_parquet_rows_are_predicted(tmp_path: Path) -> None:
-    pl = pytest.importorskip("polars")
-    path = tmp_path / "rows.parquet"
-    pl.DataFrame({"sex": ["m", "f"]}).write_parquet(path)
-    assert run("predict", str(save(tmp_path)), str(path)).stdout.split() == ["yes", "no"]
-
-
 def test_an_onnx_model_is_written(tmp_path: Path) -> None:
     pytest.importorskip("onnx")
     runtime = pytest.importorskip("onnxruntime")

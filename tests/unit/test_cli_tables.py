@@ -5,43 +5,12 @@ from __future__ import annotations
 import csv
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from streed.tree import Tree
 from tests.unit.shell import run
-
-TABLE = """age,day,city,flag,y
-20.5,2020-01-01,a,0,no
-31,2020-02-01,b,1,yes
-,2020-03-01,a,0,no
-45,,c,1,yes
-52.25,2021-01-01,a,1,yes
-33,2021-05-01,b,0,no
-"""
-LABELS = ["no", "yes", "no", "yes", "yes", "no"]
-
-
-@pytest.mark.parametrize("column", ["age", "day"])
-def test_trees_on_one_column(column: str, tmp_path: Path) -> None:
-    rows = [
-        dict(zip(TABLE.splitlines()[0].split(","), line.split(","), strict=True)) for line in TABLE.splitlines()[1:]
-    ]
-    path = tmp_path / "narrow.csv"
-    path.write_text("\n".join([f"{column},y", *(f"{row[column]},{row['y']}" for row in rows)]) + "\n", encoding="utf-8")
-    out = str(tmp_path / "tree.json")
-    run("solve", str(path), "--target", "y", "--cuts", "all", "--max-depth", "3", "--out", out)
-    assert run("predict", out, str(path)).stdout.split() == LABELS
-    run("verify", out, str(path))
-    made: dict[str, Any] = {}
-    exec(run("export", out, "--to", "python").stdout, made)
-    values = [None if not row[column] else float(row[column]) if column == "age" else row[column] for row in rows]
-    assert [made["predict"]({column: value}) for value in values] == LABELS
-    tree = Tree.from_json(Path(out).read_text(encoding="utf-8"))
-    assert all(each.scale is not None for each in tree.columns.values())
-    assert column in run("export", out, "--to", "sql").stdout
 
 
 def write(path: Path, n: int = 120) -> Path:

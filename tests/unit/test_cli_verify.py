@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-from streed.errors import InputError
-from streed.tree.description import rebuild
 from tests.unit.shell import change_leaf, refused, run, run_json, saved, solve
 
 
@@ -75,21 +73,3 @@ def test_a_broken_tree_file_is_refused(tmp_path: Path, text: str) -> None:
     assert "tree: " in refused("predict", str(path), "monks-1")
     assert "tree: " in refused("verify", str(path), "monks-1")
     assert "there is no file" in refused("verify", str(tmp_path / "none.json"), "monks-1")
-
-
-@pytest.mark.parametrize(
-    "description",
-    [
-        {"class": "Popen", "module": "subprocess", "parameters": {"args": ["false"]}},
-        {"class": "Path", "module": "streed.tasks.accuracy", "parameters": {}},
-        {"class": "Fraction", "module": "streed.tasks.accuracy", "parameters": {}},
-        {"class": "Accuracy", "module": "streed.tasks.none", "parameters": {}},
-        {"class": "Accuracy", "module": "streed.tasks.accuracy", "parameters": {"x": 1}},
-        {"fraction": "1/0"},
-        {"items": [1]},
-        {"other": 1},
-    ],
-)
-def test_a_file_names_no_code_of_its_own(description: Any) -> None:
-    with pytest.raises(InputError):
-        rebuild(description)

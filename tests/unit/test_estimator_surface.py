@@ -15,16 +15,10 @@ import pytest
 
 pytest.importorskip("sklearn")
 
-import sklearn
-from sklearn.model_selection import GridSearchCV
 
-import streed
 from streed import estimators
-from streed.data import Dataset
 from streed.errors import InputError
 from streed.estimators import OptimalTreeClassifier
-from streed.tasks import Accuracy
-from streed.tree import Branch, Leaf, Tree
 from tests.processes import started
 
 RNG = np.random.default_rng(9)
@@ -71,27 +65,6 @@ def test_every_number_is_checked_and_errors_name_the_argument(name: str) -> None
             kind(**beside, **{argument: given}).fit(X, y, **row_data)
         assert caught.value.argument == argument
         assert "0x" not in str(caught.value)
-
-
-def test_frequencies_are_routed() -> None:
-    with sklearn.config_context(enable_metadata_routing=True):
-        model = OptimalTreeClassifier(max_depth=1).set_fit_request(frequency=True)
-        search = GridSearchCV(model, {"min_leaf": [1, 2]}, cv=2).fit(X, Y, frequency=np.full(90, 3))
-    assert search.best_estimator_.tree_.root.rows == 270
-
-
-def test_what_notebooks_show() -> None:
-    model = OptimalTreeClassifier(max_depth=1, class_weight="balanced").fit(X, Y)
-    shown: Any = model._repr_html_()
-    assert "proved optimal" in shown
-    assert "streed-tree" in shown
-    result = streed.solve(Accuracy(), X, Y, max_depth=1)
-    assert "proved optimal: value" in result._repr_html_()
-    data = Dataset.make({"<b>": ["f", "m"]}, ["no", "<i>"])
-    page = Tree.grown(Branch(0, (Leaf(0, 1, 0), Leaf(1, 1, 0)), 2), data)._repr_html_()
-    assert "1 branching node, 2 leaves, depth 1" in page
-    assert "<b> =" not in page
-    assert "&lt;i&gt;" in page
 
 
 INTERRUPTED = """

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import functools
-import io
-import pickle
 import warnings
 from typing import Any
 
-import joblib
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -48,22 +45,6 @@ NAMED = pytest.mark.parametrize(
 )
 
 
-@pytest.mark.parametrize("labels", [(-1, 1), (1, 2), (0, 10**6), ("no", "yes"), (False, True), ("b", "a")], ids=str)
-def test_any_labels(labels: tuple[Any, Any]) -> None:
-    y = np.array(labels)[TRUTH]
-    model = OptimalTreeClassifier(max_depth=2).fit(TABLE, y)
-    assert model.classes_.tolist() == sorted(labels)
-    assert model.value_ == pytest.approx(OptimalTreeClassifier(max_depth=2).fit(TABLE, TRUTH).value_)
-    predicted = model.predict(TABLE)
-    assert predicted.dtype == y.dtype
-    assert np.mean(predicted != y) == pytest.approx(model.value_)
-    assert model.score(TABLE, y) == pytest.approx(1 - model.value_)
-    proba = model.predict_proba(TABLE)
-    assert proba.shape == (N, 2)
-    assert (model.classes_[proba.argmax(axis=1)] == predicted).mean() > 0.9
-    assert np.exp(model.predict_log_proba(TABLE)) == pytest.approx(proba)
-
-
 @NAMED
 def test_data_are_not_changed_and_answers_do_not_depend_on_the_library(model: Any, y: Any, more: Any) -> None:
     table, kept = TABLE.copy(deep=True), {name: values.copy() for name, values in more.items()}
@@ -77,21 +58,6 @@ def test_data_are_not_changed_and_answers_do_not_depend_on_the_library(model: An
     assert (clone(model).fit(other, labels, **more).predict(other) == predicted).all()
     array = TABLE.to_numpy(dtype=object)
     assert (clone(model).fit(array, labels, **more).predict(array) == predicted).all()
-
-
-@NAMED
-def test_pickle_joblib_and_clone(model: Any, y: Any, more: Any) -> None:
-    fitted = clone(model).fit(TABLE, y, **more)
-    expected = fitted.predict(TABLE)
-    held = io.BytesIO()
-    joblib.dump(fitted, held)
-    held.seek(0)
-    for copy in (pickle.loads(pickle.dumps(fitted)), joblib.load(held)):
-        assert (copy.predict(TABLE) == expected).all()
-        assert copy.tree_ == fitted.tree_
-        assert (copy.value_, copy.optimal_) == (fitted.value_, fitted.optimal_)
-        assert (copy.feature_importances_ == fitted.feature_importances_).all()
-    assert not hasattr(clone(fitted), "tree_")
 
 
 @NAMED
@@ -120,16 +86,6 @@ def test_a_split_on_gaps_and_questions_in_original_units() -> None:
     assert model.predict([[None], [7.0], [np.nan]]).tolist() == ["gap", "no", "gap"]
     dated = OptimalTreeClassifier(max_depth=1).fit(TABLE[["since"]], TABLE["since"] > "2021-03-05")
     assert dated.to_text().startswith("since <= 2021-03-05")
-
-
-def test_multiway_trees() -> None:
-    model = OptimalTreeClassifier(max_depth=1).fit(TABLE[["city"]], TABLE["city"])
-    assert model.value_ == 0
-    assert model.get_n_leaves() == 3
-    assert model.predict(TABLE[["city"]]).tolist() == TABLE["city"].tolist()
-    assert model.decision_path(TABLE[["city"]]).shape == (N, 4)
-    with pytest.warns(UserWarning, match="take the branch of"):
-        assert model.predict(pd.DataFrame({"city": ["Bonn"]})).tolist() == [TABLE["city"].mode()[0]]
 
 
 def test_cuts_say_how_many_thresholds_are_tried() -> None:

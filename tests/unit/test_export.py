@@ -11,7 +11,7 @@ import pytest
 
 from streed import InputError, Tree
 from streed.data import Dataset
-from streed.export import codes, feature_names, to_onnx, to_python, to_sklearn, to_sql
+from streed.export import codes, feature_names, to_python, to_sklearn, to_sql
 from streed.tree import Branch, Leaf
 from tests.unit.grown import make_chain, make_data, make_table, make_tree
 
@@ -60,31 +60,6 @@ def test_shap_values_add_up_to_the_prediction() -> None:
     values = explainer.shap_values(codes(tree, table), check_additivity=False)
     total = values.sum(axis=1) + np.ravel(explainer.expected_value)[0]
     assert total == pytest.approx(tree.predict(table), abs=1e-6)
-
-
-def test_onnx_predicts_what_the_tree_does() -> None:
-    pytest.importorskip("onnx", reason="onnx is not installed")
-    runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
-    table = make_table(100, 9)
-    types = {"flag": float, "truth": float, "grade": float}
-    columns = {
-        name: np.array(values, dtype=types.get(name, object))[:, None]  # texts stay objects
-        for name, values in table.items()
-    }
-    for labels, shown in (
-        (("no", "yes"), None),
-        ((0, 1, 2), None),
-        ((False, True), None),
-        (("no", "yes"), (0.1, 2.5, -1.0)),
-    ):
-        tree = make_tree(make_data(seed=2, labels=labels), seed=2, shown=shown)
-        session = runtime.InferenceSession(to_onnx(tree).SerializeToString(), providers=["CPUExecutionProvider"])
-        given = {node.name: columns[node.name] for node in session.get_inputs()}
-        predicted, leaves = session.run(None, given)
-        assert predicted.tolist() == tree.predict(table).tolist()
-        assert leaves.tolist() == tree.apply(table).tolist()
-    with pytest.raises(InputError, match="labels are of the types int, str"):
-        to_onnx(make_tree(make_data(seed=1), seed=1, shown=(1, "one")))
 
 
 def test_conditions_that_the_caller_gives() -> None:
