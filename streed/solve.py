@@ -110,21 +110,20 @@ def solve(
     )
     with reporter(progress) as listener:
         solving = Solving(task, data, asked, listener, begin)
-        files = None
         if proof is not None:
-            from streed.proof.proving import ProofFiles
+            from streed.proof.proving import proof_paths, write_proof
+            from streed.proof.statement import Statement
 
-            files = ProofFiles.of(
-                proof, solving.task, solving.data, (max_depth, solving.min_leaf, max_nodes), time_limit
-            )
+            paths = proof_paths(proof)
+            statement = Statement.of(solving.task, solving.data, max_depth, solving.min_leaf, max_nodes)
         result = solving.answer(solving.search())
     if result.status == "infeasible":
         return attrs.evolve(result, tightest=_tightest_limits(solving, time_limit))
-    if files is not None:
+    if proof is not None:
         shown = None
         if result.tree is not None:
             with contextlib.suppress(KeyboardInterrupt):  # the tree is not lost
-                shown = files.write(result.tree)
+                shown = write_proof(paths, statement, result.tree, time_limit)
         result = attrs.evolve(result, stats={**result.stats, "proof": shown})
     return result
 

@@ -14,8 +14,7 @@ from streed.data import Dataset
 from streed.data.questions import Questions
 from streed.errors import InputError
 from streed.exact import Array
-from streed.tree import Branch, Node, Tree
-from streed.tree.nodes import Leaf
+from streed.tree import Branch, Leaf, Tree, flatten, walk
 from streed.tree.rows import sides_in
 
 MOST_CODES = 4096
@@ -64,9 +63,9 @@ class CodedTable:
         """The table as UTF-8 text: the codes, further columns, and the target last, as the checker expects it."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow([*self.names, *more, "label"])
-        for row in zip(*self.X.T.tolist(), *more.values(), self.labels, strict=True):
-            writer.writerow(row)
+        writer.writerows(
+            [(*self.names, *more, "label"), *zip(*self.X.T.tolist(), *more.values(), self.labels, strict=True)]
+        )
         return text.getvalue().encode()
 
     def names_of(self, column: int) -> list[str]:
@@ -77,20 +76,17 @@ class CodedTable:
 
     def tree(self, tree: Tree, labels: Sequence[str]) -> dict[str, Any]:
         """The tree as a proof has it; `labels` by the number of a leaf's label."""
-        made: dict[int, dict[str, Any]] = {}
-        stack: list[tuple[Node, bool]] = [(tree.root, False)]
-        while stack:
-            node, ready = stack.pop()
-            if isinstance(node, Leaf):
-                made[id(node)] = {"label": labels[node.label]}
-                continue
-            column, codes = self._asked_by(node)
-            if not ready:
-                stack += [(node, True), *((child, False) for child in node.children)]
-                continue
-            children = {str(code): made[id(child)] for code, child in zip(codes, node.children, strict=True)}
-            made[id(node)] = {"column": column, "children": children}
-        return made[id(tree.root)]
+        nodes, flat = list(walk(tree.root)), flatten(tree.root)
+        made: list[dict[str, Any]] = [{} for _ in nodes]
+        for place in reversed(range(len(nodes))):
+            node, below = nodes[place], flat[place][1]
+            if isinstance(node, Branch) and isinstance(below, tuple):
+                column, codes = self._asked_by(node)
+                children = {str(code): made[child] for code, child in zip(codes, below, strict=True)}
+                made[place] = {"column": column, "children": children}
+            elif isinstance(node, Leaf):
+                made[place] = {"label": labels[node.label]}
+        return made[0]
 
     def _asked_by(self, node: Branch) -> tuple[int, list[int]]:
         """The column of codes that a branch asks for, and the code of each of its children."""
@@ -115,15 +111,13 @@ def _asked(asked: Questions, question: int) -> str:
 
 def _safe(names: list[str], *, columns: bool = True) -> list[str]:
     """Different names of visible characters without quotes; of columns, none that reads as an option of a call."""
-    kind = "column" if columns else "class"
-    seen: set[str] = set()
-    made = []
+    made: dict[str, None] = {}
     for place, name in enumerate(names):
-        is_plain = name == name.strip() and name.isprintable() and not set(name) & set("\"'")
-        wanted = name if name and is_plain and not (columns and name.startswith("-")) else f"{kind} {place}"
+        is_plain = bool(name) and name == name.strip() and name.isprintable() and not set(name) & set("\"'")
+        is_plain = is_plain and not (columns and name.startswith("-"))
+        wanted = name if is_plain else f"{'column' if columns else 'class'} {place}"
         wanted += "_" if columns and wanted.startswith(_TAKEN) else ""
-        while wanted in seen:
+        while wanted in made:
             wanted += "_"
-        seen.add(wanted)
-        made.append(wanted)
-    return made
+        made[wanted] = None
+    return list(made)

@@ -32,18 +32,14 @@ def find_multipliers(made: ProofClaim, limits: Limits, deadline: float | None) -
     costs, amounts = made.goal.costs, made.amounts
     parts = np.stack([costs.costs, *(amount.of_rows for amount in amounts)])
     splits = (costs.split, *(amount.of_split for amount in amounts))
-    windows = [
-        (-_NO_END if each.least is None else each.least, _NO_END if each.most is None else each.most)
-        for each in amounts
-    ]
+    windows = [(-_NO_END if a.least is None else a.least, _NO_END if a.most is None else a.most) for a in amounts]
     wide = np.flatnonzero(made.X.max(axis=0, initial=0) > 1).tolist()
     data = Dataset.make(made.X.astype(np.int64), None, categorical=wide)
     depth = None if limits.depth == UNLIMITED else limits.depth
     problem = Problem(data, FixedCosts(parts[0], costs.split), depth, None, limits.min_leaf)
     left = None if deadline is None else max(0.0, deadline - time.monotonic())
-    trees = Trees(problem, parts, splits, DepthFirst(), SearchLimits(left))
-    relaxation = Relaxation(trees, [1], windows, made.goal.reached)
-    with contextlib.closing(trees):
+    with contextlib.closing(Trees(problem, parts, splits, DepthFirst(), SearchLimits(left))) as trees:
+        relaxation = Relaxation(trees, [1], windows, made.goal.reached)
         try:
             relaxation.raise_bound(counting=False)
         except SearchStopped as stopped:  # the multipliers found so far are as good as any

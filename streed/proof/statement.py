@@ -160,10 +160,9 @@ def _amounts(task: Task, data: Dataset) -> list[Amount]:
     made = [Amount(np.asarray(s.costs * each), s.split, None if s.split else s.least, s.most) for s in form.intervals]
     if form.gaps or (form.price is not None and made):
         raise TaskError(f"{task!r}: there are no proofs of fronts, or of scores with a price under limits on sums")
-    parts = inner.value_parts or ()
     for part, most in inner.value_limits:
         shape = row_cost_form(part, data)
-        if shape is None or not parts:
+        if shape is None or not inner.value_parts:
             raise TaskError(f"{task!r}: there are proofs of limits on sums over rows and splits only")
         costs = _exact(exact_costs(shape, data))
         made.append(Amount(costs.costs, costs.split, None, math.floor(Fraction(exact_number(most)) / costs.unit)))

@@ -61,6 +61,16 @@ def test_data_are_not_changed_and_answers_do_not_depend_on_the_library(model: An
 
 
 @NAMED
+def test_an_estimator_that_is_fitted_again_is_as_a_fresh_one(model: Any, y: Any, more: Any) -> None:
+    used = clone(model).fit(TABLE, y, **more)
+    for X in (estimators.GRID, TABLE[["age", "member"]], TABLE):
+        fresh = clone(model).fit(X, y, **more)
+        assert used.fit(X, y, **more).tree_ == fresh.tree_
+        assert (used.value_, sorted(vars(used))) == (fresh.value_, sorted(vars(fresh)))
+        assert (used.predict(X) == fresh.predict(X)).all()
+
+
+@NAMED
 def test_what_a_fitted_tree_tells(model: Any, y: Any, more: Any) -> None:
     fitted = clone(model).fit(TABLE, y, **more)
     assert fitted.optimal_
