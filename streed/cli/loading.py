@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +27,7 @@ def load_task(written: str) -> Task | type[Task]:
             return made
         raise InputError("task", f"{name!r} in {place!r} is no Task", "name a class or an instance of one")
     positional, named = registry.read_arguments(rest, written, "task")
-    try:
-        task = found(*positional, **named)
-    except StreedError:
-        raise
-    except Exception as error:
-        said = f"{written}: {type(error).__name__}: {error}"
-        raise InputError("task", said, "give the arguments that it takes") from error
+    task = _run(lambda: found(*positional, **named), written, "give the arguments that it takes")
     if not isinstance(task, Task):
         raise InputError("task", f"{written} makes {task!r}", "name a task")
     return task
@@ -53,18 +48,19 @@ def _file(path: Path) -> Any:
     if not path.is_file():
         raise InputError("task", f"there is no file {str(path)!r}", "check the path")
     known = sys.modules.get(path.stem)
-    if known is not None and _is_from(known, path):
+    if known is not None and Path(getattr(known, "__file__", None) or "").resolve() == path.resolve():
         return known
     name = path.stem if known is None else f"{path.stem}_checked"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
-    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    _search(str(path.resolve().parent))
     sys.modules[name] = module
-    folder = str(path.resolve().parent)
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
-    _run(lambda: spec.loader.exec_module(module), str(path), name)
+    try:
+        _run(lambda: spec.loader.exec_module(module), str(path))  # type: ignore[union-attr]
+    except InputError:
+        del sys.modules[name]
+        raise
     return module
 
 
@@ -72,22 +68,21 @@ def _is_task(thing: Any) -> bool:
     return isinstance(thing, Task) or (isinstance(thing, type) and issubclass(thing, Task) and thing is not Task)
 
 
-def _is_from(module: Any, path: Path) -> bool:
-    file = getattr(module, "__file__", None)
-    return file is not None and Path(file).resolve() == path.resolve()
-
-
 def _module(name: str) -> Any:
-    if str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
-    return _run(lambda: importlib.import_module(name), name, None)
+    _search(str(Path.cwd()))
+    return _run(lambda: importlib.import_module(name), name)
 
 
-def _run(load: Any, place: str, name: str | None) -> Any:
+def _search(folder: str) -> None:
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+
+
+def _run(load: Callable[[], Any], place: str, remedy: str = "make it run with python first") -> Any:
+    """What the user's code gives; raises InputError where it raises another error."""
     try:
         return load()
+    except StreedError:
+        raise
     except (Exception, SystemExit) as error:
-        if name is not None:
-            sys.modules.pop(name, None)
-        said = f"{type(error).__name__}: {error}"
-        raise InputError("task", f"{place!r} cannot be imported ({said})", "make it run with python first") from error
+        raise InputError("task", f"{place}: {type(error).__name__}: {error}", remedy) from error

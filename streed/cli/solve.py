@@ -206,16 +206,15 @@ def on_rows_not_seen(tree: Tree, table: Table, roles: Roles, classes: tuple[Any,
     from streed.cli.preparation import make_dataset
 
     data = make_dataset(table, roles)  # for its target alone: the tree reads its columns from the table
-    predicted = tree.predict(table).tolist()
-    rows = counted(len(predicted), "rows")
-    told = []
+    predicted, told = tree.predict(table).tolist(), []
     if tree.labels == classes:
         right = sum(a == b for a, b in zip(predicted, data.y.tolist(), strict=True))
         told = [f"{right / len(predicted):.2%} are predicted right"]
-    if all(isinstance(x, (int, float)) for x in (*predicted, *data.classes)) and len(classes) > 2:  # they are measured
+    if all(isinstance(x, (int, float)) for x in (*predicted, *data.classes)) and len(classes) > 2:  # measured
         off = np.array(predicted, float) - data.targets
         told.append(f"the root mean squared error is {brief(float(np.sqrt((off**2).mean())))}")
-    return f"unseen  {rows}: {', '.join(told) or f'what the leaves show is no prediction of {roles.target}'}"
+    said = ", ".join(told) or f"what the leaves show is no prediction of {roles.target}"
+    return f"unseen  {counted(len(predicted), 'rows')}: {said}"
 
 
 def with_roles(tree: Tree | None, roles: Roles | None) -> Tree | None:

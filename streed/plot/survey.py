@@ -17,7 +17,7 @@ from streed.data import Dataset
 from streed.errors import InputError
 from streed.exact import Array
 from streed.plot.measures import Rows
-from streed.tree import Leaf, Node, Tree, worth
+from streed.tree import Leaf, Tree, flatten, walk, worth
 from streed.tree.models import tree_of
 from streed.tree.text import answers, holds, question
 
@@ -93,22 +93,19 @@ def rule(nodes: Sequence[Seen], place: int) -> tuple[str, ...]:
 
 def _skeleton(tree: Tree) -> list[Seen]:
     """The nodes with what the tree itself knows of them."""
-    shows = iter(tree.shows())
-    nodes: list[Seen] = []
-    stack: list[tuple[Node, int, int, str, str]] = [(tree.root, -1, 0, "", "")]
-    while stack:
-        node, parent, depth, answer, held = stack.pop()
-        place = len(nodes)
-        if isinstance(node, Leaf):
-            cost = worth(tree.unit, node.cost)
+    shows, nodes = iter(tree.shows()), list[Seen]()
+    led: dict[int, tuple[int, int, str, str]] = {0: (-1, 0, "", "")}
+    for place, (node, (_, below, *_)) in enumerate(zip(walk(tree.root), flatten(tree.root), strict=True)):
+        parent, depth, answer, held = led.pop(place)
+        if isinstance(node, Leaf) or not isinstance(below, tuple):
+            cost = worth(tree.unit, node.cost) if isinstance(node, Leaf) else None
             nodes.append(Seen(place, parent, depth, answer, held, None, next(shows), node.rows, cost))
             continue
         column, cut = tree.columns[node.column], node.cut
-        nodes.append(Seen(place, parent, depth, answer, held, question(column, cut), None, node.rows, None))
-        said = answers(column, cut)
-        for code, child in reversed(list(enumerate(node.children))):
-            stack.append((child, place, depth + 1, said[code], holds(column, code, cut)))
-    return _linked(nodes)
+        nodes.append(Seen(place, parent, depth, answer, held, question(column, cut), None, node.rows, None, below))
+        for code, (child, said) in enumerate(zip(below, answers(column, cut), strict=True)):
+            led[child] = (place, depth + 1, said, holds(column, code, cut))
+    return nodes
 
 
 def _linked(nodes: Sequence[Seen]) -> list[Seen]:
