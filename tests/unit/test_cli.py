@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import streed
 import streed.tasks
 from streed.errors import MismatchError
 from tests.unit.shell import refused, run, run_json, solve
@@ -62,23 +63,17 @@ def test_stopped_early_is_told_by_the_exit_code(tmp_path: Path) -> None:
     assert run_json("verify", str(out), "tic-tac-toe")["holds"] is True
 
 
-def test_interrupted_before_there_is_a_tree(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*arguments: Any, **named: Any) -> None:
-        raise KeyboardInterrupt
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [(KeyboardInterrupt(), 130, "interrupted: no tree yet\n"), (MismatchError("it costs 2"), 1, "error: it costs 2\n")],
+)
+def test_without_an_answer(error: BaseException, code: int, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def ended(*_: Any, **__: Any) -> None:
+        raise error
 
-    monkeypatch.setattr("streed.cli.preparation.make_dataset", interrupted)
-    result = run("solve", "monks-1", code=130)
-    assert "interrupted" in result.stderr
-    assert result.stdout == ""
-
-
-def test_a_tree_that_fails_its_certificate_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    def wrong(*arguments: Any, **named: Any) -> None:
-        raise MismatchError("the tree costs 2, the search claimed 1")
-
-    monkeypatch.setattr("streed.cli.preparation.make_dataset", wrong)
-    result = run("solve", "monks-1", code=1)
-    assert result.stderr == "error: the tree costs 2, the search claimed 1\n"
+    monkeypatch.setattr(streed, "solve", ended)
+    result = run("solve", "monks-1", code=code)
+    assert (result.stdout, result.stderr) == ("", said)
 
 
 def test_every_task_and_limit_is_listed() -> None:

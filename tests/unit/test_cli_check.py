@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from streed.cli.loading import load_task
-from streed.errors import InputError
 from tests.unit.shell import run, run_json
 
 if TYPE_CHECKING:
@@ -81,18 +79,3 @@ def test_a_task_that_breaks_the_contract(file: str) -> None:
     (line,) = result.stderr.splitlines()
     assert line.startswith("error: Wrong.leaf_cost(State(rows=1, n=(1,)), 0) raised this state has no statistic 'm'")
     assert line.endswith("my_tasks.py:27: return s.m[k]")
-
-
-REFUSED = {
-    "no such name": (":Nothing", "its tasks: Counts, Mean, Wrong, twice"),
-    "no task": (":number", "'number' in .* is no Task"),
-    "makes no task": (":datasets()", "makes .*; name a task"),
-    "too many arguments": (":Counts(1, 2)", "give the arguments that it takes"),
-    "no literals": (":Counts(x)", "write literals"),
-}
-
-
-@pytest.mark.parametrize(("name", "said"), REFUSED.values(), ids=REFUSED)
-def test_what_is_no_task(file: str, name: str, said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        load_task(file + name)

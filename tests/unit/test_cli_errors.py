@@ -27,6 +27,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (made / "lines.csv").write_text('"a\nb",play\n1,no\n', encoding="utf-8")
     (made / "long.csv").write_text("a,play\n" + "x" * 200_000 + ",no\nb,yes\n", encoding="utf-8")
     (made / "quits.py").write_text("raise SystemExit(0)\n", encoding="utf-8")
+    source = "from streed.tasks import Accuracy as Counts\ntwice, number, nothing = Counts(), 3, dict\n"
+    (made / "tasks.py").write_text(source, encoding="utf-8")
     (made / "raises.py").write_text(
         "class Raises:\n    def __init__(self):\n        raise KeyError(1)\n", encoding="utf-8"
     )
@@ -96,6 +98,11 @@ REFUSED: list[tuple[tuple[str, ...], str]] = [
     (("predict", "play.csv", "play.csv"), "no JSON"),
     (("verify", "-", "-"), "standard input"),
     (("check", "quits.py:Task"), "SystemExit"),
+    (("check", "tasks.py:Nothing"), "its tasks: Counts, twice"),
+    (("check", "tasks.py:number"), "'number' in 'tasks.py' is no Task"),
+    (("check", "tasks.py:nothing()"), "name a task"),
+    (("check", "tasks.py:Counts(1, 2)"), "give the arguments that it takes"),
+    (("check", "tasks.py:Counts(x)"), "write literals"),
     (("check", "raises.py:Raises()"), "KeyError"),
     (("report", "play.csv", "--target", "play", "--out", "none/x.html"), "no folder"),
     (("explain", "weighted-accuracy('a')"), "maps no labels"),
