@@ -48,13 +48,14 @@ def bound_by_node(e, values, value):  # type: ignore[no-untyped-def]
 
 
 @native
-def count_splits(e, values):  # type: ignore[no-untyped-def]
+def count_splits(e):  # type: ignore[no-untyped-def]
     """Raises the least costs of all sides: a side is a leaf, has one split, or pays for two at least.
 
     The first two are known exactly from the pair sums. Needs `fixed_costs`, and values that are added up.
     """
-    if e.fixed_costs == 0 or e.combine != 0:
+    if e.combine != 0:
         return
+    values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
     cost = least_cost(e, values)
     for k in range(e.n_active):
         for without in range(2):
@@ -67,13 +68,14 @@ def count_splits(e, values):  # type: ignore[no-untyped-def]
 
 
 @native
-def count_more_splits(e, values):  # type: ignore[no-untyped-def]
+def count_more_splits(e):  # type: ignore[no-untyped-def]
     """Raises the bounds of sides whose optima at depth two are known: any other tree has three splits at least.
 
-    Needs `fixed_costs`, and values that are added up.
+    Needs `fixed_costs`, without which this unit is not called, and values that are added up.
     """
-    if e.fixed_costs == 0 or e.combine != 0:
+    if e.combine != 0:
         return
+    values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
     cost = least_cost(e, values)
     for k in range(e.n_active):
         for without in range(2):

@@ -15,7 +15,7 @@ from numba import int64, uint64
 
 from streed.kernels.simd import load_acquire, store_release, swap_atomic
 from streed.kernels.stopping import stopped
-from streed.kernels.values import UNKNOWN
+from streed.kernels.values import LOWER1, OPTIMUM1, ROWS_OF_VALUES, UNKNOWN
 from streed.kernels.views import inline, matrix, native, vector
 
 _FULL = 0xFFFFFFFFFFFFFFFF
@@ -68,6 +68,31 @@ def _find(table, offset, mask, high, low):  # type: ignore[no-untyped-def]
             break
         slot = (slot + 1) & mask
     return offset + slot
+
+
+@native
+def recall_sides(e):  # type: ignore[no-untyped-def]
+    """Looks the children of e.asked_column up; what is known becomes their optimum and lower bound in `values`."""
+    values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
+    column = e.asked_column
+    number = vector(e.active, e.width, int64)[column]
+    for without in range(2 if column < e.n_binary else 1):
+        high, low = extend_branch(e.asked_high, e.asked_low, literal(number, int64(1 - without)))
+        cost = recall_branch(e, high, low)
+        values[OPTIMUM1 + without, column] = cost
+        if cost != UNKNOWN:
+            values[LOWER1 + without, column] = max(values[LOWER1 + without, column], cost)
+
+
+@native
+def store_sides(e):  # type: ignore[no-untyped-def]
+    """Stores what is known of the optima of the children of e.asked_column, in e.cost1 and e.cost0."""
+    number = vector(e.active, e.width, int64)[e.asked_column]
+    for without in range(2 if e.asked_column < e.n_binary else 1):
+        cost = e.cost0 if without == 1 else e.cost1
+        if cost != UNKNOWN:
+            high, low = extend_branch(e.asked_high, e.asked_low, literal(number, int64(1 - without)))
+            store_branch(e, high, low, cost)
 
 
 @native

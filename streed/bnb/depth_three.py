@@ -7,7 +7,8 @@
         push similarity bounds from these children to the children of all other columns
 
 What differs between kinds of tasks and lane types is how pairs are scored: the kernels `prepare`, `solve_children` and
-`push_bounds` are called through pointers (see `units.py`), so this procedure is compiled once for all of them.
+`push_bounds` are called through pointers (see `units.py`), so this procedure is compiled once for all of them. So are
+those that only a search of nodes needs, `recall`, `store` and `inherit`, and those of splits that cost something.
 
 The answer is (lower, upper, split): bounds on the optimum and the first split of the best tree found. The optimum is
 known, lower == upper, if it is below the target; otherwise lower >= target, unless the search was stopped.
@@ -17,9 +18,7 @@ from __future__ import annotations
 
 from numba import int64, uint8
 
-from streed.bnb.bounds import bound_by_node, bound_by_purity, count_more_splits, count_splits
-from streed.bnb.branch_cache import extend_branch, literal, recall_branch, store_branch
-from streed.bnb.similarity_cache import inherit_bounds
+from streed.bnb.bounds import bound_by_node, bound_by_purity
 from streed.kernels.pointers import call
 from streed.kernels.records import ALL, BELOW, INFINITE, LEAF, NONE
 from streed.kernels.scoring.operators import cost_of_split, join, join_cost
@@ -45,9 +44,9 @@ def solve_depth_three(e):  # type: ignore[no-untyped-def]
     call(e.load, e)
     values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
     call(e.prepare, e)
-    counts_splits = e.asked_depth > 1 and e.n_active > 0
+    counts_splits = e.asked_depth > 1 and e.n_active > 0 and e.fixed_costs == 1
     if counts_splits:
-        count_splits(e, values)
+        call(e.count_splits, e)
     e.lower = e.upper
     e.split = LEAF
     if (e.upper == 0 and e.scored == 0 and e.asked_all != BELOW) or e.n_active == 0 or e.asked_depth == 0:
@@ -63,12 +62,12 @@ def solve_depth_three(e):  # type: ignore[no-untyped-def]
         bound_by_node(e, values, e.upper)
         bound_by_purity(e, values)
         if e.asked_similar != NONE:
-            inherit_bounds(e, values, e.asked_similar)
+            call(e.inherit, e)
         _search(e, values, splits)
         if e.asked_all == ALL:
             bound_by_node(e, values, e.upper)
             if counts_splits and not stopped(e):
-                count_more_splits(e, values)
+                call(e.count_more_splits, e)
     e.split = _global_split(e, e.split)
 
 
@@ -113,17 +112,12 @@ def _order_splits(e, values):  # type: ignore[no-untyped-def]
 
 @native
 def _recall(e, values, column):  # type: ignore[no-untyped-def]
-    """Looks the children of a local column up in the branch cache; what is known becomes their lower bound."""
-    number = vector(e.active, e.width, int64)[column]
-    high, low = extend_branch(e.asked_high, e.asked_low, literal(number, int64(1)))
-    values[OPTIMUM1, column] = recall_branch(e, high, low)
-    if values[OPTIMUM1, column] != UNKNOWN:
-        values[LOWER1, column] = max(values[LOWER1, column], values[OPTIMUM1, column])
-    if column < e.n_binary:
-        high, low = extend_branch(e.asked_high, e.asked_low, literal(number, int64(0)))
-        values[OPTIMUM0, column] = recall_branch(e, high, low)
-        if values[OPTIMUM0, column] != UNKNOWN:
-            values[LOWER0, column] = max(values[LOWER0, column], values[OPTIMUM0, column])
+    """What is known of the optima of a local column's children, from where a search of nodes met them, if it did."""
+    values[OPTIMUM1, column] = UNKNOWN
+    values[OPTIMUM0, column] = UNKNOWN
+    if e.recall != 0:
+        e.asked_column = column
+        call(e.recall, e)
 
 
 @native
@@ -212,15 +206,12 @@ def _solve_column(e, values, column):  # type: ignore[no-untyped-def]
         call(e.solve_children, e)
         values[OPTIMUM1, column] = e.cost1
         values[OPTIMUM0, column] = e.cost0
-        number = vector(e.active, e.width, int64)[column]
         if e.cost1 != UNKNOWN:
             values[LOWER1, column] = max(values[LOWER1, column], e.cost1)
-            high, low = extend_branch(e.asked_high, e.asked_low, literal(number, int64(1)))
-            store_branch(e, high, low, e.cost1)
         if is_binary and e.cost0 != UNKNOWN:
             values[LOWER0, column] = max(values[LOWER0, column], e.cost0)
-            high, low = extend_branch(e.asked_high, e.asked_low, literal(number, int64(0)))
-            store_branch(e, high, low, e.cost0)
+        if e.store != 0:
+            call(e.store, e)
     if e.restrictable == 1:
         call(e.push_bounds, e)
 

@@ -141,10 +141,12 @@ def link_problem(  # type: ignore[no-untyped-def]
         if e.labels == 2:
             signed_costs[g, 0] = profits[g, 1] - profits[g, 0]
             signed_costs[g, 1] = abs(signed_costs[g, 0])
+        total = int64(0)
         for k in range(e.labels):
+            total += profits[g, k]
             if profits[g, k] != 0 and profits[g, k] != profits[g, e.labels]:
                 e.class_bound = 0
-        if profits[g, : e.labels].sum() != profits[g, e.labels]:
+        if total != profits[g, e.labels]:
             e.class_bound = 0
 
 

@@ -65,8 +65,10 @@ def remember(e, v):  # type: ignore[no-untyped-def]
 
 
 @native
-def inherit_bounds(e, values, entry):  # type: ignore[no-untyped-def]
-    """Raises the lower bounds of the children of the loaded node by those of an entry of the cache."""
+def inherit_bounds(e):  # type: ignore[no-untyped-def]
+    """Raises the lower bounds of the children of the loaded node by those of the entry e.asked_similar of the cache."""
+    entry = e.asked_similar
+    values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
     cache = matrix(e.similarity_cache, ROWS_OF_SIMILARITY_CACHE, ENTRIES, int64)
     children = matrix(e.archive_children, ENTRIES, 2 * e.width, int32)
     active = vector(e.active, e.width, int64)

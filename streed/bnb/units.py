@@ -11,7 +11,9 @@ from typing import Any
 from numba import int16, int64, uint64
 
 from streed.bnb import bounds, pair_lookahead
+from streed.bnb.branch_cache import recall_sides, store_sides
 from streed.bnb.depth_three import solve_depth_three
+from streed.bnb.similarity_cache import inherit_bounds
 from streed.kernels.compiled import unit
 from streed.kernels.counting import pair_counts, rows
 from streed.kernels.kinds import CLASSES, COUNTED, LABELS, SIGNED, SUMMED, TEST_COSTS
@@ -32,10 +34,23 @@ def addresses(kind: str, lane: Any) -> dict[str, int]:
     }
 
 
+def beside(*names: str) -> dict[str, int]:
+    """Those of these names that not every search calls, likewise."""
+    return {name: _compiled(_BESIDE[name]).address for name in names}
+
+
 def expand(kind: str, lane: Any) -> Any:
     """What expands the nodes of a search of this kind, compiled."""
     return _compiled(_EXPAND[kind], None if kind in (COUNTED, SUMMED) else lane)
 
+
+_BESIDE = {
+    "recall": recall_sides,
+    "store": store_sides,
+    "inherit": inherit_bounds,
+    "count_splits": bounds.count_splits,
+    "count_more_splits": bounds.count_more_splits,
+}
 
 _PREPARE = {
     COUNTED: generated.prepare_counted,

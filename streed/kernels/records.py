@@ -159,6 +159,11 @@ KERNELS = [
     ("prepare", np.int64),
     ("solve_children", np.int64),
     ("push_bounds", np.int64),
+    ("count_splits", np.int64),  # these two where there are `fixed_costs`
+    ("count_more_splits", np.int64),
+    ("recall", np.int64),  # these three in a search of nodes, else zero
+    ("store", np.int64),
+    ("inherit", np.int64),
     ("open_node", np.int64),
     ("score", np.int64),  # a generated kernel: scores pair sums, column sums and totals into a matrix like `values`
     ("combine", np.int64),  # generated kernels, zero where values are added and subtracted:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import int64, uint8, uint64
 
+from streed.exact import Array
 from streed.kernels.compiled import entry
 from streed.kernels.pointers import engine_at
 from streed.kernels.records import LEAF
@@ -43,8 +44,7 @@ def route_rows(preorder, codes, arity):  # type: ignore[no-untyped-def]
     return leaf, end
 
 
-@entry
-def measure_tree(preorder, codes, arity, costs):  # type: ignore[no-untyped-def]
+def measure_tree(preorder: Array, codes: Array, arity: Array, costs: Array) -> Array:
     """(4, m) int64: label, rows, cost and depth of every node of a tree in preorder; only leaves have a cost.
 
     preorder (m,) int64: the column of each branch, LEAF for leaves; codes (n, p) uint8; arity (p,) int64: 0 for binary
@@ -52,14 +52,19 @@ def measure_tree(preorder, codes, arity, costs):  # type: ignore[no-untyped-def]
     first; a leaf without rows has that of its parent's rows.
     """
     m = len(preorder)
+    measured, sums = np.zeros((4, m), np.int64), np.zeros((m, costs.shape[1]), np.int64)
+    _measure(preorder, codes, arity, costs, measured, sums, np.empty((3, m), np.int64))
+    return measured
+
+
+@entry
+def _measure(preorder, codes, arity, costs, measured, sums, walk):  # type: ignore[no-untyped-def]
+    """As `measure_tree`; sums (m, K) are zero, and walk (3, m) is room."""
+    m = len(preorder)
     n, labels = costs.shape
-    end = np.empty(m, np.int64)
-    parent = np.empty(m, np.int64)
-    second = np.empty(m, np.int64)
-    measured = np.zeros((4, m), np.int64)
-    label, rows, cost, depth = measured[0], measured[1], measured[2], measured[3]
-    _find_parents(preorder, arity, end, parent, depth, second)
-    sums = np.zeros((m, labels), np.int64)
+    end, parent, second = walk[0], walk[1], walk[2]
+    label, rows, cost = measured[0], measured[1], measured[2]
+    _find_parents(preorder, arity, end, parent, measured[3], second)
     for i in range(n):
         at = _find_leaf(preorder, codes[i], end, second)
         rows[at] += 1
@@ -70,10 +75,16 @@ def measure_tree(preorder, codes, arity, costs):  # type: ignore[no-untyped-def]
         for k in range(labels):
             sums[parent[at], k] += sums[at, k]
     for at in range(m):
-        source = at if rows[at] > 0 else parent[at]
-        label[at] = np.argmin(sums[source]) if rows[at] > 0 else label[source]
-        cost[at] = sums[at, label[at]] if preorder[at] == LEAF else 0
-    return measured
+        best = int64(0)
+        if rows[at] > 0:
+            for k in range(1, labels):
+                if sums[at, k] < sums[at, best]:
+                    best = k
+        else:
+            best = label[parent[at]]
+        label[at] = best
+        if preorder[at] == LEAF:
+            cost[at] = sums[at, best]
 
 
 @native

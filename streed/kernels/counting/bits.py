@@ -9,7 +9,8 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from streed.kernels.views import native
+from streed.exact import Array
+from streed.kernels.compiled import entry
 
 WORD = 64
 
@@ -59,14 +60,20 @@ def transpose_block(typing: Any, block: Any) -> Any:
     return types.void(block), generate
 
 
-@native
-def transpose_bits(bits, transposed):  # type: ignore[no-untyped-def]
-    """Writes the transpose of bits (64 * a, b) to transposed (64 * b, a), both matrices of 64-bit words."""
-    block = np.empty(WORD, np.uint64)
+def transposed(bits: Array) -> Array:
+    """The transpose (64 * b, a) of a matrix of bits (64 * a, b), both of uint64 words."""
+    found = np.empty((WORD * bits.shape[1], bits.shape[0] // WORD), np.uint64)
+    _transpose(bits, found, np.empty(WORD, np.uint64))
+    return found
+
+
+@entry
+def _transpose(bits, found, block):  # type: ignore[no-untyped-def]
+    """As `transposed`; the block is room for 64 words."""
     for i in range(bits.shape[0] // WORD):
         for j in range(bits.shape[1]):
             for r in range(WORD):
                 block[r] = bits[i * WORD + r, j]
             transpose_block(block)
             for r in range(WORD):
-                transposed[j * WORD + r, i] = block[r]
+                found[j * WORD + r, i] = block[r]

@@ -10,34 +10,34 @@ from __future__ import annotations
 import numpy as np
 from numba import int64, uint64
 
+from streed.exact import Array
 from streed.kernels.compiled import entry
-from streed.kernels.counting.bits import WORD, pack_bytes, transpose_bits
+from streed.kernels.counting.bits import WORD, pack_bytes, transposed
 from streed.kernels.records import LANES
 from streed.kernels.simd import count_ones
 from streed.kernels.views import native
 
 
-@native
-def _pack_rows(codes, position, bits):  # type: ignore[no-untyped-def]
-    """Writes the bits of every row to its places in bits (places, p / 64), which is zero.
+@entry
+def _pack_rows(codes, p, position, bits, valid):  # type: ignore[no-untyped-def]
+    """Writes the bits of every row of p codes to its places in bits (places, p / 64), and the places to valid.
 
-    What follows the last column of a row are bits of the next one.
+    Both are zero. What follows the last column of a row are bits of the next one.
     """
-    flat = codes.reshape(codes.size)
-    p = codes.shape[1]
     # fewer than 64 codes follow those behind this one
     last = codes.size - WORD
     for i in range(len(position) // 2):
         row = position[2 * i]
         place = position[2 * i + 1]
+        valid[place // WORD] |= uint64(1) << uint64(place % WORD)
         for block in range(bits.shape[1]):
             at = row * p + block * WORD
             if at <= last:
-                bits[place, block] = pack_bytes(flat, at)
+                bits[place, block] = pack_bytes(codes, at)
             else:
                 word = uint64(0)
                 for f in range(codes.size - at):
-                    word |= uint64(flat[at + f] != 0) << uint64(f)
+                    word |= uint64(codes[at + f] != 0) << uint64(f)
                 bits[place, block] = word
 
 
@@ -51,20 +51,22 @@ def _hash(words, flip, valid):  # type: ignore[no-untyped-def]
     return (h * uint64(0xD6E8FEB86659FD93)) >> uint64(32)
 
 
-@native
-def _keep_distinct(raw, valid, rows, categories, column, flipped, merge, flips):  # type: ignore[no-untyped-def]
-    """How many binary columns remain without constants, repetitions and complements; lists them in order."""
-    p = len(categories)
+@entry
+def _keep_distinct(raw, valid, categories, column, flipped, merge, flips, slots):  # type: ignore[no-untyped-def]
+    """How many binary columns remain without constants, repetitions and complements; lists them in order.
+
+    `slots` are twice as many as columns, a power of two, of -1 each.
+    """
     words = len(valid)
-    first = int64(0)
-    while first < words and valid[first] == uint64(0):
-        first += 1
-    size = int64(4)
-    while size < 2 * p:
-        size *= 2
-    slots = np.full(size, -1, np.int64)
+    size = len(slots)
+    rows = int64(0)
+    first = int64(-1)
+    for w in range(words):
+        rows += count_ones(valid[w])
+        if first < 0 and valid[w] != uint64(0):
+            first = w
     kept = int64(0)
-    for f in range(p):
+    for f in range(len(categories)):
         if categories[f] > 0:
             continue
         ones = int64(0)
@@ -97,27 +99,23 @@ def _keep_distinct(raw, valid, rows, categories, column, flipped, merge, flips):
     return kept
 
 
-@native
-def _add_literals(codes, position, categories, sets, kept, column, literals):  # type: ignore[no-untyped-def]
-    """How many bit columns there are with the literals of the categorical columns, which it appends."""
-    count = kept
+@entry
+def _add_literals(codes, position, categories, sets, column, literals):  # type: ignore[no-untyped-def]
+    """Writes the literals of the categorical columns, which begin where `literals` says."""
     c = int64(0)
     for f in range(len(categories)):
         if categories[f] > 0:
-            literals[c] = count
             for i in range(len(position) // 2):
                 place = position[2 * i + 1]
-                sets[count + codes[position[2 * i], f], place // WORD] |= uint64(1) << uint64(place % WORD)
-            for k in range(categories[f]):
-                column[count + k] = f
-            count += categories[f]
+                sets[literals[c] + codes[position[2 * i], f], place // WORD] |= uint64(1) << uint64(place % WORD)
+            for k in range(literals[c], literals[c + 1]):
+                column[k] = f
             c += 1
-    literals[c] = count
-    return count
 
 
-@entry
-def pack_columns(codes, position, categories, words, merge, flips):  # type: ignore[no-untyped-def]
+def pack_columns(
+    codes: Array, position: Array, categories: Array, words: int, merge: bool, flips: Array
+) -> tuple[Array, Array, Array, Array, Array, Array]:
     """(column, flipped, literals, column_rows, row_bits, rows) of a problem.
 
     codes (n, p) uint8: 0 or 1, or the category where `categories` (p,) names how many there are (0: binary).
@@ -132,37 +130,20 @@ def pack_columns(codes, position, categories, words, merge, flips):  # type: ign
     have a place, which is that of the root.
     """
     p = codes.shape[1]
-    blocks = (p + WORD - 1) // WORD
-    bits = np.zeros((words * WORD, blocks), np.uint64)
-    _pack_rows(codes, position, bits)
-    rows = int64(len(position) // 2)
-    valid = np.zeros(words, np.uint64)
-    for i in range(rows):
-        place = position[2 * i + 1]
-        valid[place // WORD] |= uint64(1) << uint64(place % WORD)
-    raw = np.empty((blocks * WORD, words), np.uint64)
-    transpose_bits(bits, raw)
-    n_literals = int64(0)
-    n_categorical = int64(0)
-    for f in range(p):
-        if categories[f] > 0:
-            n_literals += categories[f]
-            n_categorical += 1
-    column = np.empty(p + n_literals, np.int64)
-    flipped = np.zeros(p + n_literals, np.uint8)
-    kept = _keep_distinct(raw, valid, rows, categories, column, flipped, merge, flips)
-    space = (kept + n_literals + WORD - 1) // WORD * WORD
-    sets = np.zeros((space, words), np.uint64)
-    for f in range(kept):
-        flip = uint64(0) - uint64(flipped[f])
-        for w in range(words):
-            sets[f, w] = (raw[column[f], w] ^ flip) & valid[w]
-    literals = np.zeros(n_categorical + 1, np.int64)
-    count = _add_literals(codes, position, categories, sets, kept, column, literals)
-    row_words = np.empty((words * WORD, space // WORD), np.uint64)
-    transpose_bits(sets, row_words)
-    lanes = (count + LANES - 1) // LANES
-    row_bits = row_words.view(np.int32)
-    if lanes < row_bits.shape[1]:
-        row_bits = row_bits[:, :lanes].copy()
-    return column[:count], flipped[:count], literals, sets[:count], row_bits, valid
+    bits, valid = np.zeros((words * WORD, -(-p // WORD)), np.uint64), np.zeros(words, np.uint64)
+    _pack_rows(codes.reshape(-1), p, position, bits, valid)
+    raw = transposed(bits)
+    sizes = categories[categories > 0]
+    column, flipped = np.empty(p + sizes.sum(), np.int64), np.zeros(p + sizes.sum(), np.uint8)
+    slots = np.full(1 << (2 * p + 2).bit_length(), -1)
+    kept = _keep_distinct(raw, valid, categories, column, flipped, merge, flips, slots)
+    literals = np.full(len(sizes) + 1, kept)
+    literals[1:] += np.cumsum(sizes)
+    count = int(literals[-1])
+    sets = np.zeros((-(-count // WORD) * WORD, words), np.uint64)
+    flip = np.negative(flipped[:kept], dtype=np.uint64)[:, None]
+    np.bitwise_and(raw[column[:kept]] ^ flip, valid, out=sets[:kept])
+    if len(sizes):
+        _add_literals(codes, position, categories, sets, column, literals)
+    row_bits = transposed(sets).view(np.int32)[:, : -(-count // LANES)]
+    return column[:count], flipped[:count], literals, sets[:count], np.ascontiguousarray(row_bits), valid

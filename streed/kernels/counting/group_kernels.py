@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import int64, uint64
 
+from streed.exact import Array
 from streed.kernels.compiled import entry
 from streed.kernels.views import inline, native
 
@@ -39,21 +40,16 @@ def _in_units(cost, divisor):  # type: ignore[no-untyped-def]
 
 
 @entry
-def find_groups(costs, divisor, count_rows, most):  # type: ignore[no-untyped-def]
-    """(places, words, profits, base, worst) as `Groups` has them; no places and words if there are more than `most`."""
+def find_groups(costs, divisor, count_rows, group_of, profits, slots):  # type: ignore[no-untyped-def]
+    """(groups, base, worst) as `Groups` has them; there are as many groups as rows of profits if there are too many.
+
+    Writes the group of each row, -1 where it is left out, and the profits (most + 1, K + 2) of the groups. `slots` are
+    a power of two, of -1 each.
+    """
     n, labels = costs.shape
-    group_of = np.empty(n, np.int64)
-    profits = np.zeros((most, labels + 2), np.int64)
-    sizes = np.zeros(most, np.int64)
-    size = int64(4)
-    while size < 4 * most:
-        size *= 2
-    slots = np.full(size, -1, np.int64)
-    groups = 0
+    groups = int64(0)
     base = int64(0)
     total = int64(0)
-    vector = np.empty(labels, np.int64)
-    nothing = np.empty(0, np.int64)
     for i in range(n):
         least = costs[i, 0]
         worst = costs[i, 0]
@@ -63,50 +59,34 @@ def find_groups(costs, divisor, count_rows, most):  # type: ignore[no-untyped-de
         base += least
         key = uint64(0)
         for k in range(labels):
-            vector[k] = _in_units(worst - costs[i, k], divisor)
-            key = (key ^ uint64(vector[k])) * uint64(0x9E3779B97F4A7C15)
+            # behind the last group
+            profits[groups, k] = _in_units(worst - costs[i, k], divisor)
+            key = (key ^ uint64(profits[groups, k])) * uint64(0x9E3779B97F4A7C15)
         worst = _in_units(worst - least, divisor)
         total += worst
         if worst == 0 and not count_rows:
             group_of[i] = -1
             continue
-        slot = int64(key >> uint64(40)) & (size - 1)
-        while True:
-            g = slots[slot]
-            if g < 0:
-                break
+        slot = int64(key >> uint64(40)) & (len(slots) - 1)
+        g = slots[slot]
+        while g >= 0:
             same = profits[g, labels] == worst
             for k in range(labels):
-                same = same and profits[g, k] == vector[k]
+                same = same and profits[g, k] == profits[groups, k]
             if same:
                 break
-            slot = (slot + 1) & (size - 1)
+            slot = (slot + 1) & (len(slots) - 1)
+            g = slots[slot]
         if g < 0:
-            if groups == most:
-                return nothing, nothing, profits, base, total
             g = groups
             slots[slot] = g
-            groups += 1
-            for k in range(labels):
-                profits[g, k] = vector[k]
             profits[g, labels] = worst
             profits[g, labels + 1] = 1
+            groups += 1
+            if groups == len(profits):
+                break
         group_of[i] = g
-        sizes[g] += 1
-    words = np.zeros(groups + 1, np.int64)
-    for g in range(groups):
-        words[g + 1] = words[g] + (sizes[g] + _WORD - 1) // _WORD
-    next_place = words[:groups] * _WORD
-    places = np.empty(2 * n, np.int64)
-    used = 0
-    for i in range(n):
-        g = group_of[i]
-        if g >= 0:
-            places[used] = i
-            places[used + 1] = next_place[g]
-            next_place[g] += 1
-            used += 2
-    return places[:used], words, profits[:groups].copy(), base, total
+    return groups, base, total
 
 
 @entry
@@ -140,22 +120,27 @@ def find_equal(vectors, most):  # type: ignore[no-untyped-def]
     return group_of, found[:groups].copy()
 
 
-@entry
-def place_groups(group_of, groups):  # type: ignore[no-untyped-def]
-    """(places, words) of rows whose group is known: every group begins at a word of its own."""
-    sizes = np.zeros(groups, np.int64)
-    for g in group_of:
-        sizes[g] += 1
+def place_groups(group_of: Array, groups: int) -> tuple[Array, Array]:
+    """(places, words) as `Groups` has them of rows (n,) whose group is known, -1 for none."""
+    sizes = np.bincount(group_of + 1, minlength=groups + 1)
     words = np.zeros(groups + 1, np.int64)
-    for g in range(groups):
-        words[g + 1] = words[g] + (sizes[g] + _WORD - 1) // _WORD
-    next_place = words[:groups] * _WORD
-    places = np.empty(2 * len(group_of), np.int64)
-    for i in range(len(group_of)):
-        places[2 * i] = i
-        places[2 * i + 1] = next_place[group_of[i]]
-        next_place[group_of[i]] += 1
+    np.cumsum(-(-sizes[1:] // _WORD), out=words[1:])
+    places = np.empty(2 * (len(group_of) - sizes[0]), np.int64)
+    _place_rows(group_of, words[:-1] * _WORD, places)
     return places, words
+
+
+@entry
+def _place_rows(group_of, next_place, places):  # type: ignore[no-untyped-def]
+    """Gives every row the next place of its group."""
+    used = 0
+    for i in range(len(group_of)):
+        g = group_of[i]
+        if g >= 0:
+            places[used] = i
+            places[used + 1] = next_place[g]
+            next_place[g] += 1
+            used += 2
 
 
 @entry

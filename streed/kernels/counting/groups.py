@@ -23,6 +23,9 @@ from streed.kernels.records import FOUR
 MOST_GROUPS = 48
 """More different cost vectors than this are sliced into bits."""
 
+_SLOTS = 256
+"""A power of two, several times as many."""
+
 NO_TIMES = np.zeros(0, np.int64)
 """Every row stands for itself."""
 
@@ -73,10 +76,11 @@ def group_rows(costs: Array, divisor: int, count_rows: bool, codes: Array | None
     With `count_rows`, every row stands in the groups, so that minimum support can be counted; else rows that cost the
     same under every label are left out.
     """
-    places, words, profits, base, worst = find_groups(costs, divisor, count_rows, MOST_GROUPS)
-    if len(words):
-        return Groups(places, words, profits, int(base), int(worst))
     n, labels = costs.shape
+    group_of, profits = np.empty(n, np.int64), np.zeros((MOST_GROUPS + 1, labels + 2), np.int64)
+    groups, base, worst = find_groups(costs, divisor, count_rows, group_of, profits, np.full(_SLOTS, -1))
+    if groups <= MOST_GROUPS:
+        return Groups(*place_groups(group_of, groups), profits[:groups].copy(), base, worst)
     counts = np.full((n, 1), int(count_rows))
     profits, base = _profits(costs, divisor)
     if codes is not None:
