@@ -15,7 +15,6 @@ from streed.kernels.compiled import entry
 from streed.kernels.counting.bits import WORD, pack_bytes, transposed
 from streed.kernels.records import LANES
 from streed.kernels.simd import count_ones
-from streed.kernels.views import native
 
 
 @entry
@@ -41,24 +40,13 @@ def _pack_rows(codes, p, position, bits, valid):  # type: ignore[no-untyped-def]
                 bits[place, block] = word
 
 
-@native
-def _hash(words, flip, valid):  # type: ignore[no-untyped-def]
-    """A hash of a column; its words are multiplied by different odd numbers, so that they can be taken in any order."""
-    h = uint64(0)
-    for w in range(len(words)):
-        h += ((words[w] ^ flip) & valid[w]) * (uint64(2 * w + 1) * uint64(0x9E3779B97F4A7C15))
-    h ^= h >> uint64(32)
-    return (h * uint64(0xD6E8FEB86659FD93)) >> uint64(32)
-
-
 @entry
-def _keep_distinct(raw, valid, categories, column, flipped, merge, flips, slots):  # type: ignore[no-untyped-def]
-    """How many binary columns remain without constants, repetitions and complements; lists them in order.
+def _keep_distinct(raw, valid, categories, flips, slots, column, flipped, sets):  # type: ignore[no-untyped-def]
+    """How many binary columns remain without constants, repetitions and complements; lists them and their bits.
 
-    `slots` are twice as many as columns, a power of two, of -1 each.
+    `slots` are twice as many as columns, a power of two, of -1 each; with none, repetitions remain.
     """
     words = len(valid)
-    size = len(slots)
     rows = int64(0)
     first = int64(-1)
     for w in range(words):
@@ -78,24 +66,26 @@ def _keep_distinct(raw, valid, categories, column, flipped, merge, flips, slots)
         flip = 2 * ones > rows or (2 * ones == rows and (raw[f, first] & lowest) != uint64(0))
         if len(flips) > 0:
             flip = flips[f] != 0
-        inverse = uint64(0) - uint64(flip)
-        slot = int64(_hash(raw[f], inverse, valid) & uint64(size - 1))
-        repeated = False
-        while merge and slots[slot] >= 0 and not repeated:
-            other = slots[slot]
-            repeated = True
-            both = inverse ^ (uint64(0) - uint64(flipped[other]))
-            for w in range(words):
-                if ((raw[f, w] ^ raw[column[other], w] ^ both) & valid[w]) != uint64(0):
-                    repeated = False
-                    break
-            slot = (slot + 1) & (size - 1)
-        if not repeated:
-            if merge:
-                slots[slot] = kept
-            column[kept] = f
-            flipped[kept] = flip
-            kept += 1
+        hashed = uint64(0)
+        for w in range(words):
+            sets[kept, w] = (raw[f, w] ^ (uint64(0) - uint64(flip))) & valid[w]
+            # each word by another odd number
+            hashed += sets[kept, w] * (uint64(2 * w + 1) * uint64(0x9E3779B97F4A7C15))
+        if len(slots) > 0:
+            hashed = (hashed ^ (hashed >> uint64(32))) * uint64(0xD6E8FEB86659FD93)
+            slot = int64(hashed >> uint64(32)) & (len(slots) - 1)
+            repeated = False
+            while slots[slot] >= 0 and not repeated:
+                repeated = True
+                for w in range(words):
+                    repeated = repeated and sets[slots[slot], w] == sets[kept, w]
+                slot = (slot + 1) & (len(slots) - 1)
+            if repeated:
+                continue
+            slots[slot] = kept
+        column[kept] = f
+        flipped[kept] = flip
+        kept += 1
     return kept
 
 
@@ -132,18 +122,19 @@ def pack_columns(
     p = codes.shape[1]
     bits, valid = np.zeros((words * WORD, -(-p // WORD)), np.uint64), np.zeros(words, np.uint64)
     _pack_rows(codes.reshape(-1), p, position, bits, valid)
-    raw = transposed(bits)
-    sizes = categories[categories > 0]
-    column, flipped = np.empty(p + sizes.sum(), np.int64), np.zeros(p + sizes.sum(), np.uint8)
-    slots = np.full(1 << (2 * p + 2).bit_length(), -1)
-    kept = _keep_distinct(raw, valid, categories, column, flipped, merge, flips, slots)
+    sizes = categories[categories > 0] if categories.any() else categories[:0]
+    most = p + int(sizes.sum()) if len(sizes) else p
+    column, flipped = np.empty(most, np.int64), np.zeros(most, np.uint8)
+    # every bit column is below a multiple of a word's bits
+    sets = np.zeros((most + WORD, words), np.uint64)
+    slots = np.full(1 << (2 * p + 2).bit_length() if merge else 0, -1)
+    kept = _keep_distinct(transposed(bits), valid, categories, flips, slots, column, flipped, sets)
     literals = np.full(len(sizes) + 1, kept)
-    literals[1:] += np.cumsum(sizes)
-    count = int(literals[-1])
-    sets = np.zeros((-(-count // WORD) * WORD, words), np.uint64)
-    flip = np.negative(flipped[:kept], dtype=np.uint64)[:, None]
-    np.bitwise_and(raw[column[:kept]] ^ flip, valid, out=sets[:kept])
     if len(sizes):
+        sets[kept:] = 0
+        literals[1:] += np.cumsum(sizes)
         _add_literals(codes, position, categories, sets, column, literals)
-    row_bits = transposed(sets).view(np.int32)[:, : -(-count // LANES)]
+    count = int(literals[-1])
+    sets[count:] = 0
+    row_bits = transposed(sets[: -(-count // WORD) * WORD]).view(np.int32)[:, : -(-count // LANES)]
     return column[:count], flipped[:count], literals, sets[:count], np.ascontiguousarray(row_bits), valid

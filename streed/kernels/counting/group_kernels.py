@@ -122,17 +122,20 @@ def find_equal(vectors, most):  # type: ignore[no-untyped-def]
 
 def place_groups(group_of: Array, groups: int) -> tuple[Array, Array]:
     """(places, words) as `Groups` has them of rows (n,) whose group is known, -1 for none."""
-    sizes = np.bincount(group_of + 1, minlength=groups + 1)
-    words = np.zeros(groups + 1, np.int64)
-    np.cumsum(-(-sizes[1:] // _WORD), out=words[1:])
-    places = np.empty(2 * (len(group_of) - sizes[0]), np.int64)
-    _place_rows(group_of, words[:-1] * _WORD, places)
-    return places, words
+    places, words = np.empty(2 * len(group_of), np.int64), np.zeros(groups + 1, np.int64)
+    used = _place_rows(group_of, np.zeros(groups, np.int64), places, words)
+    return places[:used], words
 
 
 @entry
-def _place_rows(group_of, next_place, places):  # type: ignore[no-untyped-def]
-    """Gives every row the next place of its group."""
+def _place_rows(group_of, next_place, places, words):  # type: ignore[no-untyped-def]
+    """How much of `places` there is; next_place (G,) is room, of zeros."""
+    for g in group_of:
+        if g >= 0:
+            next_place[g] += 1
+    for g in range(len(next_place)):
+        words[g + 1] = words[g] + (next_place[g] + _WORD - 1) // _WORD
+        next_place[g] = words[g] * _WORD
     used = 0
     for i in range(len(group_of)):
         g = group_of[i]
@@ -141,6 +144,7 @@ def _place_rows(group_of, next_place, places):  # type: ignore[no-untyped-def]
             places[used + 1] = next_place[g]
             next_place[g] += 1
             used += 2
+    return used
 
 
 @entry
