@@ -40,8 +40,8 @@ def bound_by_node(e, values, value):  # type: ignore[no-untyped-def]
     """
     for k in range(e.n_active):
         weight = values[WEIGHT, k]
-        values[LOWER1, k] = least_of(e, values, k, 0)
-        values[LOWER0, k] = least_of(e, values, k, 1)
+        values[LOWER1, k] = least_of(e, values, k, int64(0))
+        values[LOWER0, k] = least_of(e, values, k, int64(1))
         if e.extensible == 1:
             values[LOWER1, k] = max(values[LOWER1, k], value - (e.weight - weight))
             values[LOWER0, k] = max(values[LOWER0, k], value - weight)

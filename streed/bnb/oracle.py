@@ -264,7 +264,6 @@ class NativeOracle(LinearOracle):
             if self._states:
                 workspace.restore(next(iter(self._states.values())))
             link_units(workspace, self.packed.kind, self._relaxed, is_terminal(*self.limits))
-            self._procedure.compile(self.limits[0])
             self._states[lane_type] = workspace.state()
             return
         workspace.restore(self._states[lane_type])

@@ -1,7 +1,7 @@
 """How a native search goes from all rows to bounds that meet: good trees first, in waves, and then, in turn, the proof.
 
     for departures in 0, 1, 2, 4, ...:
-        search_wave(departures)                           limited discrepancies (Harvey and Ginsberg, IJCAI 1995)
+        follow a wave of so many departures               limited discrepancies (Harvey and Ginsberg, IJCAI 1995)
         unless the wave found a better tree:
             improve the root for `patience` times as many visits as the wave took; patience doubles
     improve the root to the end
@@ -21,14 +21,12 @@ from typing import Any, final
 
 import attrs
 
-from streed.bnb.root import place
+from streed.bnb.root import place, search_root
 from streed.bnb.session import search_for, search_fully
 from streed.bnb.terminal import is_terminal, solve_root
-from streed.bnb.waves import search_wave
 from streed.bnb.workspace import Workspace
-from streed.kernels.compiled import ready
 from streed.kernels.control import STOP
-from streed.kernels.records import INFINITE, SHALLOW
+from streed.kernels.records import INFINITE, NONE, SHALLOW
 
 _FAR, _PRICED = 10, 32
 """Levels from which on proofs are far: there the exact search first gets as many visits as a wave, and twice as many
@@ -44,11 +42,6 @@ class Procedure:
     """The driver's, in `stats`."""
     best_first: bool
     """How `improve` leaves an edge: as soon as another one is better, or once it has reached its goal."""
-
-    def compile(self, depth: int) -> None:
-        """Compiles, or loads, what `run` calls beyond what every search needs; before time is counted."""
-        if depth > SHALLOW:
-            ready(search_wave, "(int64, int64, int64, int64, int64)")
 
     def run(self, workspace: Workspace, depth: int, budget: int) -> None:
         """Searches the rows behind the last node: until the root's bounds meet or no tree costs less than its target.
@@ -76,9 +69,11 @@ class Procedure:
         goes_on = True
         while goes_on:
             before, upper = engine["visits"], workspace.root_bounds[1] if departures else INFINITE
-            left_out = search_wave(engine.address, depth, budget, departures, known)
+            engine["departures"], engine["followed_nodes"] = departures, known
+            search_root(engine.address, depth, budget, departures > 0)
+            engine["departures"] = NONE
             is_better = departures > 0 and workspace.root_bounds[1] < upper
-            goes_on = left_out and engine["crowded"] == 0 and workspace.control[STOP] == 0
+            goes_on = engine["left_out"] != 0 and engine["crowded"] == 0 and workspace.control[STOP] == 0
             if goes_on and not is_better:
                 goes_on = alone and search_for(workspace, depth, budget, patience * (engine["visits"] - before))
                 patience *= 2

@@ -11,6 +11,7 @@ from streed.bnb.node_index import find_node
 from streed.bnb.nodes import nodes_of, sort_edges
 from streed.bnb.shared_store import go_in, go_out
 from streed.bnb.ties import settle_ties
+from streed.bnb.waves import follow_wave
 from streed.kernels.compiled import entry
 from streed.kernels.pointers import engine_at
 from streed.kernels.records import ASKED, INFINITE, NONE
@@ -26,7 +27,8 @@ def search_root(engine, depth, budget, again):  # type: ignore[no-untyped-def]
     Returns when it is solved or no tree costs less than e.root_target, when the search was stopped, or when there is no
     more room: e.crowded then is 1. Where e.root_edge names an edge, only this one is searched; processes that share no
     memory open the root alike, so that a number is the same split in all. If e.settled asks for it, the ties of a
-    solved problem are settled instead (ties.py; here, as an entry of its own would compile the search once more).
+    solved problem are settled instead (ties.py); and if e.departures does, a wave is followed (waves.py). Both are
+    here as entries of their own would compile the search once more.
     """
     e = engine_at(engine)
     if e.settled == ASKED:
@@ -36,7 +38,9 @@ def search_root(engine, depth, budget, again):  # type: ignore[no-untyped-def]
         place_root(e, depth, budget)
     e.crowded = 0
     vector(e.path, e.path_space, int64)[0] = e.root
-    if e.root_edge != NONE:
+    if e.departures != NONE:
+        e.left_out = int64(follow_wave(e))
+    elif e.root_edge != NONE:
         _search_edge(e, e.root_edge)
     else:
         go_in(e, e.root)

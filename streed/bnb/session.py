@@ -68,10 +68,7 @@ def make_workspaces(
     relaxed: bool,
     control: Any,
 ) -> list[Workspace]:
-    """A workspace for every thread, with all rows behind its (missing) last node, linked to the kernels.
-
-    What the procedure calls is compiled, too.
-    """
+    """A workspace for every thread, with all rows behind its (missing) last node, linked to the kernels."""
     lane_type = packed.lane_type()
     limit = min(depth, budget)
     terminal = is_terminal(depth, budget)
@@ -91,7 +88,6 @@ def make_workspaces(
     for number in range(threads):
         workspace = Workspace(packed, space, lane_type, control, relaxed, branches, joins=number > 0)
         link_units(workspace, packed.kind, relaxed, terminal)
-        procedure.compile(depth)
         if search_limits.memory_limit is not None and not terminal:
             ready(evict, "(int64,)")  # not in the middle of the search
         workspace.engine.write({"frontier": UNLIMITED, "best_first": procedure.best_first})

@@ -77,7 +77,7 @@ def unlock_node(e, v):  # type: ignore[no-untyped-def]
 def lock_index(e):  # type: ignore[no-untyped-def]
     """Waits until no other thread writes to the index."""
     if is_shared(e):
-        _take(e, INDEX)
+        _take(e, int64(INDEX))
 
 
 @inline

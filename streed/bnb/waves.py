@@ -16,30 +16,22 @@ from streed.bnb.choosing import choose_edge
 from streed.bnb.expand import is_shallow, open_node
 from streed.bnb.improve import aim, enter, leave, solve_shallow, use_edge
 from streed.bnb.nodes import children_of, edges_of, free_edges, nodes_of, sort_edges
-from streed.bnb.root import place_root
-from streed.kernels.compiled import entry
 from streed.kernels.control import ROWS_OF_CONTROL, SHARED_UPPER
-from streed.kernels.pointers import engine_at
 from streed.kernels.records import NONE
 from streed.kernels.simd import lower_atomic
 from streed.kernels.stopping import stopped
 from streed.kernels.views import native, vector
 
 
-@entry
-def search_wave(engine, depth, budget, departures, known):  # type: ignore[no-untyped-def]
-    """Whether the wave left edges out, was stopped or ran out of room; `known` nodes were there after the last one."""
-    e = engine_at(engine)
-    if departures == 0:
-        place_root(e, depth, budget)
-    vector(e.followed, e.node_space, int32)[known : e.node_count] = 0
-    e.crowded = 0
-    vector(e.path, e.path_space, int64)[0] = e.root
-    return follow(e, int64(0), e.root_target, departures, e.root_high, e.root_low)
+@native
+def follow_wave(e):  # type: ignore[no-untyped-def]
+    """Whether the wave of e.departures left edges out of the tree below the root, was stopped or ran out of room."""
+    vector(e.followed, e.node_space, int32)[e.followed_nodes : e.node_count] = 0
+    return _follow(e, int64(0), e.root_target, e.departures, e.root_high, e.root_low)
 
 
 @native
-def follow(e, level, target, departures, high, low):  # type: ignore[no-untyped-def]
+def _follow(e, level, target, departures, high, low):  # type: ignore[no-untyped-def]
     """Whether edges were left out of the node path[level], which is reached by the branch (high, low)."""
     v = vector(e.path, e.path_space, int64)[level]
     node = nodes_of(e)[v]
@@ -63,7 +55,7 @@ def follow(e, level, target, departures, high, low):  # type: ignore[no-untyped-
     sort_edges(e, node)
     rank = int64(0)
     left_out = False
-    for k in range(node.n_edges):
+    for k in range(int64(node.n_edges)):
         goal = min(target, int64(node.upper))
         if edges_of(e)[node.edges + k].lower >= goal:
             continue
@@ -72,12 +64,12 @@ def follow(e, level, target, departures, high, low):  # type: ignore[no-untyped-
             break
         rank += 1
         raised = int64(0)
-        for side in range(edges_of(e)[node.edges + k].n_children):
+        for side in range(int64(edges_of(e)[node.edges + k].n_children)):
             edge = edges_of(e)[node.edges + k]
             child = children_of(e)[edge.children + side]
             if edge.lower < goal and child.lower < child.upper and e.crowded == 0 and enter(e, level, k, side):
                 aimed, side_high, side_low = aim(e, level, k, side, goal, high, low)
-                left_out |= follow(e, level + 1, aimed, departures - rank + 1, side_high, side_low)
+                left_out |= _follow(e, level + 1, aimed, departures - rank + 1, side_high, side_low)
                 raised |= leave(e, level, k, side)[1]
         use_edge(e, level, k, raised)
         lower_atomic(control, SHARED_UPPER, int64(nodes_of(e)[e.root].upper))

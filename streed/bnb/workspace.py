@@ -174,6 +174,7 @@ class Workspace:
             "similar_from": SIMILAR_FROM,
             "root_target": INFINITE,
             "root_edge": NONE,
+            "departures": NONE,
             "pause": INFINITE,
         }
 

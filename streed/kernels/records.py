@@ -182,6 +182,8 @@ QUESTION = [
     ("pause", np.int64),  # the search returns, as if it were crowded, once it has made more visits than this
     ("root_target", np.int64),  # the root is solved once no tree costs less than this
     ("root_edge", np.int64),  # the one edge of the root that is searched (root.py), or NONE for all
+    ("departures", np.int64),  # of the wave that is to be followed (waves.py), or NONE
+    ("followed_nodes", np.int64),  # how many nodes there were after the last one
     ("root_high", np.uint64),  # the branch that leads to it
     ("root_low", np.uint64),
     ("settled", np.int64),  # 1: the ties of the best tree were settled (ties.py); ASKED: they are to be
@@ -230,6 +232,7 @@ ANSWER = [
     ("overflow", np.int64),  # 1: a cost was too small for its code; RAISED: a method of the task raised an error
     # by a search
     ("root", np.int64),  # the node that is searched
+    ("left_out", np.int64),  # 1: the wave left edges out, was stopped or ran out of room
     ("crowded", np.int64),  # 1: the caches are full, room must be made before the search can go on
     ("level", np.int64),  # of the node that is opened, or was at hand when the caches were full
     ("child_at", np.int64),  # where the next children are written
