@@ -47,10 +47,9 @@ def to_python(
     """
     if not name.isidentifier() or keyword.iskeyword(name):
         raise InputError("name", f"{name!r} is no name of a function", "give letters, digits and underscores")
-    nodes, dialect = plan(tree_of(model), conditions), _Python(name, by_position)
-    functions = [
-        "\n".join([f"def {title}(row):", *_lines(nodes, dialect, root, 1)]) + "\n" for title, root in dialect.functions
-    ]
+    dialect = _Python(name, by_position)
+    made = [(name, _source(plan(tree_of(model), conditions), dialect)), *reversed(dialect.functions)]
+    functions = ["\n".join([f"def {title}(row):", *_indented(lines, "    ")]) + "\n" for title, lines in made]
     text = "\n".join(functions)
     functions[:0] = [source.format(name=name) for what, source in _HELPERS.items() if f"_{name}_{what}(" in text]
     text = "\n\n".join(functions)
@@ -80,54 +79,51 @@ def to_sql(
     END AS "prediction"
     FROM "people"
     """
-    expression = "\n".join(_lines(plan(tree_of(model), conditions), _Sql(), 0, 0))
+    expression = "\n".join(_source(plan(tree_of(model), conditions), _Sql()))
     if table is None:
         return expression
     return f"SELECT *, {expression} AS {_quoted(name)}\nFROM {_quoted(table)}"
 
 
-_Step = tuple[str, int, int]
-"""What stands before a node, the node (-1 for none), and its level."""
-
-
-def _lines(nodes: Plan, dialect: _Python | _Sql, root: int, level: int) -> list[str]:
-    """The source of what a node and those below it say."""
-    lines: list[str] = []
-    stack: list[_Step] = [("", root, level)]
-    while stack:
-        said, place, level = stack.pop()
-        if place < 0:
-            lines.append(dialect.indent * level + said)
-            continue
-        question = nodes.questions[place]
+def _source(nodes: Plan, dialect: _Python | _Sql) -> list[str]:
+    """The lines of the root, made from the leaves up."""
+    made: list[list[str]] = [[] for _ in nodes.shows]
+    for place in reversed(range(len(made))):
+        question, below = nodes.questions[place], [made[child] for child in nodes.children[place]]
         if question is None:
-            lines += dialect.leaf(said, _literal(nodes.shows[place], dialect), level)
+            made[place] = dialect.leaf(_literal(nodes.shows[place], dialect))
             continue
-        opened, steps = dialect.branch(said, question, place, nodes.children[place], level)
-        lines += opened
-        stack.extend(reversed(steps))
-    return lines
+        cases = [(dialect.condition(question, case), below[case.child]) for case in question.order]
+        rest = None if question.otherwise is None else below[question.otherwise]
+        made[place] = dialect.branch(place, question, cases, rest)
+    return made[0]
+
+
+def _indented(lines: list[str], by: str) -> list[str]:
+    return [by + line for line in lines]
+
+
+_Cases = list[tuple[str, list[str]]]
+"""The condition of each case, and the lines of its child."""
 
 
 @attrs.define
 class _Sql:
     """CASE expressions, in the words that DuckDB, SQLite and PostgreSQL share."""
 
-    indent: ClassVar[str] = "  "
     words: ClassVar[dict[Any, str]] = {None: "NULL", True: "TRUE", False: "FALSE"}
 
-    def leaf(self, said: str, value: str, level: int) -> list[str]:
-        return [self.indent * level + said + value]
+    def leaf(self, value: str) -> list[str]:
+        return [value]
 
-    def branch(
-        self, said: str, question: Question, place: int, below: tuple[int, ...], level: int
-    ) -> tuple[list[str], list[_Step]]:
-        steps = [
-            (f"WHEN {self.condition(question, case)} THEN ", below[case.child], level + 1) for case in question.order
+    def branch(self, place: int, question: Question, cases: _Cases, rest: list[str] | None) -> list[str]:
+        parts = [(f"WHEN {condition} THEN ", below) for condition, below in cases]
+        parts += [] if rest is None else [("ELSE ", rest)]
+        return [
+            "CASE",
+            *(line for said, (first, *more) in parts for line in _indented([said + first, *more], "  ")),
+            "END",
         ]
-        if question.otherwise is not None:
-            steps.append(("ELSE ", below[question.otherwise], level + 1))
-        return [f"{self.indent * level}{said}CASE"], [*steps, ("END", -1, level)]
 
     def condition(self, question: Question, case: Case) -> str:
         column = _quoted(question.name)
@@ -164,38 +160,32 @@ class _Python:
 
     name: str
     by_position: bool
-    functions: list[tuple[str, int]] = attrs.field(init=False)
-    """The functions by name and node; those that are asked for while others are written come last."""
-    indent: ClassVar[str] = "    "
+    functions: list[tuple[str, list[str]]] = attrs.field(init=False, factory=list)
+    """The name and the lines of those for deeper levels, the deepest first."""
     words: ClassVar[dict[Any, str]] = {None: "None", True: "True", False: "False"}
 
-    def __attrs_post_init__(self) -> None:
-        self.functions = [(self.name, 0)]
+    def leaf(self, value: str) -> list[str]:
+        return [f"return {value}"]
 
-    def leaf(self, said: str, value: str, level: int) -> list[str]:
-        return [*self._head(said, level), self.indent * level + f"return {value}"]
+    def branch(self, place: int, question: Question, cases: _Cases, rest: list[str] | None) -> list[str]:
+        lines = [line for said, below in cases for line in (f"if {said}:", *_indented(below, "    "))]
+        if rest is None:
+            # Before Python 3.12 no f-string may have a backslash in its braces, which repr writes for control
+            # characters too.
+            plain = not set(repr(question.name)[1:-1]) & set("\\{}\"'")
+            told = f'f"unknown value {{{self._value(question)}!r}} of column {question.name!r}"'
+            rest = [f"raise ValueError({told if plain else repr(f'unknown value of column {question.name!r}')})"]
+        lines += rest
+        if place == 0 or all(not line.startswith("    " * _DEEPEST) for line in lines):
+            return lines
+        self.functions.append((f"_{self.name}_{place}", lines))
+        return [f"return _{self.name}_{place}(row)"]
 
-    def branch(
-        self, said: str, question: Question, place: int, below: tuple[int, ...], level: int
-    ) -> tuple[list[str], list[_Step]]:
-        opened = self._head(said, level)
-        if level > _DEEPEST:
-            self.functions.append((f"_{self.name}_{place}", place))
-            return [*opened, self.indent * level + f"return _{self.name}_{place}(row)"], []
-        value = f"row[{question.place if self.by_position else question.name!r}]"
-        steps = [
-            (f"if {self.condition(question, case, value)}:", below[case.child], level + 1) for case in question.order
-        ]
-        if question.otherwise is not None:
-            return opened, [*steps, ("", below[question.otherwise], level)]
-        # Before Python 3.12 no f-string may have a backslash in its braces, which repr writes for control characters
-        # too.
-        plain = not set(repr(question.name)[1:-1]) & set("\\{}\"'")
-        told = f'f"unknown value {{{value}!r}} of column {question.name!r}"'
-        message = told if plain else repr(f"unknown value of column {question.name!r}")
-        return opened, [*steps, (f"raise ValueError({message})", -1, level)]
+    def _value(self, question: Question) -> str:
+        return f"row[{question.place if self.by_position else question.name!r}]"
 
-    def condition(self, question: Question, case: Case, value: str) -> str:
+    def condition(self, question: Question, case: Case) -> str:
+        value = self._value(question)
         if case.relation == HOLDS:
             return str(case.values[0])
         if case.relation == ONE_OF:
@@ -229,9 +219,6 @@ class _Python:
             return f"_{self.name}_number({value})"
         other = any(each[:1].isdigit() or each[:1] in "+-.(" or each in _OTHERS for each in question.texts if each)
         return f"_{self.name}_text({value})" if other and question.kind is Kind.CATEGORY else value
-
-    def _head(self, said: str, level: int) -> list[str]:
-        return [self.indent * (level - 1) + said] if said else []
 
     def text(self, value: str) -> str:
         return repr(str(value))
