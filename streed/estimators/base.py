@@ -195,11 +195,9 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
 
     def _importances(self) -> Array:
         """(n_features_in_,) the share of each column in what the splits gain, in the units of `_impurity`."""
-        worth = self._impurity(self.nodes_.sums)
-        gains = self.nodes_.gains(worth)
-        shares = np.zeros(self.n_features_in_)
-        for node, column in zip(*self.nodes_.branches(), strict=True):
-            shares[column] += gains[node]
+        gains, columns = self.nodes_.gains(self._impurity(self.nodes_.sums)), self.nodes_.columns
+        asked = columns >= 0
+        shares: Array = np.bincount(columns[asked], gains[asked], self.n_features_in_)
         total = shares.sum()
         return shares / total if total > 0 else shares
 

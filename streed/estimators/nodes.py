@@ -8,7 +8,7 @@ from scipy.sparse import csr_matrix
 
 from streed.data import Dataset
 from streed.exact import Array
-from streed.tree import Branch, Tree, walk
+from streed.tree import Tree, flatten
 
 
 @attrs.frozen(eq=False)
@@ -29,23 +29,16 @@ class Nodes:
     @classmethod
     def of(cls, tree: Tree, data: Dataset, statistics: Array) -> Nodes:
         """The nodes, with the statistics (n, m) of the rows of `data` summed up."""
-        parents: list[int] = []
-        columns, rows = [], []
-        waiting = [-1]
-        for node in walk(tree.root):
-            here = len(parents)
-            parents.append(waiting.pop())
-            rows.append(node.rows)
-            columns.append(node.column if isinstance(node, Branch) else -1)
-            if isinstance(node, Branch):
-                waiting += [here] * len(node.children)
-        made = cls(
-            np.array(parents),
-            np.array(columns),
-            np.flatnonzero(np.array(columns) < 0),
-            np.array(rows),
-            np.zeros((len(parents), statistics.shape[1])),
-        )
+        flat = flatten(tree.root)
+        parents, columns, rows = np.full((3, len(flat)), -1)
+        for place, (first, second, third, *_) in enumerate(flat):
+            if isinstance(second, tuple):
+                columns[place], rows[place] = first, third
+                parents[list(second)] = place
+            else:
+                rows[place] = second
+        sums = np.zeros((len(flat), statistics.shape[1]))
+        made = cls(parents, columns, np.flatnonzero(columns < 0), rows, sums)
         at_leaf = np.zeros((len(made.leaves), statistics.shape[1]))
         np.add.at(at_leaf, tree.apply(data), statistics)
         sums = made.paths().T @ at_leaf
@@ -66,11 +59,6 @@ class Nodes:
             ends.append(len(indices))
         ones = np.ones(len(indices), dtype=np.int64)
         return csr_matrix((ones, indices, ends), shape=(len(self.leaves), len(self.parents)))
-
-    def branches(self) -> tuple[list[int], list[int]]:
-        """The nodes that ask, and the columns that they ask about."""
-        asking = np.flatnonzero(self.columns >= 0)
-        return asking.tolist(), self.columns[asking].tolist()
 
     def gains(self, worth: Array) -> Array:
         """(k,) what each node costs as a leaf, less what its children do; 0 of leaves. `worth`: (k,) the costs."""

@@ -24,7 +24,7 @@ from streed.data.reading import read_values
 from streed.data.table import named_columns
 from streed.errors import InputError
 from streed.estimators.base import OptimalTree, with_splits
-from streed.estimators.reading import FREQUENCY, argument_names, checked_weights, named_errors, refuse_gaps
+from streed.estimators.reading import FREQUENCY, argument_names, checked_weights, named_errors, refuse_gaps, together
 from streed.exact import Array, Range, exact_number
 from streed.result import Result
 from streed.task import Task
@@ -82,13 +82,10 @@ class PolicyTree(OptimalTree):
         `sensitive_features`: the groups, for `parity`. `frequency`: how many equal rows each row stands for, whole
         numbers (n,) >= 0; not where propensities are learned here.
         """
-        if (self.parity is None) != (sensitive_features is None):
-            known, missing = ("parity", ROW_DATA) if sensitive_features is None else (ROW_DATA, "parity")
-            raise InputError(missing, f"there is none, and {known} is given", "give both, or neither")
-        past = {"treatment": treatment, "propensity": propensity, "predicted": predicted, FREQUENCY: frequency}
-        past[ROW_DATA] = sensitive_features
+        together(parity=self.parity, sensitive_features=sensitive_features)
+        past = {"treatment": treatment, "propensity": propensity, "predicted": predicted}
         with argument_names(outcome="y"):
-            self._grow(X, y, sample_weight, past)
+            self._grow(X, y, sample_weight, {**past, FREQUENCY: frequency, ROW_DATA: sensitive_features})
         return self
 
     def score(
@@ -141,9 +138,7 @@ class PolicyTree(OptimalTree):
         from streed.tasks import TreatmentCosts, TreatmentParity
 
         found: list[Any] = []
-        if (self.treatment_costs is None) != (self.budget is None):
-            known, missing = ("treatment_costs", "budget") if self.budget is None else ("budget", "treatment_costs")
-            raise InputError(missing, f"there is none, and {known} is given", "give both, or neither")
+        together(treatment_costs=self.treatment_costs, budget=self.budget)
         if self.treatment_costs is not None:
             with argument_names(costs="treatment_costs", limit="budget"):
                 found.append(TreatmentCosts(self.treatment_costs) <= self.budget)
@@ -214,9 +209,8 @@ def _past(y: Any, n_rows: int, treatment: Any = None, propensity: Any = None, pr
         outcomes = outcomes[:, 0]
     if columns is not None or outcomes.ndim == 2:
         if any(given is not None for given in (treatment, propensity, predicted)):
-            raise InputError(
-                "y", "it has a score for each treatment, and there is more", "give y alone, or outcomes (n,)"
-            )
+            found = "it has a score for each treatment, and there is more"
+            raise InputError("y", found, "give y alone, or outcomes (n,)")
         return {"predicted": outcomes}
     check_consistent_length(np.zeros(n_rows), outcomes)
     if treatment is None:

@@ -217,6 +217,14 @@ def _check_lengths(X: Any, given: Mapping[str, Any]) -> None:
             raise InputError(name, found, "give one entry per row of X")
 
 
+def together(**given: Any) -> None:
+    """Raises InputError where one of two arguments is given, and the other is not."""
+    absent = [name for name, value in given.items() if value is None]
+    if len(absent) == 1:
+        (known,) = given.keys() - set(absent)
+        raise InputError(absent[0], f"there is none, and {known} is given", "give both, or neither")
+
+
 def refuse_gaps(column: Any, name: str) -> None:
     """Raises InputError for what a mask hides, which scikit-learn would read."""
     if np.ma.is_masked(column):

@@ -1,18 +1,22 @@
-"""Estimators of more than labels: groups, costs, policies and survival."""
+"""Estimators of more than labels: groups and costs; what a fair one says beyond its tree."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from streed.estimators import (
-    CostSensitiveTreeClassifier,
-    FairTreeClassifier,
-    OptimalTreeClassifier,
-)
+from streed.estimators import CostSensitiveTreeClassifier, FairTreeClassifier, OptimalTreeClassifier, fairness_margin
 from streed.tasks.cost_tables import CostTable, TestCost
 from tests.unit.estimator_table import SEX, TABLE, TRUTH, N
+from tests.unit.refusal import refused
+
+RNG = np.random.default_rng(5)
+GENDER = RNG.choice(["f", "m"], 160)
+X = np.column_stack([(GENDER == "m") ^ (RNG.random(160) < 0.1), RNG.integers(0, 2, 160)]).astype(int)
+Y = np.where((X[:, 0] == 1) & (RNG.random(160) < 0.8), "yes", "no")
 
 
 @pytest.mark.parametrize("groups", ["text", "three", "table", "columns"])
@@ -48,3 +52,32 @@ def test_costs_of_labels_and_tests() -> None:
     assert doubled == pytest.approx(-float(model.value_) / N)
     dear = CostSensitiveTreeClassifier([[0, 1], [50, 0]], max_depth=1).fit(TABLE, np.array(["no", "yes"])[TRUTH])
     assert np.mean(dear.predict(TABLE)[TRUTH == 1] == "yes") == 1
+
+
+def fit(**given: Any) -> FairTreeClassifier:
+    return FairTreeClassifier(**{"max_depth": 1, **given}).fit(X, Y, sensitive_features=GENDER)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        ("demographic-parity", "demographic_parity"),
+        ("equalized-odds", "equalized_odds"),
+        ("equal-opportunity", "true_positive_rate_parity"),
+        ("predictive-equality", "false_positive_rate_parity"),
+        ("error-rate-parity", "error_rate_parity"),
+    ],
+)
+def test_the_names_of_fairlearn(ours: str, theirs: str) -> None:
+    assert fit(notion=ours, limit=0.3).tree_ == fit(notion=theirs, limit=0.3).tree_
+
+
+def test_a_margin_for_the_sample_tightens_the_limit() -> None:
+    sizes = [GENDER.tolist().count(group) for group in ("f", "m")]
+    # The one-sided quantile of 0.9 is 1.2816.
+    margin = 1.2815515655 * np.sqrt(1 / (4 * sizes[0]) + 1 / (4 * sizes[1]))
+    assert fairness_margin(sizes, 0.9) == pytest.approx(margin)
+    model = fit(limit=0.5, confidence=0.9)
+    assert model.limit_ == pytest.approx(0.5 - margin)
+    assert "tightened from 0.5" in model.verdict()
+    refused("confidence", call=lambda: fit(confidence=90))

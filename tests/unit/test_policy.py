@@ -1,15 +1,16 @@
-"""Policies by hand: the scores of the three methods, capacities, and what is refused."""
+"""Policies by hand: the scores of the three methods, capacities, estimates, teachers, and what is refused."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import streed
 from streed.data import Dataset
 from streed.tasks import PolicyValue, TreatmentCosts
-from streed.tasks.outcome_scores import scores
+from streed.tasks.outcome_scores import policy_value, scores
 from tests.unit.refusal import refused
 
 X = [[0], [0], [1], [1]]
@@ -67,3 +68,35 @@ def test_a_capacity_limits_how_many_are_treated() -> None:
 )
 def test_what_is_refused(argument: str, changes: dict[str, Any], fragments: list[str]) -> None:
     refused(argument, *fragments, call=lambda: value("dr", **changes))
+
+
+def test_an_estimate_is_a_mean_with_its_error() -> None:
+    """Left a, right b: scores 4, 0, 0, 6."""
+    tree = streed.solve(PolicyValue("ipw"), X, max_depth=1, **{**PAST, "propensity": [0.5] * 4}).tree
+    assert tree is not None
+    past = {name: PAST[name] for name in ("treatment", "outcome")} | {"propensity": [0.5] * 4}
+    estimate = policy_value(tree, X, "ipw", **past)
+    assert estimate.value == 2.5
+    assert estimate.standard_error == pytest.approx(np.std([4, 0, 0, 6], ddof=1) / 2)
+    assert estimate.interval(1) == (2.5 - estimate.standard_error, 2.5 + estimate.standard_error)
+    past["treatment"] = ["c", "d", "c", "d"]
+    refused("treatment", "prescribes", call=lambda: policy_value(tree, X, "ipw", **past))
+
+
+def test_teachers_predict_rows_that_they_have_not_seen() -> None:
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    from streed.estimators.teachers import teach
+
+    draw = np.random.default_rng(1)
+    features, given = draw.normal(size=(300, 2)), draw.integers(0, 2, 300)
+    outcomes = np.stack([features[:, 0], features[:, 1]], axis=1)
+    models = {"regressor": linear_model.LinearRegression(), "classifier": linear_model.LogisticRegression()}
+    lesson = teach(features, given, outcomes[np.arange(300), given], folds=3, **models)
+    assert lesson["propensity"].sum(axis=1) == pytest.approx(np.ones(300))
+    assert lesson["predicted"] == pytest.approx(outcomes)
+    policy = streed.solve(PolicyValue("dr"), features[:, :1] > features[:, 1:], max_depth=1, **lesson).tree
+    assert policy is not None
+    assert policy.predict([[0], [1]]).tolist() == [1, 0]
+    refused("treatment", "1 was given to 1 rows", call=lambda: teach([[0]] * 4, [0, 0, 0, 1], [1, 2, 3, 4], folds=2))
+    refused("folds", "1", call=lambda: teach([[0]] * 4, [0, 0, 1, 1], [1, 2, 3, 4], folds=1))
+    refused("treatment", "4, 3 and 4", call=lambda: teach([[0]] * 4, [0, 0, 1], [1, 2, 3, 4]))
