@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import os
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -24,19 +23,9 @@ def resident() -> int:
         return peak()
 
 
-_FRESH = 0.02
-"""Seconds for which a peak is not asked for again: of a small solve, the system's answer takes a fifth."""
-
-_last = [(-_FRESH, 0)]
-"""When the system was asked last, and its answer."""
-
-
 def peak() -> int:
-    """The most bytes of memory that this process ever held, as of a moment ago; 0 where the system does not tell."""
-    now = time.monotonic()
-    if now - _last[0][0] >= _FRESH:
-        _last[0] = now, _usage() if _own_usage() else _high_water()
-    return _last[0][1]
+    """The most bytes of memory that this process ever held; 0 where the system does not tell."""
+    return _usage() if _own_usage() else _high_water()
 
 
 def _usage() -> int:
