@@ -167,13 +167,7 @@ def _of_recipe(recipe: ColumnRecipe, at: int, place: int, *, strict: bool) -> Qu
 
 
 def _question(
-    recipe: ColumnRecipe,
-    place: int,
-    cases: Sequence[Case],
-    gap: int | None,
-    unseen: int | None,
-    *,
-    above: Any = None,
+    recipe: ColumnRecipe, place: int, cases: Sequence[Case], gap: int | None, unseen: int | None, *, above: Any = None
 ) -> Question:
     """The question with those cases, whose gaps and other values go to the children named; None is no answer."""
     found = [case for case in cases if case.relation != GAP]

@@ -10,15 +10,4 @@ from streed.plot.measures import front_of, rates_of
 from streed.plot.survey import survey
 from streed.plot.svg import tree_svg
 
-__all__ = [
-    "against",
-    "columns",
-    "front",
-    "front_of",
-    "rates",
-    "rates_of",
-    "survey",
-    "trace",
-    "tree_svg",
-    "values",
-]
+__all__ = ["against", "columns", "front", "front_of", "rates", "rates_of", "survey", "trace", "tree_svg", "values"]

@@ -163,10 +163,7 @@ def test_grid_search_and_pipelines() -> None:
         ).set_output(transform="pandas"),
         OptimalTreeClassifier(max_depth=1),
     )
-    grid = {
-        "optimaltreeclassifier__max_depth": [1, 2],
-        "optimaltreeclassifier__cuts": ["auto", 3],
-    }
+    grid = {"optimaltreeclassifier__max_depth": [1, 2], "optimaltreeclassifier__cuts": ["auto", 3]}
     search = GridSearchCV(pipe, grid, cv=2).fit(TABLE, TRUTH)
     assert search.best_params_["optimaltreeclassifier__max_depth"] == 2
     assert search.predict(TABLE).shape == (N,)

@@ -8,16 +8,7 @@ import numpy as np
 import pytest
 
 from streed import InputError
-from streed.export import (
-    codes,
-    feature_names,
-    onnx_inputs,
-    to_dot,
-    to_json,
-    to_onnx,
-    to_python,
-    to_sql,
-)
+from streed.export import codes, feature_names, onnx_inputs, to_dot, to_json, to_onnx, to_python, to_sql
 from streed.plot import tree_svg
 
 pytest.importorskip("sklearn")

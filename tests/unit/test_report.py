@@ -15,13 +15,7 @@ import streed
 from streed import Dataset, Result, Tree
 from streed.cli.app import app
 from streed.report import make_report
-from streed.tasks import (
-    Accuracy,
-    DemographicParity,
-    EqualOpportunity,
-    ErrorRateParity,
-    TreatmentEquality,
-)
+from streed.tasks import Accuracy, DemographicParity, EqualOpportunity, ErrorRateParity, TreatmentEquality
 from streed.tree import Claims
 from tests.unit.grown import make_data, make_table, make_tree
 
