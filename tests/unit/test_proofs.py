@@ -27,7 +27,6 @@ from streed.estimators import CostSensitiveTreeClassifier, FairTreeClassifier, O
 from streed.export import to_json
 from streed.proof import check
 from streed.tasks import (
-    F1,
     Accuracy,
     CostSensitive,
     DemographicParity,
@@ -84,32 +83,6 @@ def test_a_worse_tree_is_not_proved_optimal() -> None:
     assert best <= made.cost
     assert made.bound <= best
     assert "no tree costs less than" in made.check()
-
-
-@pytest.mark.compiles
-def test_categories_gaps_and_thresholds() -> None:
-    draw = np.random.default_rng(1)
-    X = np.stack([draw.integers(0, 4, 40), draw.integers(0, 2, 40)], axis=1)
-    y = draw.integers(0, 3, 40)
-    result = streed.solve(Accuracy(), X, y, categorical=[0], max_depth=3)
-    assert proof.prove(result, X, y, categorical=[0]).optimal
-    numbers = np.where(draw.random((40, 2)) < 0.1, np.nan, draw.normal(size=(40, 2)).round(1))
-    result = streed.solve(Accuracy(), numbers, y, max_depth=3)
-    assert proof.prove(result, numbers, y).optimal
-
-
-@pytest.mark.compiles
-def test_copies_weights_and_costs_of_instances() -> None:
-    draw = np.random.default_rng(2)
-    X, copies = draw.integers(0, 2, (20, 4)), draw.integers(0, 4, 20)
-    costs = draw.integers(-2, 5, (20, 3)).tolist()
-    result = streed.solve(InstanceCosts(), X, None, costs=costs, frequency=copies, max_depth=3, min_leaf=3)
-    assert proof.prove(result, X, None, costs=costs, frequency=copies).optimal
-    weights = [0.5, 0.1] * 10
-    y = draw.integers(0, 2, 20)
-    for task in (Accuracy(), F1()):
-        result = streed.solve(task, X, y, sample_weight=weights, max_depth=3)
-        assert proof.prove(result, X, y, sample_weight=weights).optimal
 
 
 def test_a_stopped_prover_leaves_a_bound() -> None:
@@ -289,7 +262,6 @@ def estimated() -> tuple[pd.DataFrame, Any]:
 
 
 ESTIMATORS: list[tuple[Any, dict[str, Any], list[str]]] = [
-    (OptimalTreeClassifier(max_depth=3), {}, []),
     (OptimalTreeClassifier(max_depth=2, cuts="all"), {}, []),
     (OptimalTreeClassifier("f1", max_depth=2, cuts=4), {"frequency": np.arange(60) % 3}, ["--frequency", "n"]),
     (OptimalTreeClassifier(max_depth=1), {"sample_weight": np.arange(60) % 3 + 1}, ["--weights", "n"]),
