@@ -132,6 +132,7 @@ class FairTreeClassifier(LabelTree):
 
     def _further_limits(self, data: Dataset) -> list[Limit]:
         self.notion_ = self._notion(data)
+        self.notion_.positive_class(data)  # that there are two labels is asked before whether there are two groups
         if not hasattr(self, "limit_"):
             self.limit_ = self._limit_with_margin(data)
         return self._bounds()
