@@ -10,7 +10,7 @@ from streed.tasks.accuracy import (
     WeightedAccuracy,
     WorstLeaf,
 )
-from streed.tasks.cost_sensitive import CostSensitive, MisclassificationCosts
+from streed.tasks.cost_sensitive import CostSensitive, InstanceCosts, MisclassificationCosts
 from streed.tasks.fairness import (
     DemographicParity,
     EqualizedOdds,
@@ -21,9 +21,7 @@ from streed.tasks.fairness import (
     TreatmentParity,
 )
 from streed.tasks.impurity import BrierScore, Entropy, Gini
-from streed.tasks.instance_costs import InstanceCosts
 from streed.tasks.linear import LinearLeaves, predict_linear
-from streed.tasks.mdl import BayesianTree, MehtaMDL, QuinlanMDL
 from streed.tasks.metrics import (
     F1,
     ClassErrors,
@@ -36,10 +34,9 @@ from streed.tasks.metrics import (
 )
 from streed.tasks.monotone import MonotoneErrors
 from streed.tasks.policy import PolicyValue, TreatmentCosts
-from streed.tasks.pruning import MinimumError, PessimisticError
-from streed.tasks.quantile import AbsoluteError, QuantileError
+from streed.tasks.pruning import BayesianTree, MehtaMDL, MinimumError, PessimisticError, QuinlanMDL
 from streed.tasks.rates import Precision, Recall, Specificity
-from streed.tasks.regression import SquaredError
+from streed.tasks.regression import AbsoluteError, QuantileError, SquaredError
 from streed.tasks.support import MinSupport, MinSupportOf
 from streed.tasks.survival import PoissonDeviance, RelativeRisk
 

@@ -1,4 +1,6 @@
-"""Cost-sensitive classification: the costs of wrong labels and of the tests that a row needs on its way to its leaf.
+"""Costs of labels and tests, by class or row by row.
+
+Cost-sensitive classification: the costs of wrong labels and of the tests that a row needs on its way to its leaf.
 
     minimise sum over leaves of sum over rows (x, j) of M[j, label] + sum over branching nodes of |rows| * m(F, f)
 
@@ -8,6 +10,14 @@ price otherwise. Separable: g is Markovian, as F is part of the state, and both 
 Reference: STreeD, Section 4.4 and Appendix C; S. Lomax: Cost-Sensitive Decision Tree Learning using a Multi-Armed
 Bandit Framework, PhD thesis, University of Salford, 2013.
 
+Instance costs: every row has its own cost for every label, as in choosing the algorithm for each instance.
+
+    minimise sum over rows i of costs[i, label of the leaf of i]
+
+Separable: a sum over rows, so additive over leaves (STreeD, Section 4.1). `costs` is row data, an array (n, K) or a
+table with a column per label; the label of column k is its name in a table (or the label of y that the name writes),
+its number in an array, or `labels[k]`.
+
 >>> import streed
 >>> from streed.tasks.cost_tables import CostTable, TestCost
 >>> from streed.tasks import CostSensitive
@@ -16,12 +26,18 @@ Bandit Framework, PhD thesis, University of Salford, 2013.
 4.4
 >>> streed.solve(CostSensitive([[0, 2], [10, 0]]), [[0], [0], [1], [1]], [0, 0, 0, 1], max_depth=1).value
 2
+>>> import streed
+>>> from streed.tasks import InstanceCosts
+>>> seconds = {"quick": [1, 1, 9, 9], "steady": [3, 3, 3, 3]}
+>>> result = streed.solve(InstanceCosts(), [[0], [0], [1], [1]], costs=seconds, max_depth=1)
+>>> result.value, result.tree.predict([[0], [1]]).tolist()
+(8, ['quick', 'steady'])
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, final
@@ -29,6 +45,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import attrs
 import numpy as np
 
+from streed.data.given import row_matrix
+from streed.data.labels import named_labels
 from streed.errors import InputError
 from streed.exact import LARGEST_TOTAL, Array, exact_integers
 from streed.task import RowCostTask, State, Task, bound
@@ -38,6 +56,7 @@ from streed.tree.description import FILE
 
 if TYPE_CHECKING:
     from streed.data import Dataset
+
 
 FULL, DISCOUNTED, FREE = range(3)
 """Rows of the prices of a column."""
@@ -189,3 +208,41 @@ def _places(costs: CostTable, data: Dataset) -> Array:
     classes = costs.for_labels(data.class_labels).classes or ()
     place_of = {label: place for place, label in enumerate(classes)}
     return np.array([place_of[label] for label in data.class_labels])[data.class_numbers]
+
+
+def _distinct(task: InstanceCosts, attribute: Any, value: Any) -> None:
+    if value is not None and (not value or not _are_distinct(value)):
+        raise InputError("labels", f"{value!r}", "give every column of the costs a label of its own")
+
+
+def _are_distinct(values: tuple[Any, ...]) -> bool:
+    try:
+        return len(set(values)) == len(values)
+    except TypeError:  # lists and dicts are no labels
+        return False
+
+
+def _listed(labels: Any) -> tuple[Any, ...] | None:
+    if labels is not None and (isinstance(labels, str) or not isinstance(labels, Iterable)):
+        raise InputError("labels", f"{labels!r} is no list", "give a label for every column of the costs")
+    return None if labels is None else tuple(labels)
+
+
+@final
+@attrs.frozen
+class InstanceCosts(RowCostTask):
+    """The (weighted) cost of all rows, each with its own cost per label; negative costs are gains."""
+
+    labels_: Sequence[Any] | None = attrs.field(default=None, alias="labels", validator=_distinct, converter=_listed)
+
+    def row_costs(self, data: Dataset) -> Array:
+        return row_matrix(data, "costs", "InstanceCosts")[0]
+
+    def labels(self, data: Dataset) -> Sequence[Any]:
+        costs, names = row_matrix(data, "costs", "InstanceCosts")
+        own = self.labels_
+        if own is None:
+            return tuple(range(costs.shape[1])) if names is None else named_labels(names, data.classes)
+        if len(own) != costs.shape[1]:
+            raise InputError("labels", f"there are {len(own)} for {costs.shape[1]} columns of costs", "give one each")
+        return own

@@ -16,7 +16,7 @@ from streed.exact import Array
 from streed.task import TOTAL, RowCostTask, State, Task, beside_sums
 from streed.task.algebra import objective
 from streed.task.analysis.dependence import reads
-from streed.task.row_set_sums import RowSetSums
+from streed.task.row_sums import RowSetSums
 
 if TYPE_CHECKING:
     from streed.data import Cut, Dataset

@@ -30,12 +30,11 @@ from streed.kernels.codegen.spec import KernelSpec
 from streed.kernels.packed import PackedProblem, Scoring, writable
 from streed.kernels.records import INFINITE, LOWEST
 from streed.problem import Problem, Solution, agree
-from streed.task import State, Task, Value
-from streed.task.analysis.exact_costs import exact_costs
+from streed.task import State, Task, Value, state_of
 from streed.task.analysis.facts import can_generate
 from streed.task.analysis.linear_form import row_cost_form
+from streed.task.analysis.vector_form import exact_costs
 from streed.task.constrained import objective
-from streed.task.row_sums import state_of_first
 from streed.whole_costs import common_unit
 
 _GRID_BITS = 44
@@ -183,7 +182,7 @@ class Scored(Encoding):
         if self.exact:
             return None
         data = self.problem.data
-        return self.task.lower_bound(state_of_first(self.problem.sums, data.n_rows, data))
+        return self.task.lower_bound(state_of(self.problem.sums, slice(data.n_rows), data))
 
     def rounding(self, preorder: Array, code: int) -> float:
         return as_float(self._worth(self._slack(code)))

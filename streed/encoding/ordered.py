@@ -7,6 +7,7 @@ reads thresholds itself takes `ranks_of`.
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import Any, final
 
 import attrs
@@ -17,8 +18,8 @@ from streed.data.ordered import NO_LIMIT, OrderedValues
 from streed.data.questions import Questions
 from streed.errors import MismatchError
 from streed.exact import Array
+from streed.kernels.codegen.capture import mentions
 from streed.problem import Problem
-from streed.task.analysis.dependence import mentions
 from streed.task.analysis.linear_form import branching_context
 from streed.task.composable import parts_of
 from streed.tree import Branch, Node, flatten, nest
@@ -44,10 +45,9 @@ def _reads_columns(task: Any) -> bool:
     kind = type(task)
     if kind.__module__.startswith(_OWN):
         return False
-    methods = [
-        member for each in kind.__mro__ if not each.__module__.startswith(_OWN) for member in vars(each).values()
-    ]
-    return any(mentions(method, word, set()) for method in methods for word in _COLUMN_WORDS)
+    own = [member for each in kind.__mro__ if not each.__module__.startswith(_OWN) for member in vars(each).values()]
+    methods = [member for member in own if isinstance(member, FunctionType)]
+    return any(mentions(method, word) for method in methods for word in _COLUMN_WORDS)
 
 
 def ask(problem: Problem) -> tuple[Problem, Questions]:

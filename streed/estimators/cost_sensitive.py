@@ -24,10 +24,9 @@ from streed.estimators.classifier import LabelTree, labels_of
 from streed.estimators.reading import FREQUENCY, checked_weights
 from streed.exact import Array
 from streed.task import Task
-from streed.tasks.cost_sensitive import CostSensitive, read_costs
+from streed.tasks.cost_sensitive import CostSensitive, InstanceCosts, read_costs
 from streed.tasks.cost_tables import CostTable
 from streed.tasks.expected_costs import tests_of_leaves
-from streed.tasks.instance_costs import InstanceCosts
 
 COSTS = "costs"
 """The row data of costs that are the row's own."""

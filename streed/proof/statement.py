@@ -18,8 +18,8 @@ from streed.proof import check
 from streed.proof.check import Amount
 from streed.proof.coded import CodedTable
 from streed.task import Task, Totals
-from streed.task.analysis.exact_costs import exact_costs
 from streed.task.analysis.linear_form import row_cost_form
+from streed.task.analysis.vector_form import exact_costs
 from streed.task.bounded_sums import integer_weights
 from streed.task.constrained import objective
 from streed.task.contract import is_shipped

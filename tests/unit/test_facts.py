@@ -12,14 +12,9 @@ import streed
 from streed.cli.app import app
 from streed.data import Dataset
 from streed.task import Task
-from streed.task.analysis.facts import Facts, explain, facts, is_larger_better
+from streed.task.analysis.facts import explain, is_larger_better
 from streed.tasks import Accuracy, BalancedAccuracy, MinSupport, Misclassifications, Splits
-from tests.unit.algebra_tasks import Gain, WorstLeaf, most, some_data
-
-
-def of(task: Task, data: Dataset | None = None) -> Facts:
-    data = some_data() if data is None else data
-    return facts(task.bind(data), data)
+from tests.unit.algebra_tasks import Gain, WorstLeaf, most
 
 
 @attrs.frozen

@@ -160,7 +160,7 @@ def test_a_task_that_fails_on_what_a_file_claims_is_the_files_fault() -> None:
     document = _document(WeightedAccuracy({"no": 2}))
     document["claims"]["task"] = {
         "class": "Negated",
-        "module": "streed.task.algebra.directions",
+        "module": "streed.task.algebra.parts",
         "parameters": {"task": "Accuracy"},
     }
     tree = Tree.from_json(json.dumps(document))

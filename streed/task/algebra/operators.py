@@ -17,8 +17,7 @@ import numpy as np
 
 from streed.errors import StreedError, TaskError
 from streed.exact import Array, exact_number
-from streed.task.algebra.directions import Negated, as_costs
-from streed.task.algebra.parts import check_operand, joint_labels, name
+from streed.task.algebra.parts import Negated, as_costs, check_operand, joint_labels, name
 from streed.task.algebra.sums import combination, multiple_of, sum_of, weight_of
 from streed.task.base import Composition, RowCostTask, Task, Value
 from streed.task.composable import VectorForm, weighted_outline

@@ -18,9 +18,9 @@ import numpy as np
 
 from streed.errors import NotSeparableError, TaskError
 from streed.exact import Array, Range, exact_number
-from streed.task.algebra.directions import as_costs
 from streed.task.algebra.parts import (
     Joint,
+    as_costs,
     check_operand,
     joint_labels,
     label_number,
@@ -28,8 +28,8 @@ from streed.task.algebra.parts import (
     part_name,
     part_state,
 )
-from streed.task.analysis.exact_costs import checked_costs
 from streed.task.analysis.linear_form import adds, row_cost_form
+from streed.task.analysis.vector_form import checked_costs
 from streed.task.base import RowCostTask, Task
 from streed.task.composable import Term, weighted_outline
 from streed.task.states import State

@@ -21,9 +21,9 @@ import numpy as np
 
 from streed.data.ordered import OrderedValues
 from streed.exact import Array
-from streed.task.analysis.exact_costs import exact_costs
 from streed.task.analysis.facts import can_generate
 from streed.task.analysis.linear_form import branching_context, row_cost_form
+from streed.task.analysis.vector_form import exact_costs
 from streed.task.constrained import objective
 from streed.task.row_sums import quick_sums
 

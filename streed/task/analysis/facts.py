@@ -1,6 +1,6 @@
 """What is known of a task: declared by it, or derived by rule from what its parts declare (as cvxpy derives curvature).
 
-`facts` is the one place where a driver asks what it may use; `explain` says the same to a person.
+`explain` says it to a person.
 """
 
 from __future__ import annotations
@@ -21,86 +21,11 @@ from streed.task.analysis.linear_form import branching_context, row_cost_form
 from streed.task.analysis.vector_form import vector_costs
 from streed.task.base import TOTAL, Task, Value
 from streed.task.constrained import objective
-from streed.task.row_sums import quick_sums, state_of_first
+from streed.task.row_sums import quick_sums, state_of
 from streed.task.states import State
 
 if TYPE_CHECKING:
     from streed.data import Dataset
-
-SIGNED, LABELS, TEST_COSTS = "signed", "labels", "test costs"
-GENERATED, FRONTS, GENERAL = "generated", "fronts", "general"
-"""Kernels, quickest first: costs per row of two labels, or of any number, or with prices of splits; compiled from the
-task's own `leaf_cost`; fronts of values that are several costs per row; the task's methods called as they are."""
-
-
-@attrs.frozen
-class Facts:
-    """What is known of a bound task on its data."""
-
-    order: str
-    """"total", "componentwise" or "partial"."""
-    additive: bool
-    """Whether values are added up, entry by entry if they are tuples."""
-    row_costs: Task | None
-    """The task as a cost per row and label, if it is one."""
-    worsening: bool
-    """Whether combining never gives a better value (STreeD, Def. A.2)."""
-    superadditive: bool
-    """Whether a state costs as a leaf at least what its parts cost together."""
-    context: str
-    """What branching costs depend on: "none", "constant", "split" or "path" (see `branching_context`)."""
-    constrained: bool
-    """Whether values can be infeasible."""
-    supports: bool
-    """Whether all limits on leaves are numbers of rows."""
-    bounds: tuple[str, ...]
-    """The bounds that are sound, by name."""
-    kernel: str
-    """The quickest kernel that can run the task."""
-    drivers: tuple[str, ...]
-    """The drivers that can search it."""
-
-
-def facts(task: Task, data: Dataset) -> Facts:
-    """What is known of the bound task on `data`."""
-    inner = objective(task)
-    form = row_cost_form(task, data)
-    supports = all(limit.support is not None for limit in task.limits)
-    superadditive = form is not None or task.superadditive
-    context = branching_context(task, data.n_columns)
-    worsening = worsens(task, data)
-    bounds = _row_cost_bounds(worsening, context)
-    kernel = SIGNED if len(task.labels(data)) == 2 else LABELS
-    if task.reads_rows:
-        bounds, kernel = _declared_bounds(task, data), GENERAL
-    elif form is None:
-        sums = quick_sums(task, data)
-        whole = state_of_first(sums, data.n_rows, data)
-        value = task.leaf_cost(whole, 0)
-        bounds = _bounds(task, data, whole, value, worsening, context)
-        kernel = GENERATED if can_generate(task, data, sums) else GENERAL
-        if task.order != TOTAL and vector_costs(task, data) is not None:
-            kernel = FRONTS
-        if inner.priced(data) is not None and supports and not data.categorical:
-            kernel = TEST_COSTS
-    return Facts(
-        order=task.order,
-        additive=inner.adds_values,
-        row_costs=form,
-        worsening=worsening,
-        superadditive=superadditive,
-        context=context,
-        constrained=inner.overrides("feasible"),
-        supports=supports,
-        bounds=tuple(bounds),
-        kernel=kernel,
-        drivers=_OF_TOTAL if task.order == TOTAL else _OF_PARTIAL,
-    )
-
-
-_OF_TOTAL = ("depth-first", "branches", "general")
-_OF_PARTIAL = ("depth-first", "fronts", "general")
-"""The drivers that take a task of a total or a partial order; the tests compare them with `streed.drivers`."""
 
 _EXACT_FLOATS = 2**53
 """Sums of whole statistics below this are exact in float64, in which the engine may add them up."""
@@ -143,7 +68,7 @@ def _sizes(values: Array) -> float:
 def first_states(sums: dict[str, Array], data: Dataset) -> list[State]:
     """A few states: of the first row, the first three, the first half of them, and all."""
     sizes = sorted({data.n_rows, (data.n_rows + 1) // 2, min(data.n_rows, 3), 1})
-    return [state_of_first(sums, m, data) for m in sizes]
+    return [state_of(sums, slice(m), data) for m in sizes]
 
 
 def first_costs(task: Task, sums: dict[str, Array], data: Dataset) -> list[Value]:
@@ -220,7 +145,7 @@ def explain(task: Task, data: Dataset | None = None) -> str:
     lines = task.outline()
     try:
         shown = _example() if data is None else data
-        known = facts(task.bind(shown), shown)
+        told = _sentences(task.bind(shown), shown)
     except StreedError as error:
         return "\n".join([*lines, f"nothing can be derived without the data it asks for ({error})"])
     except KeyError as error:
@@ -234,39 +159,7 @@ def explain(task: Task, data: Dataset | None = None) -> str:
                 f"give {name}= to Dataset.make",
             ) from error
         return "\n".join([*lines, f"nothing can be derived without the row data {name!r} that it reads; give data="])
-    return "\n".join([*lines, "", *_sentences(known)])
-
-
-EQUIVALENCE = "equivalent points: rows alike in every column share a leaf, whatever the tree"
-SIMILARITY = "similarity: states of nearly the same rows have nearly the same value"
-SUBTRACTION = "subtraction: what one child costs is not left for the other"
-SUPERADDITIVITY = "superadditivity: a tree cannot cost less than its rows do in finer parts"
-OWN_BOUND = "the task's own lower bound"
-PURIFICATION = "purification: whatever is no leaf costs one branching node at least"
-
-
-def _row_cost_bounds(worsening: bool, context: str) -> list[str]:
-    found = [EQUIVALENCE, SIMILARITY, SUBTRACTION, SUPERADDITIVITY]
-    return [*found, PURIFICATION] if worsening and context == "constant" else found
-
-
-def _declared_bounds(task: Task, data: Dataset) -> list[str]:
-    """Of a task whose states are more than sums, what can be told without one."""
-    sound = {SIMILARITY: task.worst_per_row(data) is not None, SUPERADDITIVITY: task.superadditive}
-    return [bound for bound, holds in sound.items() if holds]
-
-
-def _bounds(task: Task, data: Dataset, whole: State, value: Value, worsening: bool, context: str) -> list[str]:
-    """Each where the fact that makes it sound is declared."""
-    known = task.lower_bound(whole) is not None
-    sound = {
-        SIMILARITY: task.worst_per_row(data) is not None,
-        SUBTRACTION: task.subtract(value, value) is not None,
-        SUPERADDITIVITY: task.superadditive,
-        OWN_BOUND: known,
-        PURIFICATION: task.order == TOTAL and context == "constant" and (worsening or known),
-    }
-    return [bound for bound, holds in sound.items() if holds]
+    return "\n".join([*lines, "", *told])
 
 
 _CONTEXTS = {
@@ -276,34 +169,67 @@ _CONTEXTS = {
     "path": "a branching node's cost may depend on the columns tested above: subproblems are kept apart by branch",
 }
 
-_KERNELS = {
-    SIGNED: "costs per row of two labels; nothing is compiled for this task",
-    LABELS: "costs per row and label; nothing is compiled for this task",
-    TEST_COSTS: "costs per row and label, and prices of splits by the columns above; nothing is compiled for this task",
-    GENERATED: "compiled from leaf_cost when first used",
-    FRONTS: "a cost per row and label for each entry of the values; nothing is compiled for this task",
-    GENERAL: "the task's methods as they are, in Python",
-}
+_OF_ROWS = "nothing is compiled for this task"
 
 
-def _sentences(known: Facts) -> list[str]:
-    operator = "the sum" if known.additive else "the task's own"
-    total = known.order == TOTAL
+def _sentences(task: Task, data: Dataset) -> list[str]:
+    """What is known of the bound task on its data."""
+    inner, total, context = objective(task), task.order == TOTAL, branching_context(task, data.n_columns)
+    by_rows = row_cost_form(task, data) is not None
+    sums = None if by_rows or task.reads_rows else quick_sums(task, data)
+    operator = "the sum" if inner.adds_values else "the task's own"
+    worsening = "; never gives a better value (worsening, Def. A.2)" if worsens(task, data) else ""
+    supports = all(limit.support is not None for limit in task.limits)
+    limits = "on leaves by their rows, or none" if supports else "on leaves by their statistics"
     return [
-        f"order      {known.order}: {'one optimum' if total else 'a front of nondominated values'}",
-        f"combine    {operator}{'; never gives a better value (worsening, Def. A.2)' if known.worsening else ''}",
-        f"leaves     {'a cost per row and label' if known.row_costs is not None else 'a cost of the sums over a leaf'}",
-        f"branches   {_CONTEXTS[known.context]}",
-        f"limits     {_limits(known)}",
-        *(f"bound      {bound}" for bound in known.bounds),
-        f"kernel     {known.kernel}: {_KERNELS[known.kernel]}",
-        f"drivers    {', '.join(known.drivers)}",
+        f"order      {task.order}: {'one optimum' if total else 'a front of nondominated values'}",
+        f"combine    {operator}{worsening}",
+        f"leaves     {'a cost per row and label' if by_rows else 'a cost of the sums over a leaf'}",
+        f"branches   {_CONTEXTS[context]}",
+        f"limits     {limits}{'; and on the value' if inner.overrides('feasible') else ''}",
+        *(f"bound      {bound}" for bound in _bounds(task, data, sums, by_rows, context)),
+        f"kernel     {_kernel(task, data, sums, by_rows and len(task.labels(data)) == 2)}",
+        f"drivers    depth-first, {'branches' if total else 'fronts'}, general",
     ]
 
 
-def _limits(known: Facts) -> str:
-    leaves = "on leaves by their rows, or none" if known.supports else "on leaves by their statistics"
-    return f"{leaves}; and on the value" if known.constrained else leaves
+def _bounds(task: Task, data: Dataset, sums: dict[str, Array] | None, by_rows: bool, context: str) -> list[str]:
+    """The bounds that are sound, each where the fact that makes it so is declared or derived."""
+    bound = subtracts = False
+    if sums is not None:
+        whole = state_of(sums, slice(data.n_rows), data)
+        value = task.leaf_cost(whole, 0)
+        bound, subtracts = task.lower_bound(whole) is not None, task.subtract(value, value) is not None
+    pays = context == "constant" and task.order == TOTAL and not task.reads_rows
+    sound = {
+        "equivalent points: rows alike in every column share a leaf, whatever the tree": by_rows,
+        "similarity: states of nearly the same rows have nearly the same value": by_rows
+        or task.worst_per_row(data) is not None,
+        "subtraction: what one child costs is not left for the other": by_rows or subtracts,
+        "superadditivity: a tree cannot cost less than its rows do in finer parts": by_rows or task.superadditive,
+        "the task's own lower bound": bound,
+        "purification: whatever is no leaf costs one branching node at least": pays and (bound or worsens(task, data)),
+    }
+    return [name for name, holds in sound.items() if holds]
+
+
+def _kernel(task: Task, data: Dataset, sums: dict[str, Array] | None, two_labels: bool) -> str:
+    """The quickest kernel that can run the task."""
+    if task.reads_rows:
+        return _GENERAL
+    if sums is None:
+        return (
+            f"{'signed: costs per row of two labels' if two_labels else 'labels: costs per row and label'}; {_OF_ROWS}"
+        )
+    supports = all(limit.support is not None for limit in task.limits)
+    if objective(task).priced(data) is not None and supports and not data.categorical:
+        return f"test costs: costs per row and label, and prices of splits by the columns above; {_OF_ROWS}"
+    if task.order != TOTAL and vector_costs(task, data) is not None:
+        return f"fronts: a cost per row and label for each entry of the values; {_OF_ROWS}"
+    return "generated: compiled from leaf_cost when first used" if can_generate(task, data, sums) else _GENERAL
+
+
+_GENERAL = "general: the task's methods as they are, in Python"
 
 
 def _example() -> Dataset:

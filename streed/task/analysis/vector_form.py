@@ -1,4 +1,4 @@
-"""Values of several components as whole numbers: what giving a row a label adds to each, derived from the task.
+"""Costs in whole numbers of a common unit: of a task of costs per row, and of each component of values of several.
 
 A task whose values are tuples, added and compared entry by entry, is one cost per row and label for each entry, if its
 `leaf_cost` is linear in the sums of its statistics; that is found by running it on symbols, entry by entry.
@@ -14,17 +14,39 @@ from typing import TYPE_CHECKING, Any, final
 import attrs
 import numpy as np
 
-from streed.errors import StreedError
+from streed.errors import StreedError, TaskError
 from streed.exact import Array, exact_number
-from streed.task.analysis.exact_costs import exact_costs
 from streed.task.analysis.linear_form import row_cost_form
-from streed.task.base import COMPONENTWISE, Task
+from streed.task.base import COMPONENTWISE, RowCostTask, Task
 from streed.task.constrained import Holding, objective
-from streed.task.row_sums import Totals
+from streed.task.row_sums import Totals, weight_array
 from streed.task.states import State
+from streed.whole_costs import IntegerCosts, integer_costs
 
 if TYPE_CHECKING:
     from streed.data import Dataset
+
+
+def exact_costs(task: Task, data: Dataset) -> IntegerCosts:
+    """The bound row-cost task's costs and its cost per split as integers with one common unit.
+
+    Raises TaskError for tasks that are not described by costs per row, InputError where exact integers overflow.
+    """
+    inner = objective(task)
+    if not isinstance(inner, RowCostTask):
+        raise TaskError(f"the operator solve needs tasks with a cost per row, and {inner!r} has none")
+    shape = (data.n_rows, len(task.labels(data)))
+    terms = [(weight, checked_costs(costs, inner, shape)) for weight, costs in inner.cost_terms(data)]
+    return integer_costs(terms, inner.split_cost(), weight_array(data))
+
+
+def checked_costs(costs: Any, task: RowCostTask, shape: tuple[int, int]) -> Array:
+    """The task's costs per row and label; raises TaskError for anything but an array of that shape."""
+    if not isinstance(costs, np.ndarray) or costs.shape != shape:
+        found = f"an array of shape {costs.shape}" if isinstance(costs, np.ndarray) else f"a {type(costs).__name__}"
+        raise TaskError(f"{type(task).__name__}.row_costs gives {found}, not one of shape {shape} (rows, labels)")
+    return costs
+
 
 Vector = tuple[int, ...]
 
