@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import itertools
 import math
 import numbers
 import operator
 import re
 from collections.abc import Callable, Sequence
-from decimal import Decimal
+from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any, final
 
@@ -46,8 +45,8 @@ ONE = Fraction(1)
 
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE]([+-]?[0-9]{1,5}))?")
 
-_MANY_DIGITS = 40
-"""Beyond so many zeros, decimals are not written out."""
+_PLENTY = Context(prec=50, Emax=99_999, Emin=-99_999)
+"""More digits than any float prints."""
 
 _MOST_DIGITS = 4_000
 """Of a number that is written out: Python itself refuses 4,300."""
@@ -297,34 +296,6 @@ def _fit(values: Array) -> bool:
 
 def _decimals_of_floats(floats: list[float]) -> tuple[list[int], int]:
     """Whole numbers, and the power of ten by which they are to be divided: the decimals that Python prints."""
-    if not floats:
-        return [], 1
-    text = repr(floats)[1:-1]
-    if "e" in text:
-        written = text.split(", ")
-        powers = [at for at, each in enumerate(written) if "e" in each]
-        if any(abs(int(written[at].partition("e")[2])) > _MANY_DIGITS for at in powers):
-            return _powers([_decimal(each) for each in written])
-        for at in powers:
-            plain = format(Decimal(written[at]), "f")
-            written[at] = plain if "." in plain else f"{plain}.0"
-        text = ", ".join(written)
-    pieces = text.replace(", ", ".").split(".")
-    before, behind = pieces[::2], pieces[1::2]
-    most = max(map(len, behind))
-    padded = map(str.ljust, behind, itertools.repeat(most), itertools.repeat("0"))
-    return list(map(int, map(operator.add, before, padded))), 10**most
-
-
-def _powers(decimals: list[tuple[int, int]]) -> tuple[list[int], int]:
-    """As `_decimals_of_floats`, of figures and the powers of ten that they are multiplied by."""
-    digits = max([0, *(-power for _, power in decimals)])
-    powers = {power: 10 ** (power + digits) for _, power in decimals}
-    return [figures * powers[power] for figures, power in decimals], 10**digits
-
-
-def _decimal(written: str) -> tuple[int, int]:
-    """(figures, power): the number is written as figures * 10**power."""
-    written, _, power = written.partition("e")
-    whole, _, rest = written.partition(".")
-    return int(whole + rest), int(power or 0) - len(rest)
+    written = list(map(Decimal, map(repr, floats)))
+    digits = max([0, *(-each.as_tuple().exponent for each in written)])  # type: ignore[operator]
+    return [int(each.scaleb(digits, _PLENTY)) for each in written], 10**digits

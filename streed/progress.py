@@ -96,41 +96,23 @@ class LiveLine:
     """
 
     def __init__(self) -> None:
-        self._screen: _Terminal | _Notebook | None = None
-        self._makes = _Notebook if "ipykernel" in sys.modules else _Terminal if _is_terminal() else None
+        self._handle: Any = None
+        """Of a notebook's output, which needs no widgets."""
+        self._is_shown = False
+        self._show = self._in_notebook if "ipykernel" in sys.modules else _in_terminal if _is_terminal() else None
 
     def __call__(self, progress: Progress) -> None:
-        if self._screen is None and self._makes is not None and progress.elapsed >= _PATIENCE:
-            self._screen = self._makes()
-        if self._screen is not None:
-            self._screen.show(line(progress))
+        if self._show is not None and (self._is_shown or progress.elapsed >= _PATIENCE):
+            self._is_shown = True
+            self._show(line(progress))
 
     def close(self) -> None:
         """Takes the line away."""
-        if self._screen is not None:
-            self._screen.close()
-            self._screen = None
+        if self._show is not None and self._is_shown:
+            self._show("")
+            self._handle, self._is_shown = None, False
 
-
-class _Terminal:
-    """The last line of a terminal."""
-
-    def show(self, said: str) -> None:
-        width = shutil.get_terminal_size().columns - 1
-        sys.stderr.write(f"\r{said[:width].ljust(width)}\r")
-        sys.stderr.flush()
-
-    def close(self) -> None:
-        self.show("")
-
-
-class _Notebook:
-    """An output below the cell that runs, which needs no widgets."""
-
-    def __init__(self) -> None:
-        self._handle: Any = None
-
-    def show(self, said: str) -> None:
+    def _in_notebook(self, said: str) -> None:
         from IPython.display import display
 
         shown = {"text/plain": said, "text/html": f"<pre>{html.escape(said)}</pre>" if said else ""}
@@ -139,8 +121,11 @@ class _Notebook:
         else:
             self._handle.update(shown, raw=True)
 
-    def close(self) -> None:
-        self.show("")
+
+def _in_terminal(said: str) -> None:
+    width = shutil.get_terminal_size().columns - 1
+    sys.stderr.write(f"\r{said[:width].ljust(width)}\r")
+    sys.stderr.flush()
 
 
 def reporter(progress: Any) -> Reporter:

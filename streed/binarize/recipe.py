@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
-from streed.data.column import MISSING, OTHER, Column, numbers_like, places, unseen_values
+from streed.data.column import Column, names_of_rest, numbers_like, places, unseen_values
 from streed.data.new_rows import raw_columns
 from streed.data.ordered import Kind, threshold_text
 from streed.data.reading import Values
@@ -49,32 +49,28 @@ class ColumnRecipe:
     @property
     def outputs(self) -> tuple[Column, ...]:
         """The columns that are made, in order; none where the column is left out."""
-        if self.kind is Kind.CATEGORY and self.multiway:
-            return (Column(self.name, self._children, multiway=len(self._children) > 2),) if self._children else ()
-        names = [f"{self.name}<={self._written(threshold)}" for threshold in self.thresholds]
-        if self.kind is Kind.BOOLEAN and self.categories:
-            names.append(self.name)
-        if self.kind is Kind.CATEGORY and not self.is_scale:
-            names += [f"{self.name}={category}" for category in self.asked]
-        if self.missing:
-            names.append(f"{self.name}={self.missing_name}")
-        return tuple(Column(name, (0, 1), multiway=False) for name in names)
+        if self.multiway:
+            return (Column(self.name, self._children, multiway=len(self._children) > 2),)
+        return tuple(Column(name, (0, 1), multiway=False) for name, _, _ in self._asked)
 
     @property
     def questions(self) -> list[tuple[str, Any]]:
         """(relation, value) of each binary output: "<=" and a threshold, "in" and categories, or "missing" and None."""
-        if self.multiway:
-            return []
-        asked: list[tuple[str, Any]]
-        if self.is_scale:
-            asked = [("in", self.categories[: int(place) + 1]) for place in self.thresholds]
-        elif self.kind is Kind.CATEGORY:
-            asked = [("in", (category,)) for category in self.asked]
-        else:
-            asked = [("<=", threshold) for threshold in self.thresholds]
+        return [] if self.multiway else [(relation, value) for _, relation, value in self._asked]
+
+    @property
+    def _asked(self) -> list[tuple[str, str, Any]]:
+        """The name of each binary output, and what `questions` has of it."""
+        asked: list[tuple[str, str, Any]] = []
+        for threshold in self.thresholds:
+            name = f"{self.name}<={threshold_text(threshold, self.kind, self.categories, self.zone)}"
+            steps = ("in", self.categories[: int(threshold) + 1])
+            asked.append((name, *(steps if self.is_scale else ("<=", threshold))))
+        if self.kind is Kind.CATEGORY and not self.is_scale:
+            asked = [(f"{self.name}={category}", "in", (category,)) for category in self.asked]
         if self.kind is Kind.BOOLEAN and self.categories:
-            asked.append(("in", (1,)))
-        return [*asked, ("missing", None)] if self.missing else asked
+            asked.append((self.name, "in", (1,)))
+        return [*asked, (f"{self.name}={self._children[-1]}", "missing", None)] if self.missing else asked
 
     @property
     def is_plain(self) -> bool:
@@ -92,30 +88,29 @@ class ColumnRecipe:
         `unseen`, of values that the recipe was not made for: "error" raises InputError; else they are answered no, and
         "warn" says so once a column. Raises InputError for values of another kind.
         """
-        missing = raw.missing
-        if not self.outputs:
+        if self.multiway:
+            usual = self.categories.index(self.usual) if self.usual in self.categories else 0
+            usual = len(self.categories) if self.other else usual
+            column = Column(self.name, self._children, True, None, self.missing, None, self.other, usual)
+            return column.codes(raw, unseen)[:, None]
+        missing, asked = raw.missing, self._asked
+        if not asked:
             return np.zeros((len(missing), 0), dtype=np.uint8)
-        way = "take the branch of the most frequent value" if self.multiway else "are answered no"
+        is_number = self.kind is not Kind.CATEGORY
+        held = numbers_like(self.name, self.kind, raw, self.zone) if is_number else places(raw, self.categories)
         if missing.any() and not self.missing:
-            unseen_values(self.name, raw, missing, unseen, way)
-        if self.kind is Kind.CATEGORY:
-            return self._category_codes(raw, unseen, way)
-        held = numbers_like(self.name, self.kind, raw, self.zone)
-        if self.kind is Kind.BOOLEAN:
-            strange = ~(missing | (held == 0) | (held == 1))
+            unseen_values(self.name, raw, missing, unseen, "are answered no")
+        if self.categories and not self.other:
+            strange = ~missing & ~np.isin(held, (0, 1)) if is_number else ~missing & (held < 0)
             if strange.any():
-                unseen_values(self.name, raw, strange, unseen, way)
-        parts = [at_most(held, threshold).astype(np.uint8)[:, None] for threshold in self.thresholds]
-        if self.kind is Kind.BOOLEAN and self.categories:
-            parts.append((held == 1).astype(np.uint8)[:, None])
-        for part in parts:
-            part[missing] = 0
-        if self.missing:
-            parts.append(missing.astype(np.uint8)[:, None])
-        return np.hstack(parts)
-
-    def _written(self, threshold: int | float) -> str:
-        return threshold_text(threshold, self.kind, self.categories, self.zone)
+                unseen_values(self.name, raw, strange, unseen, "are answered no")
+        place = {category: at for at, category in enumerate(self.categories)}
+        answers = [
+            at_most(held, value) if relation == "<=" else np.isin(held, [place[each] for each in value or ()])
+            for _, relation, value in asked
+        ]
+        columns = [missing if asked[at][1] == "missing" else yes & ~missing for at, yes in enumerate(answers)]
+        return np.column_stack(columns).astype(np.uint8)
 
     @property
     def asked(self) -> tuple[Any, ...]:
@@ -124,30 +119,9 @@ class ColumnRecipe:
         return self.categories[1:] if complete else self.categories
 
     @property
-    def missing_name(self) -> str:
-        return f"({MISSING})" if MISSING in self.categories else MISSING
-
-    @property
     def _children(self) -> tuple[Any, ...]:
-        other = (f"({OTHER})" if OTHER in self.categories else OTHER,) if self.other else ()
-        return (*self.categories, *other, *((self.missing_name,) if self.missing else ()))
-
-    def _category_codes(self, raw: Values, unseen: str, way: str) -> Array:
-        found, missing = places(raw, self.categories), raw.missing
-        strange = (found < 0) & ~missing
-        if strange.any() and self.categories and not self.other:
-            unseen_values(self.name, raw, strange, unseen, way)
-        if not self.multiway:
-            if self.is_scale:
-                columns = [(found >= 0) & (found <= threshold) for threshold in self.thresholds]
-            else:
-                first = len(self.categories) - len(self.asked)
-                columns = [found == first + at for at in range(len(self.asked))]
-            return np.column_stack([*columns, missing] if self.missing else columns).astype(np.uint8)
-        usual = self.categories.index(self.usual) if self.usual in self.categories else 0
-        codes = np.where(strange, len(self.categories) if self.other else usual, found)
-        codes = np.where(missing, len(self._children) - 1 if self.missing else usual, codes)
-        return codes.astype(np.uint8)[:, None]
+        """The categories, and what the others and gaps are called."""
+        return (*self.categories, *names_of_rest(self.categories, self.other, self.missing))
 
 
 @attrs.frozen

@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 MOST_CATEGORIES = 256
 """Codes are bytes."""
 
-MISSING, OTHER = "missing", "other"
-"""The names of the last children; in brackets where a value is called so."""
-
 _FEW, _DIFFERENT = 10, 0.5
 """More texts than these, of which more than this share of the rows differ, name rows, not categories."""
 
@@ -140,11 +137,15 @@ def _column_of_categories(name: str, read: Values, listed: bool) -> Column:
         return Column(name, (False, True) if read.kind is Kind.BOOLEAN else (0, 1), False)
     chosen = choose_categories(name, read, MOST_CATEGORIES, all_differ=listed)
     gaps = read.gaps is not None
-    extra = (*((OTHER,) if chosen.other else ()), *((MISSING,) if gaps else ()))
-    names = tuple(f"({each})" if each in chosen.asked else each for each in extra)
-    categories = (*chosen.asked, *names)
+    categories = (*chosen.asked, *names_of_rest(chosen.asked, chosen.other, gaps))
     usual = len(chosen.asked) if chosen.other else chosen.usual
     return Column(name, categories, len(categories) > 2, None, gaps, None, chosen.other, usual)
+
+
+def names_of_rest(categories: Sequence[Any], other: bool, gaps: bool) -> list[str]:
+    """What the children of other values and of gaps are called; in brackets where a category is called so."""
+    rest = [name for name, wanted in (("other", other), ("missing", gaps)) if wanted]
+    return [f"({name})" if name in categories else name for name in rest]
 
 
 @attrs.frozen

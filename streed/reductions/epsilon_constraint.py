@@ -24,7 +24,7 @@ from streed.task import Task
 from streed.task.algebra import objective
 from streed.task.constrained import limited
 from streed.task.over_sums import BoundSums
-from streed.tree.predictions import count_branches, predict_rows
+from streed.tree.predictions import count_branches, predict_data
 
 
 @final
@@ -69,7 +69,7 @@ class TradeOff(Driver):
                     break
                 solution = last.solutions[0]
                 below = trade.gaps_of(solution.value)[0]
-                predicted, nodes = predict_rows(solution.root, problem.data.X), count_branches(solution.root)
+                predicted, nodes = predict_data(solution.root, problem.data), count_branches(solution.root)
                 check_limit(trade.gaps[0] <= below, problem, predicted, nodes)
                 solutions.append(solution)
         except KeyboardInterrupt:

@@ -39,20 +39,15 @@ __all__ = [
     "values",
 ]
 
-_HOMES = {
-    "LAWS": "streed.testing.laws",
-    "Counterexample": "streed.testing.report",
-    "Finding": "streed.testing.report",
-    "Law": "streed.testing.laws.law",
-    "Report": "streed.testing.report",
-    "check_separable": "streed.testing.separability",
-    "datasets": "streed.testing.strategies",
-    "find_violations": "streed.testing.separability",
-    "separability_suite": "streed.testing.suite",
-    "states": "streed.testing.strategies",
-    "trees": "streed.testing.strategies",
-    "values": "streed.testing.strategies",
+_FILES = {
+    "laws": "LAWS",
+    "laws.law": "Law",
+    "report": "Counterexample Finding Report",
+    "separability": "check_separable find_violations",
+    "strategies": "datasets states trees values",
+    "suite": "separability_suite",
 }
+_HOMES = {name: f"streed.testing.{file}" for file, names in _FILES.items() for name in names.split()}
 
 _NEEDED = ("hypothesis", "pytest")
 

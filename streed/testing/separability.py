@@ -16,7 +16,7 @@ from streed.testing.laws import LAWS
 from streed.testing.laws.agreement import DRIVERS, accepting
 from streed.testing.laws.law import Law
 from streed.testing.report import NOT_CHECKED, VIOLATED, Finding, Report
-from streed.testing.strategies import Tag, repeated, tagged, tagged_datasets, tagged_subsets
+from streed.testing.strategies import MAX_ROWS, Tag, repeated, tagged, tagged_datasets, tagged_subsets
 from streed.testing.trial import Trial, UnusableData
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def _source(
     data: Data, row_data: Mapping[str, SearchStrategy[Any]] | None, y: SearchStrategy[Any] | None, *, few_kinds: bool
 ) -> SearchStrategy[tuple[Dataset, list[Tag]]]:
     if data is None:
-        return tagged_datasets(y=y, row_data=row_data, few_kinds=few_kinds)
+        return tagged_datasets(MAX_ROWS, 2, y, True, True, row_data, few_kinds)
     if row_data is not None or y is not None:
         raise InputError("data", "given together with row_data or y", "put them into the data, or leave data out")
     if isinstance(data, Dataset):

@@ -46,29 +46,20 @@ def datasets(
     entry, such as `{"treated": st.booleans()}`. `few_kinds`: all have the same labels, and weights or three categories
     but not both, because the engine compiles the costs of a task for every kind of data.
     """
-    made = tagged_datasets(
-        max_rows=max_rows,
-        max_columns=max_columns,
-        y=y,
-        weights=weights,
-        multiway=multiway,
-        row_data=row_data,
-        few_kinds=few_kinds,
-    )
+    made = tagged_datasets(max_rows, max_columns, y, weights, multiway, row_data, few_kinds)
     return made.map(lambda found: found[0])
 
 
 @st.composite
 def tagged_datasets(
     draw: DrawFn,
-    *,
-    max_rows: int = MAX_ROWS,
-    max_columns: int = 2,
-    y: SearchStrategy[Any] | None = None,
-    weights: bool = True,
-    multiway: bool = True,
-    row_data: Mapping[str, SearchStrategy[Any]] | None = None,
-    few_kinds: bool = False,
+    max_rows: int,
+    max_columns: int,
+    y: SearchStrategy[Any] | None,
+    weights: bool,
+    multiway: bool,
+    row_data: Mapping[str, SearchStrategy[Any]] | None,
+    few_kinds: bool,
 ) -> tuple[Dataset, list[Tag]]:
     """The data of `datasets`, and a tag for every row.
 

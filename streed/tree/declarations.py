@@ -16,7 +16,8 @@ import numpy as np
 from streed.task import TOTAL, State, Task, Value, beside_sums, quick_sums, state_of
 from streed.task.algebra import objective
 from streed.task.contract import ContractCheck
-from streed.tree.nodes import Leaf, Node
+from streed.tree.evaluation import merged
+from streed.tree.nodes import Leaf, Node, Visit, fold, visits
 from streed.tree.rows import sides_in
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ def check_declarations(task: Task, data: Dataset, root: Node, sums: dict[str, Ar
     """
     told = objective(task)
     if told.superadditive or told.any_label or told.overrides("lower_bound") or told.overrides("worst_per_row"):
-        _Check(task, data, quick_sums(task, data) if sums is None else sums).visit(root, np.arange(data.n_rows), ())
+        check = _Check(task, data, quick_sums(task, data) if sums is None else sums)
+        fold(list(visits(root, functools.partial(sides_in, data), data.n_rows)), check.visit)
 
 
 @final
@@ -57,24 +59,16 @@ class _Check:
         sizes = (float(np.abs(each.astype(np.float64)).sum(axis=0).max(initial=0)) for each in sums.values())
         self.noise = _CANCELLED * max(sizes, default=0.0)
 
-    def visit(self, node: Node, rows: Array, path: tuple[int, ...]) -> tuple[Value, Value, Array] | None:
+    def visit(self, visit: Visit, parts: list[Any]) -> tuple[Value, Value, Array] | None:
         """(the tree's value, the best of a leaf, the rows) at a node and all below it, tried; None without rows."""
+        task, node, rows = self.task, visit.node, visit.rows
         if not len(rows):
             return None
-        task, parts = self.task, []
+        parts = [part for part in parts if part is not None]
         s = state_of(self.sums, rows, self.data, beside_sums(self.whole, self.data, rows))
-        if not isinstance(node, Leaf):
-            codes, below = sides_in(self.data, node, rows), (*path, node.column)
-            found = [self.visit(child, rows[codes == code], below) for code, child in enumerate(node.children)]
-            parts = [each for each in found if each is not None]
         costs = [task.leaf_cost(s, k) for k in range(self.n_labels)]
         least = functools.reduce(lambda a, b: b if task.better(b, a) else a, costs)
-        if isinstance(node, Leaf):
-            value = costs[node.label]
-        else:
-            value = functools.reduce(task.combine, [part[0] for part in parts])
-            price = task.branching_cost(s.rows, tuple(sorted(set(path))), node.column)
-            value = value if price is None else task.combine(value, price)
+        value = costs[node.label] if isinstance(node, Leaf) else merged(task, [p[0] for p in parts], s.rows, visit)
         if self.total and parts:
             self.check_parts(s, least, rows, parts)
         bound = task.lower_bound(s)

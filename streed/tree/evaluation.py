@@ -6,15 +6,13 @@
 from __future__ import annotations
 
 import functools
-import itertools
 from typing import TYPE_CHECKING, Any
 
 import attrs
-import numpy as np
 
 from streed.task import ExactSums, Limit, Task, Value, beside_sums, quick_sums, state_of
-from streed.tree.nodes import Branch, Leaf, Node
-from streed.tree.rows import sides_in
+from streed.tree.nodes import Branch, Leaf, Node, Visit, fold, visits
+from streed.tree.rows import TreeRows, sides_in
 from streed.tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -50,24 +48,40 @@ class Inspector:
 
         Raises InputError if the data lacks a column of the tree or has other categories in it.
         """
-        task = self._task
-        numbers = tree.apply(self._data)
-        order = np.argsort(numbers, kind="stable")
-        ends = np.searchsorted(numbers[order], np.arange(tree.n_leaves + 1)).tolist()
-        leaf_rows = [self._data.count(order[start:end]) for start, end in itertools.pairwise(ends)]
+        task, data = self._task, self._data
+        read = TreeRows.of(data, tree.columns, tree.n_columns, tree.recipe)
+        found = list(visits(tree.root, read.sides, data.n_rows))
+        sizes = tuple(data.count(visit.rows) for visit in found)
         costs: list[Value] = []
         broken: list[tuple[int, Limit]] = []
-        for number, leaf in enumerate(tree.leaves()):
-            if not leaf_rows[number]:
+        leaves = [(visit, size) for visit, size in zip(found, sizes, strict=True) if isinstance(visit.node, Leaf)]
+        for number, (visit, size) in enumerate(leaves):
+            label = visit.node.label  # type: ignore[union-attr]
+            if not size:
                 costs.append(0)
                 continue
-            own = order[ends[number] : ends[number + 1]]
-            state, cost = self._sums.state(own), task.exact_cost(self._data, own, leaf.label)
-            costs.append(task.leaf_cost(state, leaf.label) if cost is None else cost)
+            state, cost = self._sums.state(visit.rows), task.exact_cost(data, visit.rows, label)
+            costs.append(task.leaf_cost(state, label) if cost is None else cost)
             broken.extend((number, limit) for limit in task.limits if not limit.allows(state))
-        value, rows = _combined(tree.root, task, costs, leaf_rows)
-        shown = (task.objective_of(cost) if size else 0 for cost, size in zip(costs, leaf_rows, strict=True))
-        return Evaluation(value, rows, tuple(shown), tuple(leaf_rows), tuple(broken))
+        left = costs.copy()
+
+        def value(visit: Visit, parts: list[Any]) -> Any:
+            """The value at a node; None without rows, which have no part in any value."""
+            own = left.pop() if isinstance(visit.node, Leaf) else None
+            if not len(visit.rows):
+                return None
+            return own if isinstance(visit.node, Leaf) else merged(task, parts, data.count(visit.rows), visit)
+
+        shown = (task.objective_of(cost) if size else 0 for cost, (_, size) in zip(costs, leaves, strict=True))
+        leaf_rows = tuple(size for _, size in leaves)
+        return Evaluation(fold(found, value), sizes, tuple(shown), leaf_rows, tuple(broken))
+
+
+def merged(task: Task, parts: list[Any], rows: int, visit: Visit) -> Value:
+    """The value of a branching node: those of its children that have one, and what it costs itself, combined."""
+    value = functools.reduce(task.combine, [part for part in parts if part is not None])
+    cost = task.branching_cost(rows, tuple(sorted(set(visit.path))), visit.node.column)  # type: ignore[union-attr]
+    return value if cost is None else task.combine(value, cost)
 
 
 def evaluate(tree: Tree, task: Task, data: Dataset) -> Value:
@@ -94,62 +108,24 @@ def leaf_displays(
     if task.shows_labels:
         return None
     sums = quick_sums(task, data) if sums is None else sums
-    shown: list[Any] = []
-    stack: list[tuple[Node, Array, Array]] = [(tree.root, np.arange(data.n_rows), np.arange(data.n_rows))]
-    while stack:
-        node, rows, above = stack.pop()
-        if isinstance(node, Leaf):
-            seen = rows if len(rows) else above
-            shown.append(task.leaf_label(state_of(sums, seen, data, beside_sums(task, data, seen)), node.label))
-        else:
-            codes = sides_in(data, node, rows)
-            stack.extend((node.children[c], rows[codes == c], rows) for c in reversed(range(len(node.children))))
+    found = _visits(tree.root, data)
+    shown = []
+    for visit in found:
+        if isinstance(visit.node, Leaf):
+            seen = visit.rows if len(visit.rows) else found[visit.parent].rows
+            shown.append(task.leaf_label(state_of(sums, seen, data, beside_sums(task, data, seen)), visit.node.label))
     return tuple(shown)
 
 
 def count_rows(root: Node, data: Dataset) -> Node:
     """The nodes of a tree on `data` with their numbers of rows, each as often as its frequency says."""
-    if data.frequency is None:
-        return root
 
-    def counted(node: Node, rows: Array) -> Node:
-        if isinstance(node, Leaf):
-            return attrs.evolve(node, rows=data.count(rows))
-        codes = sides_in(data, node, rows)
-        children = tuple(counted(child, rows[codes == code]) for code, child in enumerate(node.children))
-        return attrs.evolve(node, children=children, rows=data.count(rows))
+    def counted(visit: Visit, children: list[Node]) -> Node:
+        node = attrs.evolve(visit.node, rows=data.count(visit.rows))
+        return attrs.evolve(node, children=tuple(children)) if isinstance(node, Branch) else node
 
-    return counted(root, np.arange(data.n_rows))
+    return root if data.frequency is None else fold(_visits(root, data), counted)
 
 
-def _combined(root: Node, task: Task, leaf_costs: list[Value], leaf_rows: list[int]) -> tuple[Value, tuple[int, ...]]:
-    """The tree's value from its leaves up, and the rows of every node, parents first."""
-    nodes: list[tuple[Node, int, tuple[int, ...]]] = []
-    stack: list[tuple[Node, int, tuple[int, ...]]] = [(root, -1, ())]
-    while stack:
-        node, parent, path = stack.pop()
-        place = len(nodes)
-        nodes.append((node, parent, path))
-        if isinstance(node, Branch):
-            stack.extend((child, place, (*path, node.column)) for child in reversed(node.children))
-    rows = [0] * len(nodes)
-    values: list[list[Value]] = [[] for _ in nodes]
-    number = len(leaf_rows)
-    for place in range(len(nodes) - 1, -1, -1):
-        node, parent, path = nodes[place]
-        if isinstance(node, Leaf):
-            number -= 1
-            rows[place] = leaf_rows[number]
-            value = leaf_costs[number]
-        elif not rows[place]:
-            value = 0
-        else:
-            # Children arrive last first; an empty child has no part in the value.
-            value = functools.reduce(task.combine, reversed(values[place]))
-            cost = task.branching_cost(rows[place], tuple(sorted(set(path))), node.column)
-            value = value if cost is None else task.combine(value, cost)
-        if parent >= 0:
-            rows[parent] += rows[place]
-            if rows[place]:
-                values[parent].append(value)
-    return value, tuple(rows)
+def _visits(root: Node, data: Dataset) -> list[Visit]:
+    return list(visits(root, functools.partial(sides_in, data), data.n_rows))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import attrs
 import numpy as np
@@ -89,23 +89,49 @@ def used_columns(root: Node) -> set[int]:
     return {node.column for node in walk(root) if isinstance(node, Branch)}
 
 
-def route(root: Node, sides: Callable[[Branch, Array], Array], n_rows: int) -> Array:
-    """(n_rows,) int64: the number of each row's leaf.
+class Visit(NamedTuple):
+    """A node with the rows that reach it, by number, the columns asked above it, and its parent's place or -1."""
+
+    node: Node
+    rows: Array
+    path: tuple[int, ...]
+    parent: int
+
+
+def visits(root: Node, sides: Callable[[Branch, Array], Array], n_rows: int) -> Iterator[Visit]:
+    """Every node with its rows, parents first and children left to right.
 
     `sides(branch, rows)` gives the child (m,) that each of the rows (m,), given by number, goes to.
     """
-    numbers = np.zeros(n_rows, dtype=np.int64)
-    stack = [(root, np.arange(n_rows))]
-    number = 0
+    stack, place = [Visit(root, np.arange(n_rows), (), -1)], 0
     while stack:
-        node, rows = stack.pop()
-        if isinstance(node, Leaf):
-            numbers[rows] = number
-            number += 1
-        else:
-            here = sides(node, rows)
-            parts = [(child, rows[here == code]) for code, child in enumerate(node.children)]
+        visit = stack.pop()
+        yield visit
+        node = visit.node
+        if isinstance(node, Branch):
+            here, path = sides(node, visit.rows), (*visit.path, node.column)
+            parts = [Visit(each, visit.rows[here == code], path, place) for code, each in enumerate(node.children)]
             stack.extend(reversed(parts))
+        place += 1
+
+
+def fold(found: list[Visit], make: Callable[[Visit, list[Any]], Any]) -> Any:
+    """What `make` makes of the root, as of every node of what it made of the children; `found` is all of `visits`."""
+    below: list[list[Any]] = [[] for _ in found]
+    made = None
+    for place in range(len(found) - 1, -1, -1):
+        made = make(found[place], below[place][::-1])
+        if place:
+            below[found[place].parent].append(made)
+    return made
+
+
+def route(root: Node, sides: Callable[[Branch, Array], Array], n_rows: int) -> Array:
+    """(n_rows,) int64: the number of each row's leaf; `sides` as in `visits`."""
+    numbers = np.zeros(n_rows, dtype=np.int64)
+    leaves = (visit for visit in visits(root, sides, n_rows) if isinstance(visit.node, Leaf))
+    for number, visit in enumerate(leaves):
+        numbers[visit.rows] = number
     return numbers
 
 

@@ -11,13 +11,6 @@ from streed.tree.nodes import Array, Branch, Leaf, Node, route, walk
 from streed.tree.rows import sides_in
 
 
-def predict_rows(root: Node, codes: Array) -> Array:
-    """(n,) int64: the number of the label that the tree gives each row of `codes` (n, p); no column is ordered."""
-    labels = np.array([node.label for node in walk(root) if isinstance(node, Leaf)])
-    predicted: Array = labels[route(root, lambda node, rows: codes[rows, node.column], len(codes))]
-    return predicted
-
-
 def predict_data(root: Node, data: Dataset) -> Array:
     """(n,) int64: the number of the label that the tree gives each row of the data that it was grown on."""
     labels = np.array([node.label for node in walk(root) if isinstance(node, Leaf)])

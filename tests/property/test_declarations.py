@@ -1,26 +1,19 @@
 """What shipped tasks declare for the bounds holds whatever rows weigh: less than one, nothing, or billions.
 
-Data are drawn by a fixed seed. The law of each declaration is that of `streed.Task`.
+Data are drawn by a fixed seed.
 """
 
 from __future__ import annotations
 
-import functools
-import itertools
 import zlib
 from collections.abc import Iterator
-from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
 
 from streed.data import Dataset
-from streed.exact import exact_number
-from streed.reference import Evaluation
-from streed.reference.definition import OptimizationTask, S
-from streed.reference.recursion import Recursion
-from streed.task import TOTAL, Task
+from streed.reference import every_tree
+from streed.task import Task
 from streed.tasks import (
     AbsoluteError,
     Accuracy,
@@ -46,8 +39,9 @@ from streed.tasks import (
     WorstLeaf,
 )
 from streed.tasks.cost_tables import CostTable, TestCost
+from streed.tree.declarations import check_declarations
 
-DATA_SETS = 40
+DATA_SETS = 16
 
 KINDS = (
     (0.25, 1),
@@ -90,8 +84,6 @@ TASKS: list[Task] = [
     PessimisticError(0.001) + 0.5 * Entropy(),
 ]
 
-every_task = pytest.mark.parametrize("task", TASKS, ids=repr)
-
 
 def data_sets(task: Task) -> Iterator[Dataset]:
     """Small data that the task accepts."""
@@ -118,73 +110,11 @@ def data_sets(task: Task) -> Iterator[Dataset]:
         )
 
 
-def cases(task: Task) -> Iterator[Evaluation]:
+@pytest.mark.parametrize("task", TASKS, ids=repr)
+def test_no_tree_refutes_what_shipped_tasks_declare(task: Task) -> None:
     for data in data_sets(task):
         if isinstance(task, CostSensitive) and data.n_classes < 3:
             continue
-        yield Evaluation(task, data)
-
-
-def subsets(n: int) -> Iterator[list[int]]:
-    for size in range(1, n + 1):
-        yield from map(list, itertools.combinations(range(n), size))
-
-
-def slack(*values: Any) -> Fraction:
-    """What rounding may make of numbers of this size."""
-    return Fraction(max(abs(float(value)) for value in values)) / 10**9 + Fraction(1, 10**12)
-
-
-def cancelled(data: Dataset) -> Fraction:
-    """What is left of a small difference of two sums over all rows."""
-    return Fraction(data.n_rows if data.weights is None else float(data.weights.sum())) / 2**48
-
-
-def least(evaluation: Evaluation, rows: list[int]) -> Any:
-    state = evaluation.state(rows)
-    return min(evaluation.task.leaf_cost(state, k) for k in range(len(evaluation.labels)))
-
-
-@every_task
-def test_no_tree_at_any_state_is_better_than_the_lower_bound(task: Task) -> None:
-    for evaluation in cases(task):
-        data = evaluation.data
-        recursion = Recursion(OptimizationTask(task, data))
-        for rows in subsets(data.n_rows):
-            bound = evaluation.task.lower_bound(evaluation.state(rows))
-            if bound is None:
-                continue
-            (best,) = recursion.T(S(sum(1 << row for row in rows), ()), None, None)
-            assert bound <= best.value + slack(best.value), (rows, data.weights)
-
-
-@every_task
-def test_a_row_more_costs_between_nothing_and_its_worst(task: Task) -> None:
-    for evaluation in cases(task):
-        data = evaluation.data
-        worst = evaluation.task.worst_per_row(data)
-        if worst is None:
-            continue
-        for rows in subsets(data.n_rows):
-            before = least(evaluation, rows)
-            for row in set(range(data.n_rows)) - set(rows):
-                after = least(evaluation, sorted([*rows, row]))
-                weight = 1 if data.weights is None else exact_number(data.weights[row].item())
-                rounding = slack(before, after) + cancelled(data)
-                assert before <= after + rounding, (rows, row, data.weights)
-                assert after <= before + Fraction(float(worst[row])) * weight + rounding, (rows, row, data.weights)
-
-
-@every_task
-def test_declared_superadditivity_and_worsening(task: Task) -> None:
-    for evaluation in cases(task):
-        bound = evaluation.task
-        for rows in subsets(evaluation.data.n_rows):
-            for part in subsets(len(rows) - 1):
-                inside = [rows[place] for place in part]
-                parts = [least(evaluation, side) for side in (inside, [row for row in rows if row not in inside])]
-                together = functools.reduce(bound.combine, parts)
-                if bound.superadditive and bound.order == TOTAL:
-                    assert least(evaluation, rows) >= together - slack(*parts), (rows, inside)
-                if bound.worsening:
-                    assert together >= max(parts) - slack(*parts), (rows, inside)
+        bound = task.bind(data)
+        for root in every_tree(bound, data, max_depth=1):
+            check_declarations(bound, data, root)

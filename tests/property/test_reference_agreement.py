@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from typing import Any
 
-import attrs
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -30,7 +29,7 @@ def seeded() -> st.SearchStrategy[random.Random]:
     return st.integers(0, 2**64 - 1).map(random.Random)
 
 
-def data_set(draw: random.Random, most_rows: int = 8, *, weighted: bool = True) -> Dataset:
+def data_set(draw: random.Random, most_rows: int = 8) -> Dataset:
     """A tiny data set; duplicate and contradictory rows are common among so few different ones."""
     n_classes = draw.choice((2, 2, 3, 4, 5))
     n_columns = draw.choice((1, 2, 3, 3, 3) if n_classes == 2 else (0, 1, 2, 2, 2))
@@ -39,7 +38,7 @@ def data_set(draw: random.Random, most_rows: int = 8, *, weighted: bool = True) 
     X = [[draw.randrange(width) for width in widths] for _ in range(n_rows)]
     y = [draw.randrange(n_classes) if draw.random() < 0.2 else sum(row) % n_classes for row in X]
     weights: list[float] | None = None
-    if weighted and draw.random() < 0.4:
+    if draw.random() < 0.4:
         weights = [draw.choice((0, 1, 2, 5, 0.5, 0.1, 0.3, 1.25)) for _ in range(n_rows)]
         weights[0] = weights[0] or 1
     categorical = [column for column, width in enumerate(widths) if width > 2]
@@ -84,19 +83,6 @@ def test_recursion_finds_what_trying_every_tree_finds(draw: random.Random) -> No
     for value, tree in front:
         assert evaluation.cost(tree) == value
         assert evaluation.broken_limits(tree, **limits) == []
-
-
-@given(seeded())
-def test_a_weight_counts_a_row_that_often(draw: random.Random) -> None:
-    data = data_set(draw, weighted=False)
-    times = [draw.randint(1, 3) for _ in range(data.n_rows)]
-    task = draw.choice((shipped_task(draw, data), ErrorsByClass(), WorstLeaf()))
-    max_depth = draw.choice((None, 1, 2))
-    weighted = attrs.evolve(data, weights=np.array(times))
-    repeated = data.subset(np.repeat(np.arange(data.n_rows), times))
-    first = optimal_front(task, weighted, max_depth=max_depth)
-    second = optimal_front(task, repeated, max_depth=max_depth)
-    assert sorted(value for value, _ in first) == sorted(value for value, _ in second)
 
 
 @given(seeded())

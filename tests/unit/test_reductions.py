@@ -30,7 +30,7 @@ from streed.tasks import (
     Splits,
     WeightedAccuracy,
 )
-from streed.tree.predictions import predict_rows
+from streed.tree.predictions import predict_data
 from tests.searches import CHOSEN
 from tests.unit.refusal import refused
 
@@ -113,7 +113,7 @@ def test_no_gap_between_groups_of_coprime_sizes_leaves_one_label(sizes: tuple[in
     task = Accuracy().subject_to(DemographicParity() <= 0)
     result = streed.solve(task, X, y, max_depth=2, sensitive_features=groups)
     predictions = [
-        predict_rows(root, X.astype(np.uint8)) for root in every_tree(Accuracy(), Dataset.make(X, y), max_depth=2)
+        predict_data(root, Dataset.make(X, y)) for root in every_tree(Accuracy(), Dataset.make(X, y), max_depth=2)
     ]
     fair = [p for p in predictions if p[groups == 0].sum() * sizes[1] == p[groups == 1].sum() * sizes[0]]
     assert result.value == min(int((p != y).sum()) for p in fair)

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 from streed.exact import exact_number
 from streed.task import TOTAL
 from streed.testing.cases import Violation, close, show
-from streed.testing.laws.law import Law
+from streed.testing.laws.law import law
 
 if TYPE_CHECKING:
     from streed.testing.cases import Case
 
 
+@law("subtract is a bound", "STreeD, Appendix B", unconcerned="subtract gives no bounds")
 def _check_subtract(case: Case) -> bool:
+    """if combine(x, b) is better than a, then x is better than subtract(a, b)."""
     sides = case.sides(2)
     if sides is None:
         return False
@@ -40,7 +42,9 @@ def _check_subtract(case: Case) -> bool:
     return concerned
 
 
+@law("lower bound is admissible", "STreeD, Eq. 47", unconcerned="lower_bound gives no bounds")
 def _check_lower_bound(case: Case) -> bool:
+    """no tree at a state is better than lower_bound of that state."""
     rows = case.rows()
     s = case.state(rows)
     bound = case.task.lower_bound(s)
@@ -59,7 +63,9 @@ def _check_lower_bound(case: Case) -> bool:
     return True
 
 
+@law("worst cost per row holds", "STreeD, Eq. 49", unconcerned="worst_per_row gives no bounds")
 def _check_worst_per_row(case: Case) -> bool:
+    """one row more makes the best leaf dearer by at most worst_per_row, and never cheaper."""
     worst = case.task.worst_per_row(case.data)
     sides = case.sides(2)
     if worst is None or sides is None:
@@ -87,7 +93,9 @@ def _check_worst_per_row(case: Case) -> bool:
     return True
 
 
+@law("superadditive holds", "contract: superadditive", unconcerned="superadditive is not declared")
 def _check_superadditive(case: Case) -> bool:
+    """a state costs as a leaf at least what its parts cost as leaves together."""
     sides = case.sides(2)
     if not case.task.superadditive or case.task.order != TOTAL or sides is None:
         return False
@@ -106,32 +114,8 @@ def _check_superadditive(case: Case) -> bool:
 
 
 LAWS = (
-    Law(
-        "subtract is a bound",
-        "STreeD, Appendix B",
-        "if combine(x, b) is better than a, then x is better than subtract(a, b).",
-        _check_subtract,
-        unconcerned="subtract gives no bounds",
-    ),
-    Law(
-        "lower bound is admissible",
-        "STreeD, Eq. 47",
-        "no tree at a state is better than lower_bound of that state.",
-        _check_lower_bound,
-        unconcerned="lower_bound gives no bounds",
-    ),
-    Law(
-        "worst cost per row holds",
-        "STreeD, Eq. 49",
-        "one row more makes the best leaf dearer by at most worst_per_row, and never cheaper.",
-        _check_worst_per_row,
-        unconcerned="worst_per_row gives no bounds",
-    ),
-    Law(
-        "superadditive holds",
-        "contract: superadditive",
-        "a state costs as a leaf at least what its parts cost as leaves together.",
-        _check_superadditive,
-        unconcerned="superadditive is not declared",
-    ),
+    _check_subtract,
+    _check_lower_bound,
+    _check_worst_per_row,
+    _check_superadditive,
 )

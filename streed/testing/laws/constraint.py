@@ -6,7 +6,7 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 from streed.testing.cases import Reached, Violation, show
-from streed.testing.laws.law import Law
+from streed.testing.laws.law import law
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +30,9 @@ def _infeasible_parts(case: Case) -> Iterator[tuple[Reached, Reached, str, Value
             yield a, c, "combine(c, a)", combine(c.value, a.value)
 
 
+@law("combine is worsening under a limit", "STreeD, Def. A.2 and Prop. A.3", unconcerned=_ALWAYS_FEASIBLE)
 def _check_worsening(case: Case) -> bool:
+    """where values are limited, a value that breaks the limit does not become a better one that keeps it."""
     concerned = False
     for a, c, words, whole in _infeasible_parts(case):
         concerned = True
@@ -45,7 +47,9 @@ def _check_worsening(case: Case) -> bool:
     return concerned
 
 
+@law("worsening holds", "STreeD, Def. A.2", unconcerned="worsening is not declared")
 def _check_declared_worsening(case: Case) -> bool:
+    """where worsening is declared, no value becomes better by being combined."""
     sides = case.sides(2)
     if sides is None or not getattr(case.task, "worsening", False):
         return False
@@ -66,7 +70,9 @@ def _check_declared_worsening(case: Case) -> bool:
     return True
 
 
+@law("constraint is anti-monotone", "STreeD, Def. 4.5", unconcerned=_ALWAYS_FEASIBLE)
 def _check_anti_monotone(case: Case) -> bool:
+    """if a subtree is infeasible, so is every tree that contains it."""
     concerned = False
     for a, c, words, whole in _infeasible_parts(case):
         concerned = True
@@ -81,7 +87,9 @@ def _check_anti_monotone(case: Case) -> bool:
     return concerned
 
 
+@law("limits are on states", "STreeD, Def. 4.5", unconcerned="the task has no limits")
 def _check_limits(case: Case) -> bool:
+    """a limit depends on the leaf's state alone, and its support says what it allows."""
     for limit in case.task.limits:
         rows = case.rows()
         answers: list[Any] = [limit.allows(case.state(rows)) for _ in range(2)]
@@ -102,32 +110,8 @@ def _check_limits(case: Case) -> bool:
 
 
 LAWS = (
-    Law(
-        "combine is worsening under a limit",
-        "STreeD, Def. A.2 and Prop. A.3",
-        "where values are limited, a value that breaks the limit does not become a better one that keeps it.",
-        _check_worsening,
-        unconcerned=_ALWAYS_FEASIBLE,
-    ),
-    Law(
-        "worsening holds",
-        "STreeD, Def. A.2",
-        "where worsening is declared, no value becomes better by being combined.",
-        _check_declared_worsening,
-        unconcerned="worsening is not declared",
-    ),
-    Law(
-        "constraint is anti-monotone",
-        "STreeD, Def. 4.5",
-        "if a subtree is infeasible, so is every tree that contains it.",
-        _check_anti_monotone,
-        unconcerned=_ALWAYS_FEASIBLE,
-    ),
-    Law(
-        "limits are on states",
-        "STreeD, Def. 4.5",
-        "a limit depends on the leaf's state alone, and its support says what it allows.",
-        _check_limits,
-        unconcerned="the task has no limits",
-    ),
+    _check_worsening,
+    _check_declared_worsening,
+    _check_anti_monotone,
+    _check_limits,
 )

@@ -12,7 +12,7 @@ from streed.reference import Evaluation
 from streed.task import TOTAL, Totals
 from streed.task.constrained import objective
 from streed.testing.cases import Violation, close, show
-from streed.testing.laws.law import Law
+from streed.testing.laws.law import law
 
 if TYPE_CHECKING:
     from streed.testing.cases import Case
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 _MOST_VALUES = 10
 
 
+@law("any label costs the same", "contract: any_label", unconcerned="any_label is not declared")
 def _check_any_label(case: Case) -> bool:
+    """where any_label is declared, leaf_cost is the same for every label."""
     if not case.task.any_label:
         return False
     rows = case.rows()
@@ -36,7 +38,9 @@ def _check_any_label(case: Case) -> bool:
     return True
 
 
+@law("prices are the costs", "contract: priced", unconcerned="the task is not priced")
 def _check_priced(case: Case) -> bool:
+    """leaves cost what those of priced(data).costs do, branching nodes what its prices say."""
     task = objective(case.task)
     priced = task.priced(case.data)
     if priced is None:
@@ -65,7 +69,9 @@ def _check_priced(case: Case) -> bool:
     return True
 
 
+@law("score keeps the order", "contract: score", unconcerned="of a front, the score chooses freely")
 def _check_score(case: Case) -> bool:
+    """of two values the better one has no worse score: no smaller one if larger is better, else no larger one."""
     if case.task.order != TOTAL:
         return False
     totals = Totals(case.given, case.data)
@@ -88,25 +94,7 @@ def _check_score(case: Case) -> bool:
 
 
 LAWS = (
-    Law(
-        "any label costs the same",
-        "contract: any_label",
-        "where any_label is declared, leaf_cost is the same for every label.",
-        _check_any_label,
-        unconcerned="any_label is not declared",
-    ),
-    Law(
-        "prices are the costs",
-        "contract: priced",
-        "leaves cost what those of priced(data).costs do, branching nodes what its prices say.",
-        _check_priced,
-        unconcerned="the task is not priced",
-    ),
-    Law(
-        "score keeps the order",
-        "contract: score",
-        "of two values the better one has no worse score: no smaller one if larger is better, else no larger one.",
-        _check_score,
-        unconcerned="of a front, the score chooses freely",
-    ),
+    _check_any_label,
+    _check_priced,
+    _check_score,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -33,3 +33,8 @@ class Law:
     """Whether it compiles."""
     after_all: bool = False
     """Whether it follows from the others, and is tried only on tasks that keep those."""
+
+
+def law(name: str, source: str, **given: Any) -> Callable[[Callable[[Case], bool]], Law]:
+    """The law that a function checks, which says what its docstring does."""
+    return lambda check: Law(name, source, check.__doc__ or "", check, **given)

@@ -6,7 +6,7 @@ import itertools
 
 from streed.task import COMPONENTWISE, PARTIAL, TOTAL, Task
 from streed.testing.cases import Case, Reached, Violation, close, distinct, show
-from streed.testing.laws.law import Law
+from streed.testing.laws.law import law
 
 _MOST_VALUES = 24
 """Of which all triples are tried."""
@@ -26,7 +26,9 @@ def _named(*values: Reached) -> list[tuple[str, str]]:
     return [(name, str(value)) for name, value in zip("abc", values, strict=False)]
 
 
+@law("better is a strict order", "STreeD, Def. 4.1 (>)")
 def _check_strict(case: Case) -> bool:
+    """nothing is better than itself, no two values are better than each other, and better is transitive."""
     found = _values(case)
     better = {(x, y): bool(case.task.better(x.value, y.value)) for x in found for y in found}
     for a in found:
@@ -55,7 +57,9 @@ def _check_strict(case: Case) -> bool:
     return True
 
 
+@law("better is the declared order", "contract: order", unconcerned="the order is another one")
 def _check_agreement(case: Case) -> bool:
+    """values of the componentwise order are compared entry by entry."""
     if case.task.order != COMPONENTWISE:
         return False
     for a, b in itertools.permutations(_values(case), 2):
@@ -69,7 +73,9 @@ def _check_agreement(case: Case) -> bool:
     return True
 
 
+@law("combine preserves order", "STreeD, Def. 4.4")
 def _check_preservation(case: Case) -> bool:
+    """if a is better than b at the same state, then a combined with c is no worse than b combined with c."""
     sides = case.sides(2)
     if sides is None:
         return False
@@ -118,7 +124,13 @@ def _compare_combined(case: Case, a: Reached, b: Reached, c: Reached, *, better:
             )
 
 
+@law(
+    "combine is associative",
+    "contract: combine",
+    unconcerned="partial orders combine as the tree has them",
+)
 def _check_associative(case: Case) -> bool:
+    """combine(combine(a, b), c) and combine(a, combine(b, c)) are equally good."""
     if case.task.order == PARTIAL:
         return False  # such values are combined as the tree has them, in no other grouping
     sides = case.sides(3)
@@ -146,7 +158,9 @@ def _check_associative(case: Case) -> bool:
     return True
 
 
+@law("combine is commutative", "contract: subtract", unconcerned="subtract gives no bounds")
 def _check_commutative(case: Case) -> bool:
+    """where subtract gives bounds, combine(a, b) and combine(b, a) are equally good."""
     sides = case.sides(2)
     if sides is None:
         return False
@@ -167,37 +181,9 @@ def _check_commutative(case: Case) -> bool:
 
 
 LAWS = (
-    Law(
-        "better is a strict order",
-        "STreeD, Def. 4.1 (>)",
-        "nothing is better than itself, no two values are better than each other, and better is transitive.",
-        _check_strict,
-    ),
-    Law(
-        "better is the declared order",
-        "contract: order",
-        "values of the componentwise order are compared entry by entry.",
-        _check_agreement,
-        unconcerned="the order is another one",
-    ),
-    Law(
-        "combine preserves order",
-        "STreeD, Def. 4.4",
-        "if a is better than b at the same state, then a combined with c is no worse than b combined with c.",
-        _check_preservation,
-    ),
-    Law(
-        "combine is associative",
-        "contract: combine",
-        "combine(combine(a, b), c) and combine(a, combine(b, c)) are equally good.",
-        _check_associative,
-        unconcerned="values of a partial order are combined as the tree has them",
-    ),
-    Law(
-        "combine is commutative",
-        "contract: subtract",
-        "where subtract gives bounds, combine(a, b) and combine(b, a) are equally good.",
-        _check_commutative,
-        unconcerned="subtract gives no bounds",
-    ),
+    _check_strict,
+    _check_agreement,
+    _check_preservation,
+    _check_associative,
+    _check_commutative,
 )

@@ -13,7 +13,7 @@ import attrs
 from hypothesis import strategies as st
 
 from streed.testing.cases import Violation, show, show_state
-from streed.testing.laws.law import Law
+from streed.testing.laws.law import law
 
 if TYPE_CHECKING:
     from streed.testing.cases import Case
@@ -67,18 +67,24 @@ def _ask_twice(case: Case, question: Question, first: Question, second: Question
     raise Violation("the same question has two answers", *facts)
 
 
+@law("leaf cost is Markovian", "STreeD, Prop. 4.3")
 def _check_leaf_cost(case: Case) -> bool:
+    """leaf_cost(s, k) depends on the sums in s and on k alone, not on other leaves or on what was asked before."""
     question = _leaf(case)
     pool = [question, _leaf(case), _leaf(case)]
     first, second = (case.draw(st.sampled_from(pool)) for _ in range(2))
     return _ask_twice(case, question, first, second)
 
 
+@law("leaf cost ignores depth", "STreeD, Prop. 4.3")
 def _check_depth(case: Case) -> bool:
+    """leaf_cost(s, k) is the same wherever the leaf stands; only branching_cost may depend on the path."""
     return _ask_twice(case, _leaf(case), _branching(case), _branching(case))
 
 
+@law("branching cost is Markovian", "STreeD, Prop. 4.3", unconcerned="branching costs nothing")
 def _check_branching_cost(case: Case) -> bool:
+    """branching_cost depends on its three arguments alone."""
     question = _branching(case)
     if question.ask() is None:
         return False
@@ -87,7 +93,9 @@ def _check_branching_cost(case: Case) -> bool:
     return _ask_twice(case, question, first, second)
 
 
+@law("operators are functions", "STreeD, Def. 4.1")
 def _check_operators(case: Case) -> bool:
+    """combine, better, subtract and feasible depend on their arguments alone."""
     question = _operator(case)
     pool = [question, _operator(case), _leaf(case)]
     first, second = (case.draw(st.sampled_from(pool)) for _ in range(2))
@@ -95,29 +103,8 @@ def _check_operators(case: Case) -> bool:
 
 
 LAWS = (
-    Law(
-        "leaf cost is Markovian",
-        "STreeD, Prop. 4.3",
-        "leaf_cost(s, k) depends on the sums in s and on k alone, not on other leaves or on what was asked before.",
-        _check_leaf_cost,
-    ),
-    Law(
-        "leaf cost ignores depth",
-        "STreeD, Prop. 4.3",
-        "leaf_cost(s, k) is the same wherever the leaf stands; only branching_cost may depend on the path.",
-        _check_depth,
-    ),
-    Law(
-        "branching cost is Markovian",
-        "STreeD, Prop. 4.3",
-        "branching_cost depends on its three arguments alone.",
-        _check_branching_cost,
-        unconcerned="branching costs nothing",
-    ),
-    Law(
-        "operators are functions",
-        "STreeD, Def. 4.1",
-        "combine, better, subtract and feasible depend on their arguments alone.",
-        _check_operators,
-    ),
+    _check_leaf_cost,
+    _check_depth,
+    _check_branching_cost,
+    _check_operators,
 )

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from streed.testing.cases import Violation, close, show
-from streed.testing.laws.law import Law
+from streed.testing.laws.law import law
 
 if TYPE_CHECKING:
     from streed.testing.cases import Case
 
 
+@law("statistics are additive", "STreeD, Def. 4.1 (t) and Def. B.2")
 def _check_additive(case: Case) -> bool:
+    """a row contributes to a sum what it contributes in every subtree: a statistic of a row depends on that row."""
     whole = case.task.statistics(case.data)
     sides = case.sides(2)
     for rows in [case.everything] if sides is None else sides:
@@ -52,11 +54,4 @@ def _plain(entry: Any) -> Any:
     return tuple(np.ravel(entry).tolist()) if np.ndim(entry) else np.asarray(entry).item()
 
 
-LAWS = (
-    Law(
-        "statistics are additive",
-        "STreeD, Def. 4.1 (t) and Def. B.2",
-        "a row contributes to a sum what it contributes in every subtree: a statistic of a row depends on that row.",
-        _check_additive,
-    ),
-)
+LAWS = (_check_additive,)

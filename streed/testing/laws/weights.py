@@ -17,7 +17,7 @@ from streed.errors import InputError
 from streed.reference import Evaluation
 from streed.task import Totals
 from streed.testing.cases import Violation, close, show
-from streed.testing.laws.law import Law
+from streed.testing.laws.law import law
 from streed.tree import Leaf
 
 if TYPE_CHECKING:
@@ -34,7 +34,9 @@ _PARTS = (1, 2, 4, 5)
 _FREQUENCIES = (1, 2, 3, 7)
 
 
+@law("weights are copies", "contract: statistics", effort=0.6)
 def _check_weights(case: Case) -> bool:
+    """a row of weight w counts as w equal rows, in parts too."""
     n = case.data.n_rows
     weights = np.array([case.draw(st.sampled_from(_WEIGHTS)) for _ in range(n)], np.float64)
     parts = np.array([case.draw(st.sampled_from(_PARTS)) for _ in range(n)])
@@ -53,7 +55,9 @@ def _check_weights(case: Case) -> bool:
     return _compare(case, one, other, rows, np.flatnonzero(np.isin(origin, rows)).tolist(), words, limits=False)
 
 
+@law("frequencies are copies", "contract: Dataset.frequency", effort=0.6)
 def _check_frequencies(case: Case) -> bool:
+    """a row of frequency f counts as f equal rows."""
     data = case.data
     copies = np.array([case.draw(st.sampled_from(_FREQUENCIES)) for _ in range(data.n_rows)])
     each = data.weights if data.frequency is None else data.sample_weight
@@ -136,18 +140,6 @@ def _text(value: Any) -> str:
 
 
 LAWS = (
-    Law(
-        "weights are copies",
-        "contract: statistics",
-        "a row of weight w counts as w equal rows, in parts too.",
-        _check_weights,
-        effort=0.6,
-    ),
-    Law(
-        "frequencies are copies",
-        "contract: Dataset.frequency",
-        "a row of frequency f counts as f equal rows.",
-        _check_frequencies,
-        effort=0.6,
-    ),
+    _check_weights,
+    _check_frequencies,
 )
