@@ -20,6 +20,7 @@ from streed.tasks.cost_tables import CostTable, TestCost
 from streed.tasks import *
 draw = np.random.default_rng(0)
 X, y = draw.integers(0, 2, (60, 7)), draw.integers(0, 2, 60)
+three = y + X[:, 0]
 """
 
 _FIRST = (
@@ -31,12 +32,15 @@ _FIRST = (
 _THEN = (
     "streed.solve(Accuracy().subject_to(DemographicParity() <= 0.01), X, y, max_depth=3, sensitive_features=X[:, 0])",
     "streed.solve(SparseAccuracy(0.01), X, y); streed.solve(Accuracy(), X, draw.integers(0, 3, 60), max_depth=4)",
+    "for most in (0, 999, 10**12): streed.solve(SparseAccuracy(0.01), X, three, sample_weight=1 + y * most)",
+    "streed.solve(MonotoneErrors([0]), X, y, max_depth=1)",
     "streed.solve(ClassErrors(), X, y, max_depth=3); streed.solve(F1(), X, y, max_depth=3)",
     "streed.solve(Gini(), X, y, max_depth=4); streed.solve(SquaredError(), X, draw.random(60), max_depth=4)",
     "streed.solve(CostSensitive(CostTable.of([[0, 2], [10, 0]], [TestCost('x0', 0.5)])), X, y, max_depth=3)",
-    "streed.solve(InstanceCosts(), X, costs=draw.integers(0, 10**6, (60, 3)), max_depth=4)",
+    "for most in (10**6, 10**12): streed.solve(InstanceCosts(), X, costs=draw.integers(0, most, (60, 3)), max_depth=4)",
 )
-"""Lists, searches of any depth, several labels, fronts, generated kernels, test costs, sums of rows: longest first."""
+"""Lists, searches of any depth, of labels and weights, monotone trees, fronts, generated kernels, test costs, sums of
+rows: longest first."""
 
 
 def compile_ahead() -> None:

@@ -26,12 +26,11 @@ WIDE: list[tuple[int, int, Any]] = [
     (64, 33, 2),
     (65, 63, 2),
     (33, 64, 2),
-    (129, 65, 2),
-    (40, 96, 2),
-    (30, 130, 2),
+    (50, 65, 2),
+    (24, 130, 2),
 ]
 DEEP: list[tuple[int, int, Any]] = [(127, 12, 3), (300, 8, 3), (60, 13, 3), (200, 7, 4), (60, 5, 5), (120, 7, None)]
-LONG = [(16_500, 8, 2), (32_770, 3, 2), (65_537, 2, 2), (90_001, 2, 2)]
+LONG = [(16_500, 8, 2), (32_770, 3, 2), (90_001, 2, 2)]
 """(rows, columns, depth): around vectors of columns, of many nodes, and around what 16 bits count."""
 
 
@@ -47,7 +46,7 @@ def wrong(size: Size, number: int, **options: Any) -> tuple[str, ...]:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("shape", WIDE + DEEP, ids=str)
 def test_sizes_around_vectors_and_deep_trees(shape: tuple[int, int, Any]) -> None:
-    assert [found for number in range(8) if (found := wrong(Size("edge", *shape), number))] == []
+    assert [found for number in range(5) if (found := wrong(Size("edge", *shape), number))] == []
 
 
 LIMITS: list[tuple[Any, Any]] = [(4, None), (5, None), (None, None), (None, 4), (4, 5), (3, None), (3, 4)]
@@ -58,7 +57,7 @@ LIMITS: list[tuple[Any, Any]] = [(4, None), (5, None), (None, None), (None, 4), 
 def test_nodes_that_cost_about_as_much_as_they_save(labels: int, limits: tuple[Any, Any]) -> None:
     """Where a bound that says one too much gives another value."""
     rng = np.random.default_rng(labels)
-    for _ in range(25):
+    for _ in range(16):
         rows, columns = int(rng.integers(12, 45)), int(rng.integers(4, 7))
         X = (rng.random((rows, columns)) < rng.uniform(0.2, 0.8, columns)).astype(np.uint8)
         rule = X.astype(int) @ rng.integers(0, labels, columns) % labels
@@ -73,7 +72,7 @@ def test_nodes_that_cost_about_as_much_as_they_save(labels: int, limits: tuple[A
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("shape", LONG, ids=str)
 def test_more_rows_than_16_bits_count(shape: tuple[int, int, int]) -> None:
-    assert [found for number in range(4) if (found := wrong(Size("large", *shape), number))] == []
+    assert [found for number in range(2) if (found := wrong(Size("large", *shape), number))] == []
 
 
 @pytest.mark.parametrize("limit", [2**15 - 2, 2**30, 2**60])

@@ -75,6 +75,7 @@ def test_the_best_of_nearly_equal_trees(kind: int, depth: int, seed: int) -> Non
         assert result.stats["closed"] == NEAR_OPTIMAL
 
 
+@pytest.mark.compiles
 @pytest.mark.parametrize("depth", [1, 2])
 def test_costs_over_all_thresholds_are_closed(depth: int) -> None:
     """What is searched over thresholds by rounded costs is searched by questions where bounds are left apart."""

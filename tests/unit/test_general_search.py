@@ -78,11 +78,11 @@ class Orderly(ClassCounts):
 
 
 def test_a_tree_of_hundreds_of_levels() -> None:
-    _, data = chain(340)
+    _, data = chain(240)
     result = general(Orderly(), data.X, data.y)
     assert (result.value, result.status) == (0, "optimal")
     assert result.tree is not None
-    assert result.tree.depth == 340
+    assert result.tree.depth == 240
 
 
 # -- trust -------------------------------------------------------------------------------------------------------------
