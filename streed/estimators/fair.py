@@ -26,7 +26,7 @@ from streed.errors import InputError, brief
 from streed.estimators.base import listed
 from streed.estimators.classifier import LabelTree, label_task, labels_of
 from streed.estimators.reading import FREQUENCY, argument_names, as_array, readable
-from streed.exact import Array, Range
+from streed.exact import Range
 from streed.registry import find_notion
 from streed.report.limits import kept
 from streed.result import Result
@@ -172,46 +172,42 @@ class FairTreeClassifier(LabelTree):
     def _features(self, X: Any, *, fitting: bool) -> Any:
         """X without the columns of the groups, which must be there when the tree is fitted, and may be afterwards."""
         named = _named(self.sensitive)
-        if named and (hasattr(X, "columns") or isinstance(X, Table)):
+        if not named:
+            return X
+        if isinstance(X, Table) or hasattr(X, "columns"):
             table = as_table(read_input(X))
             kept = [place for place, name in enumerate(table.all_names) if name not in named]
             return Table(tuple(table.all_names[j] for j in kept), [table.columns[j] for j in kept], table.n_rows)
-        array = _array(X) if named else X
-        if named and array.ndim == 2 and (fitting or array.shape[1] != self.n_features_in_):
-            return array[:, np.delete(np.arange(array.shape[1]), self._places(array.shape[1]))]
-        return array
+        array = X if isinstance(X, np.ndarray) or hasattr(X, "tocsr") else np.asarray(as_array(X))
+        if array.ndim != 2 or not (fitting or array.shape[1] != self.n_features_in_):
+            return array
+        return array[:, np.delete(np.arange(array.shape[1]), self._placed(array)[1])]
 
-    def _places(self, width: int) -> list[int]:
-        """The columns of an array (n, width) that hold the groups; raises InputError for those that are not there."""
+    def _placed(self, X: Any) -> tuple[Table, list[int]]:
+        """(X as a table, the places of the groups' columns in it); raises InputError for those that are not there."""
+        table, found = as_table(read_input(X)), []
+        names, width = table.names, len(table.columns)
         for given in _named(self.sensitive):
-            if not isinstance(given, numbers.Integral):
-                found = f"X has no column {given!r}: it has no names"
-                raise InputError("sensitive", found, "give positions, or a table")
-            if not -width <= int(given) < width:
-                raise InputError("sensitive", f"X has no column {given}", f"it has {width} columns")
-        return [int(given) % width for given in _named(self.sensitive)]
+            if names is None and not isinstance(given, numbers.Integral):
+                told = f"X has no column {given!r}: it has no names"
+                raise InputError("sensitive", told, "give positions, or a table")
+            if given not in names if names is not None else not -width <= int(given) < width:
+                raise InputError("sensitive", f"X has no column {given!r}", "name columns of X")
+            found.append(int(given) % width if names is None else names.index(given))
+        return table, found
 
     def _groups(self, X: Any, sensitive_features: Any) -> Any:
         """The groups of the rows, as `streed.solve` takes them."""
         if sensitive_features is not None:
             return sensitive_features
-        named = _named(self.sensitive)
-        if not named:
+        if not _named(self.sensitive):
             raise InputError(ROW_DATA, "there are none", "give the group of each row, or name columns: sensitive=")
         X = readable(X)
-        if isinstance(X, Table) or hasattr(X, "columns"):
-            table = as_table(read_input(X))
-            columns = dict(zip(table.all_names, table.columns, strict=True))
-            absent = [name for name in named if name not in columns]
-            if absent:
-                raise InputError("sensitive", f"X has no column {absent[0]!r}", "name columns of X")
-            return {name: columns[name] for name in named}
-        array = _array(X)
-        array = array.toarray() if hasattr(array, "toarray") else array
-        if array.shape[1:] == (getattr(self, "n_features_in_", None),):
-            found = f"X has only the {array.shape[1]} columns that the tree asks about"
+        if getattr(X, "columns", None) is None and np.shape(X)[1:] == (getattr(self, "n_features_in_", None),):
+            found = f"X has only the {np.shape(X)[1]} columns that the tree asks about"
             raise InputError(ROW_DATA, found, "give the group of each row, or X with the columns of the groups")
-        return {f"x{j}": array[:, j] for j in self._places(array.shape[1])} if array.ndim == 2 else None
+        table, places = self._placed(X)
+        return {table.all_names[j]: table.columns[j] for j in places}
 
     def _notion(self, data: Dataset) -> Fairness:
         notion = self.notion
@@ -246,8 +242,3 @@ def _named(sensitive: Any) -> list[Any]:
     if not (sensitive is None or isinstance(sensitive, Iterable)):
         raise InputError("sensitive", brief(sensitive), "give the name or position of a column of X, or several")
     return listed(sensitive)
-
-
-def _array(X: Any) -> Array:
-    """X as an array, of nested lists too, or a sparse matrix."""
-    return X if isinstance(X, np.ndarray) or hasattr(X, "tocsr") else np.asarray(as_array(X))
