@@ -214,7 +214,8 @@ def exact_integers(values: Array, name: str = "values") -> tuple[Array, Fraction
     common = math.gcd(*whole.flat)
     if common > 1:
         whole, unit = whole // common, unit * common
-    return (whole.astype(np.int64) if _fit(whole) else whole), unit
+    fit = sum(map(abs, whole.flat)) < LARGEST_TOTAL
+    return (whole.astype(np.int64) if fit else whole), unit
 
 
 def exact_array(values: Array, name: str = "values") -> tuple[Array, Fraction, bool]:
@@ -282,16 +283,6 @@ def _any_size(values: Array, name: str) -> tuple[Array, Fraction]:
         whole, common = _decimals_of_floats(different.astype(np.float64).tolist())
     found = as_objects(whole)
     return (found if place is None else found[place]).reshape(values.shape), Fraction(1, common)
-
-
-def _fit(values: Array) -> bool:
-    """Whether the absolute values of Python integers add up to less than what sums may be."""
-    try:
-        with np.errstate(over="ignore"):
-            rough = float(np.abs(values.astype(np.float64)).sum())
-    except OverflowError:
-        return False
-    return not SURELY_MORE <= rough < math.inf and sum(map(abs, values.flat)) < LARGEST_TOTAL
 
 
 def _decimals_of_floats(floats: list[float]) -> tuple[list[int], int]:

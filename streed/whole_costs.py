@@ -16,15 +16,9 @@ import attrs
 import numpy as np
 
 from streed.errors import InputError
-from streed.exact import LARGEST_TOTAL, ONE, SURELY_MORE, Array, as_float, exact_integers
+from streed.exact import LARGEST_TOTAL, ONE, Array, as_float, exact_integers
 
 _ROUNDED_BITS = 50
-
-_CLOSE = 20
-"""Sums of floats are off by less than one in 2 to the power of this."""
-
-_SMALL_TOTAL = 2**40
-"""Totals that need not be known more closely."""
 
 
 @attrs.frozen(eq=False)
@@ -149,34 +143,14 @@ def _rounded(parts: list[tuple[Fraction, Array]], split: int, unit: Fraction, we
     rounded = total - base >> shift
     rests = total - (rounded << shift)
     rests = rests if max(map(abs, rests.flat), default=0) >= LARGEST_TOTAL else rests.astype(np.int64)
-    lowest, highest = (_whole_sum(functools.reduce(extreme, rests.T)) for extreme in (np.minimum, np.maximum))
+    lowest, highest = (sum(functools.reduce(extreme, rests.T).tolist()) for extreme in (np.minimum, np.maximum))
     price = min(split, 2 * (largest + (1 << shift))) >> shift
     wide = WideCosts(total, split, unit, shift, lowest, highest, split - (price << shift), rests)
     return IntegerCosts(np.ascontiguousarray(rounded, np.int64), price, unit * (1 << shift), False, wide)
 
 
-def _whole_sum(numbers: Array) -> int:
-    """The sum of whole numbers, exactly."""
-    if numbers.dtype == object or max(map(abs, numbers.tolist()), default=0) * len(numbers) >= LARGEST_TOTAL:
-        return sum(numbers.tolist())
-    return int(numbers.sum())
-
-
 def _extent(total: Array) -> tuple[int, int]:
-    """The sums over the rows of their largest cost in absolute value, and of how far their costs lie apart.
-
-    Of costs that surely do not fit into 64 bits, a little more than that.
-    """
-    try:
-        near = total.astype(np.float64)
-    except OverflowError:
-        near = np.zeros(total.shape)
-    with np.errstate(over="ignore"):
-        highest, lowest = functools.reduce(np.maximum, near.T), functools.reduce(np.minimum, near.T)
-        rough = [float(np.maximum(highest, -lowest).sum()), float((highest - lowest).sum())]
-    if all(SURELY_MORE <= each < math.inf for each in rough):
-        most, apart = (int(each) + (int(each) >> _CLOSE) for each in rough)
-        return most, apart
+    """The sums over the rows of their largest cost in absolute value, and of how far their costs lie apart."""
     return int(np.abs(total).max(axis=1).sum()), int((total.max(axis=1) - total.min(axis=1)).sum())
 
 
@@ -195,15 +169,11 @@ def _in_units(worth: Fraction | int, unit: Fraction) -> int:
 
 
 def _largest_total(costs: Array, weights: Array | None) -> int:
-    """The sum over the rows of their largest cost in absolute value, or more where that is no matter."""
-    if costs.dtype == object:
-        return LARGEST_TOTAL  # which all of their absolute values together reach: `_rounded` looks more closely
-    if weights is None:
-        most = len(costs) * int(max(costs.max(initial=0), -costs.min(initial=0)))
-        return most if most < _SMALL_TOTAL else sum(np.abs(costs).max(axis=1).tolist())
-    if weights.dtype == object:
-        return int((np.abs(costs).max(axis=1).astype(object) * weights).sum())
-    return math.ceil(float(np.abs(costs).max(axis=1, initial=0).astype(np.float64) @ weights.astype(np.float64)))
+    """The sum over the rows of their largest cost in absolute value, or LARGEST_TOTAL, which `_rounded` looks into."""
+    if costs.dtype == object or (weights is not None and weights.dtype == object):
+        return LARGEST_TOTAL
+    rows = np.abs(costs).max(axis=1, initial=0).astype(np.float64)
+    return math.ceil(float(rows.sum() if weights is None else rows @ weights.astype(np.float64)))
 
 
 def common_unit(worths: list[Fraction]) -> Fraction:

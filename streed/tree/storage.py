@@ -27,8 +27,20 @@ from streed.data.strict_json import is_finite, parse
 from streed.errors import InputError
 from streed.tree.claims import Claims
 from streed.tree.nodes import flatten, nest, worth
-from streed.tree.stored_cuts import check_steps, column_of, cut_of, held_column, held_cut, is_time
-from streed.tree.stored_values import REMEDY, broken, distinct, fraction, plain, typed
+from streed.tree.stored_values import (
+    REMEDY,
+    broken,
+    check_steps,
+    column_of,
+    cut_of,
+    distinct,
+    fraction,
+    held_column,
+    held_cut,
+    is_time,
+    plain,
+    typed,
+)
 from streed.tree.tree import Tree
 
 FORMAT, VERSION = "streed.tree", 4

@@ -15,7 +15,7 @@ import pytest
 from streed.data import Dataset
 from streed.solve import solve
 from streed.tasks import Accuracy, BalancedAccuracy, SparseAccuracy
-from tests.unit.outcomes import BOTH, CUBE, check, errors, task_of, tree_of
+from tests.unit.outcomes import BOTH, CUBE, check, errors, tree_of
 from tests.unit.specimens import XOR
 
 # -- labels ------------------------------------------------------------------------------------------------------------
@@ -41,13 +41,6 @@ def test_any_labels(pair: Any) -> None:
         predicted = tree_of(solve(task, XOR, y, max_depth=2)).predict(XOR)
         assert predicted.tolist() == y
         assert [type(label) for label in predicted.tolist()] == [type(label) for label in y]
-
-
-@pytest.mark.parametrize("kind", [list, tuple, np.array, pd.Series, pl.Series])
-def test_labels_in_any_container(kind: Any) -> None:
-    for y in ([2, 7, 7, 2], ["x", "y", "y", "x"], [True, False, False, True]):
-        result = solve(Accuracy(), XOR, kind(y), max_depth=2)
-        assert (result.value, tree_of(result).predict(XOR).tolist()) == (0, y)
 
 
 def test_no_labels_one_label_and_one_row() -> None:
@@ -101,17 +94,6 @@ def test_real_weights_are_the_decimals_that_they_print_as() -> None:
     result = solve(Accuracy(), CUBE, BOTH, sample_weight=weights, max_depth=0)
     assert result.value == pytest.approx(15 * np.pi, rel=1e-15)
     assert (result.status, result.gap, result.stats["exact"]) == ("optimal", 0, True)
-
-
-@pytest.mark.parametrize("source", ["Accuracy()", "SparseAccuracy(0.03)", "BalancedAccuracy()"])
-def test_a_row_of_weight_three_is_three_rows(source: str) -> None:
-    rng = np.random.default_rng(3)
-    X, y, weights = rng.integers(0, 2, (20, 5)), rng.integers(0, 3, 20), rng.integers(0, 4, 20)
-    several: tuple[dict[str, Any], ...] = ({"max_depth": 2}, {"max_nodes": 3})
-    for limits in several:
-        weighted = solve(task_of(source), X, y, sample_weight=weights, **limits)
-        repeated = solve(task_of(source), X.repeat(weights, axis=0), y.repeat(weights), **limits)
-        assert weighted.value == pytest.approx(repeated.value, rel=1e-15)
 
 
 # -- tables ------------------------------------------------------------------------------------------------------------

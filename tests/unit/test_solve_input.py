@@ -131,25 +131,7 @@ def test_a_task_is_made_by_its_fields(make: Any) -> None:
         make(2)
 
 
-# -- X and y -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("X", "found"),
-    [
-        ([], "empty list"),
-        (np.zeros((0, 2)), "no rows"),
-        (pd.DataFrame({"a": []}), "no rows"),
-        ({}, "no rows"),
-        (np.zeros(4), "1 dimensions"),
-        (np.zeros((4, 2, 2)), "3 dimensions"),
-        ([[0, 1], [1], [0, 0], [1, 1]], "row 1 has 1 values"),
-        (7, "no table"),
-        (None, "no table"),
-    ],
-)
-def test_features(X: Any, found: str) -> None:
-    refused("X", found, call=lambda: attempt(X))
+# -- X -----------------------------------------------------------------------------------------------------------------
 
 
 def every_question(X: Any) -> list[str]:
@@ -178,74 +160,6 @@ def test_numbers_as_they_are(X: Any, text: str) -> None:
     assert result.status == "optimal"
     assert result.value == reference.optimum(Accuracy(), Dataset.make(X, Y), max_depth=2)[0]  # type: ignore[index]
     assert text in every_question(X)
-
-
-@pytest.mark.parametrize(
-    ("y", "found"),
-    [
-        ([0, 1, 1], "3 labels, but X has 4 rows"),
-        ([0, 1, 1, 0, 1], "5 labels, but X has 4 rows"),
-        ([], "0 labels, but X has 4 rows"),
-        ([0, 1, NAN, 0], "missing value in row 2"),
-        (["a", None, "b", "b"], "missing value in row 1"),
-        (pd.Series([0, 1, None, 0]), "missing value in row 2"),
-        (["a", 1, "b", 0], "types: int, str"),
-        (np.zeros((4, 1)), "2 dimensions"),
-        (pd.DataFrame({"y": Y}), "a table"),
-        ("abcd", "str"),
-    ],
-)
-def test_labels(y: Any, found: str) -> None:
-    refused("y", found, call=lambda: attempt(y=y))
-
-
-@pytest.mark.parametrize(
-    ("categorical", "found"),
-    [
-        (["colour"], "no column 'colour'"),
-        (["x2"], "no column 'x2'"),
-        ([2], "no column 2"),
-        ([-1], "no column -1"),
-        ([2**31], "no column 2147483648"),
-        ([2**70], f"no column {2**70}"),
-        ([0.0], "0.0 is no column name"),
-        ([True], "True is no column name"),
-        ("x0", "'x0'"),
-        (0, "it is 0"),
-    ],
-)
-def test_categorical(categorical: Any, found: str) -> None:
-    refused("categorical", found, call=lambda: attempt(categorical=categorical))
-
-
-# -- weights and further data ------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("weights", "found"),
-    [
-        ([1, -1, 1, 1], "row 1 has -1"),
-        ([1, 1, -0.5, 1], "row 2 has -0.5"),
-        ([1, NAN, 1, 1], "row 1"),
-        ([1, INF, 1, 1], "row 1"),
-        ([1, None, 1, 1], "row 1"),
-        ([0, 0, 0, 0], "all weights are zero"),
-        ([0.0, 0.0, 0.0, 0.0], "all weights are zero"),
-        ([1, 2, 3], "3 weights, but X has 4 rows"),
-        ([2**60, 1, 1, 1], "beyond 2**60"),
-        ([2**70, 1.5, 1, 1], "row 0 has the weight"),
-        (["1", "2", "1", "1"], "no number"),
-        (np.ones((4, 1)), "2 dimensions"),
-        (2, "int"),
-    ],
-)
-def test_weights(weights: Any, found: str) -> None:
-    refused("sample_weight", found, call=lambda: attempt(sample_weight=weights))
-
-
-def test_data_beside_the_rows() -> None:
-    refused("costs", "3 rows", call=lambda: attempt(costs=[1, 2, 3]))
-    refused("sensitive_features", "row 1", call=lambda: attempt(sensitive_features=["f", None, "m", "f"]))
 
 
 # -- limits ------------------------------------------------------------------------------------------------------------
