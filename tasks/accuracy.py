@@ -69,8 +69,7 @@ class ErrorsOfClass(RowCostTask):
     class_number: int
 
     def row_costs(self, data: Dataset) -> Array:
-        wrong: Array = Accuracy().row_costs(data) * (data.class_numbers == self.class_number)[:, None]
-        return wrong
+        return np.asarray(Accuracy().row_costs(data) * (data.class_numbers == self.class_number)[:, None])
 
 
 def _copied(class_weight: Mapping[Any, Any]) -> dict[Any, Any]:

@@ -103,14 +103,12 @@ class Fairness(GroupRates):
 
     def happens(self, kind: str, labels: Array, data: Dataset) -> Array:
         y = data.class_numbers if labels.ndim == 1 else data.class_numbers[:, None]
-        found: Array = labels != y if kind == "errors" else labels == self.positive_class(data)
-        return found
+        return np.asarray(labels != y if kind == "errors" else labels == self.positive_class(data))
 
     def counted(self, kind: str, data: Dataset, predicted: Array | None = None) -> Array | None:
         if kind in ("all", "errors"):
             return None
-        counted: Array = (data.class_numbers == self.positive_class(data)) == (kind == "positive")
-        return counted
+        return np.asarray((data.class_numbers == self.positive_class(data)) == (kind == "positive"))
 
 
 @final
@@ -176,8 +174,7 @@ class TreatmentParity(GroupRates):
             if treatment not in known:
                 raise InputError("treated", f"there is no treatment {treatment!r}", f"they are {known!r}")
         treats = [place > 0 if self.treated is None else each in wanted for place, each in enumerate(known)]
-        found: Array = np.array(treats)[labels]
-        return found
+        return np.asarray(np.array(treats)[labels])
 
 
 @final

@@ -40,8 +40,7 @@ if TYPE_CHECKING:
 def class_counts(data: Dataset) -> Array:
     """(n, K) int64: 1 in the column of the row's class; raises InputError where y holds measured numbers."""
     columns: Array = np.arange(len(data.class_labels))
-    counts: Array = (data.class_numbers[:, None] == columns).astype(np.int64)
-    return counts
+    return np.asarray((data.class_numbers[:, None] == columns).astype(np.int64))
 
 
 def total(counts: Any) -> Any:

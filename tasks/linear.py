@@ -130,5 +130,4 @@ def predict_linear(tree: Tree, X: Any, features: Any) -> Array:
         found = f"it has {z.shape[1]} columns, and the leaves {shown.shape[1] - 1} coefficients"
         raise InputError("features", found, "give the columns of the first data, in that order")
     chosen = shown[tree.apply(X)]
-    predicted: Array = chosen[:, 0] + (chosen[:, 1:] * z).sum(axis=1)
-    return predicted
+    return np.asarray(chosen[:, 0] + (chosen[:, 1:] * z).sum(axis=1))

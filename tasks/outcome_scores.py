@@ -97,8 +97,7 @@ def _places(values: Array, known: Sequence[Any]) -> Array:
     distinct = _distinct(values)
     if values.dtype.kind in _WHOLE and values.ndim == 1:
         places = np.array([place_of[treatment] for treatment in distinct])
-        found: Array = places[np.searchsorted(np.array(distinct, values.dtype), values)]
-        return found
+        return np.asarray(places[np.searchsorted(np.array(distinct, values.dtype), values)])
     return np.array([place_of[treatment] for treatment in values.tolist()])
 
 
@@ -167,5 +166,4 @@ def prescribed_scores(tree: Tree, X: Any, method: str, past: Mapping[str, Any]) 
     for label in {shown[leaf] for leaf in np.unique(leaves).tolist()} - set(place_of):
         raise InputError("treatment", f"the policy prescribes {label!r}", f"the data know {list(place_of)}")
     places = np.array([place_of.get(label, -1) for label in shown])
-    found: Array = scores(method, data)[np.arange(len(leaves)), places[leaves]]
-    return found
+    return np.asarray(scores(method, data)[np.arange(len(leaves)), places[leaves]])

@@ -57,6 +57,11 @@ class Rate(abc.ABC):
     rates: ClassVar[tuple[str, ...]] = ("all",)
     of_classes: ClassVar[bool] = True
 
+    @property
+    def notion(self) -> Any:
+        """What is limited: the rates themselves."""
+        return self
+
     @abc.abstractmethod
     def happens(self, kind: str, labels: Array, data: Dataset) -> Array:
         """Whether the event happens to rows of these labels: (n,) of a label each, or (n or 1, K) of (1, K) labels."""
@@ -96,13 +101,42 @@ def _event_costs(rate: Rate, kind: str, shares: Mapping[str, int], data: Dataset
     groups = present_groups(rate, data) if isinstance(rate, GroupRates) else rate.groups(data)
     worth, counted = np.array([shares.get(name, 0) for name in groups.names]), rate.counted(kind, data)
     rows = worth[groups.number] if counted is None else worth[groups.number] * counted
-    found: Array = rows[:, None] * rate.happens(kind, np.arange(rate.n_labels(data))[None, :], data)
-    return found
+    return np.asarray(rows[:, None] * rate.happens(kind, np.arange(rate.n_labels(data))[None, :], data))
+
+
+class Bounded:
+    """What `side` says of the rates `notion`; compared with a number it is the limit for `subject_to`."""
+
+    def __le__(self, limit: Any) -> RateLimit:
+        return self._compared("<=", limit)
+
+    def __ge__(self, limit: Any) -> RateLimit:
+        return self._compared(">=", limit)
+
+    def __lt__(self, limit: Any) -> RateLimit:
+        return self._compared("<", limit)
+
+    def __gt__(self, limit: Any) -> RateLimit:
+        return self._compared(">", limit)
+
+    def _compared(self: Any, relation: str, limit: Any) -> RateLimit:
+        wanted, end = ("<=", "above") if self.side in FROM_ABOVE else (">=", "below")
+        if relation == wanted:
+            return RateLimit(self.notion, self.side, limit)
+        if relation == wanted[0]:
+            raise TaskError(f"write {wanted} {limit!r}: a limit holds with equality too")
+        raise TaskError(f"the {self.side} of {self.notion} can be bounded from {end} only: write {wanted} {limit!r}")
+
+
+FROM_ABOVE = ("gap", "highest")
+"""What of rates is limited from above; the ratio and the lowest one are from below."""
 
 
 @attrs.frozen(order=False)
-class GroupRates(Rate, Gap):
+class GroupRates(Rate, Bounded, Gap):
     """Rates by group; `rates <= limit` limits the gap between the groups, for `subject_to`."""
+
+    side: ClassVar[str] = "gap"
 
     feature: Any = attrs.field(default=None, converter=listed)
 
@@ -158,24 +192,16 @@ class GroupRates(Rate, Gap):
             found.append(sum_at_least(costs, 0, data))
         return found
 
-    def __le__(self, limit: Any) -> RateLimit:
-        return RateLimit(self, "gap", limit)
-
-    def __lt__(self, limit: Any) -> RateLimit:
-        raise TaskError(f"write {type(self).__name__}(...) <= {limit!r}: a limit holds with equality too")
-
-    def __ge__(self, limit: Any) -> RateLimit:
-        raise TaskError(f"{type(self).__name__} is a gap, which can be bounded from above only: write <= {limit!r}")
-
 
 @attrs.frozen(order=False)
-class RightPredictions(Rate):
+class RightPredictions(Rate, Bounded):
     """A rate of right predictions in two classes; `rate >= limit` is the limit for `subject_to`.
 
     `positive` is the positive class, the second of two in sorted order unless it is given.
     """
 
     one_sided: ClassVar[bool] = True
+    side: ClassVar[str] = "lowest"
 
     positive: Any = attrs.field(default=None, kw_only=True)
 
@@ -190,21 +216,10 @@ class RightPredictions(Rate):
         return self.positive_class(data)
 
     def happens(self, kind: str, labels: Array, data: Dataset) -> Array:
-        found: Array = labels == self.label(data)
-        return found
+        return np.asarray(labels == self.label(data))
 
     def counted(self, kind: str, data: Dataset, predicted: Array | None = None) -> Array | None:
-        counted: Array = data.class_numbers == self.label(data)
-        return counted
-
-    def __ge__(self, limit: Any) -> RateLimit:
-        return RateLimit(self, "lowest", limit)
-
-    def __gt__(self, limit: Any) -> RateLimit:
-        raise TaskError(f"write {type(self).__name__}() >= {limit!r}: a limit holds with equality too")
-
-    def __le__(self, limit: Any) -> RateLimit:
-        raise TaskError(f"{type(self).__name__} can be bounded from below only: write >= {limit!r}")
+        return np.asarray(data.class_numbers == self.label(data))
 
 
 @final
@@ -228,8 +243,7 @@ class Precision(RightPredictions):
     """The share of the rows predicted positive that are positive."""
 
     def happens(self, kind: str, labels: Array, data: Dataset) -> Array:
-        found: Array = data.class_numbers == self.label(data)
-        return found
+        return np.asarray(data.class_numbers == self.label(data))
 
     def counted(self, kind: str, data: Dataset, predicted: Array | None = None) -> Array | None:
         return None if predicted is None else predicted == self.label(data)
@@ -253,27 +267,11 @@ def _check_rate(limit: Any, attribute: Any, value: Any) -> None:
 
 @final
 @attrs.frozen(order=False)
-class Side:
-    """A ratio of rates, the lowest or the highest one; compared with a number it is the limit for `subject_to`."""
+class Side(Bounded):
+    """A ratio of rates, the lowest or the highest one."""
 
     notion: Rate = attrs.field(validator=_check_rate)
     side: str
-
-    def __ge__(self, limit: Any) -> RateLimit:
-        if self.side == "highest":
-            raise TaskError(f"the highest rate is bounded from above: write <= {limit!r}")
-        return RateLimit(self.notion, self.side, limit)
-
-    def __le__(self, limit: Any) -> RateLimit:
-        if self.side != "highest":
-            raise TaskError(f"a rate is bounded from below here: write >= {limit!r}")
-        return RateLimit(self.notion, self.side, limit)
-
-    def __gt__(self, limit: Any) -> Any:
-        raise TaskError(f"write >= {limit!r}: a limit holds with equality too")
-
-    def __lt__(self, limit: Any) -> Any:
-        raise TaskError(f"write <= {limit!r}: a limit holds with equality too")
 
 
 @final
@@ -297,7 +295,7 @@ class RateLimit(SumLimit):
     @property
     def relation(self) -> str:
         """How the limited quantity is compared with the limit."""
-        return "<=" if self.side in ("gap", "highest") else ">="
+        return "<=" if self.side in FROM_ABOVE else ">="
 
     @property
     def _of(self) -> str:

@@ -51,7 +51,7 @@ import numpy as np
 
 from streed.data.database import MOMENTS
 from streed.errors import InputError, TaskError
-from streed.exact import LARGEST_TOTAL, Array, Range, as_float, exact_integers, exact_number
+from streed.exact import Array, Range, as_float, exact_integers, exact_number
 from streed.task import GeneralTask, RowCostTask, State, Task, Value, bound, weight_array
 from streed.task.algebra.sums import combination
 
@@ -81,6 +81,22 @@ class _Rows:
     source: tuple[Any, ...]
     """The data's arrays that tell all this."""
 
+    def is_of(self, data: Dataset) -> bool:
+        """Whether these are the rows of the data."""
+        return all(a is b for a, b in zip(_source(data), self.source, strict=True))
+
+    def losses(self, rows: Array, share: Fraction) -> tuple[int, int, int]:
+        """(deviations above and below, in units, and the row predicted): the least target that a share is at or below.
+
+        Rows that all weigh nothing count as one each.
+        """
+        order = rows[np.argsort(self.sums[rows], kind="stable")]
+        each = self.sizes[order]
+        reached = (each if each.any() else np.ones_like(each)).cumsum()
+        place = int(np.searchsorted(reached, -(-int(reached[-1]) * share.numerator // share.denominator)))
+        apart = (self.sums[order] - self.sums[order[place]]) * each
+        return int(apart[place:].sum()), -int(apart[:place].sum()), int(order[place])
+
     def error(self, rows: Array | slice) -> Fraction:
         """The squared errors of the mean of these rows, in square units."""
         each = self.sizes[rows] if self.weighed else 1
@@ -96,6 +112,10 @@ class _Rows:
         return (largest.bit_length() + 1) // 2 if total >= _FLOATS else 0
 
 
+def _source(data: Dataset) -> tuple[Any, ...]:
+    return (data.class_numbers, data.row_data, data.sample_weight, data.frequency)
+
+
 def _read(
     data: Dataset, origin: Fraction | None = None, unit: Fraction | None = None
 ) -> tuple[_Rows, Fraction, Fraction]:
@@ -103,7 +123,7 @@ def _read(
 
     From the median, rows far from all others cost these no digits.
     """
-    source = (data.class_numbers, data.row_data, data.sample_weight, data.frequency)
+    source = _source(data)
     if MOMENTS in data.row_data:
         known = data.row_data[MOMENTS]
         own, sizes = Fraction(1, int(known["unit"][0])), data.counts.astype(object)
@@ -188,10 +208,8 @@ class SquaresOfUnits(_Squares):
         return {"weight": size, "sum": self._plain(rows.sums, 1), "square": self._plain(rows.squares, 2)}
 
     def _rows(self, data: Dataset) -> _Rows:
-        source = (data.class_numbers, data.row_data, data.sample_weight, data.frequency)
         known: _Rows = self.rows
-        same = all(a is b for a, b in zip(source, known.source, strict=True))
-        return known if same else _read(data, self.origin, self.unit)[0]
+        return known if known.is_of(data) else _read(data, self.origin, self.unit)[0]
 
     def _plain(self, values: Array, power: int) -> Array:
         """Whole numbers as they are; else floats, rounded once."""
@@ -221,8 +239,7 @@ class SquaresOfUnits(_Squares):
         if MOMENTS in data.row_data:
             return None
         targets = self._plain(self._rows(data).sums, 1).astype(np.float64)
-        farthest: Array = np.maximum(targets - targets.min(), targets.max() - targets) ** 2
-        return farthest
+        return np.asarray(np.maximum(targets - targets.min(), targets.max() - targets) ** 2)
 
     def lower_bound(self, s: State) -> Any:
         return 0.0
@@ -250,8 +267,7 @@ class PinballCosts(RowCostTask):
     """The labels, ascending: every target is one of them."""
 
     def row_costs(self, data: Dataset) -> Array:
-        total: Array = sum((weight * costs.astype(object) for weight, costs in self.cost_terms(data)), start=0)  # type: ignore[assignment]
-        return total
+        return np.asarray(sum(weight * costs.astype(object) for weight, costs in self.cost_terms(data)))
 
     def cost_terms(self, data: Dataset) -> list[tuple[Fraction, Array]]:
         """Twice: the losses of targets above, and of targets below."""
@@ -265,49 +281,6 @@ class PinballCosts(RowCostTask):
 
     def labels(self, data: Dataset) -> Sequence[Any]:
         return self.values
-
-
-@attrs.frozen(eq=False)
-class WholeTargets:
-    """Targets and weights of rows as whole numbers, exactly."""
-
-    targets: Array
-    weights: Array | None
-    unit: Fraction
-    """What a deviation of 1 times a weight of 1 is worth."""
-    source: tuple[Any, ...]
-    """The data's arrays that tell all this."""
-
-    @classmethod
-    def of(cls, data: Dataset, known: WholeTargets | None = None) -> WholeTargets:
-        """Those of the data; the known ones, where these are."""
-        source = (data.class_numbers, data.classes, data.sample_weight, data.frequency)
-        if known is not None and all(a is b for a, b in zip(source, known.source, strict=True)):
-            return known
-        targets, unit = exact_integers(data.targets, "y")
-        weights, total = weight_array(data), len(targets)
-        if weights is not None:
-            weights, worth = exact_integers(weights, "sample_weight")
-            unit, total = unit * worth, sum(weights.tolist())
-        if 2 * total * max(map(abs, targets.tolist()), default=0) >= LARGEST_TOTAL:
-            targets = targets.astype(object)
-        return cls(targets, weights, unit, source)
-
-    def losses(self, rows: Array, share: Fraction) -> tuple[int, int, int]:
-        """(deviations above and below, in units, and the row predicted): the least target that a share is at or below.
-
-        Rows that all weigh nothing count as one each.
-        """
-        order = rows[np.argsort(self.targets[rows], kind="stable")]
-        weights = None if self.weights is None else self.weights[order]
-        reached = None if weights is None else weights.cumsum()
-        if reached is None or not reached[-1]:
-            place = -(-len(order) * share.numerator // share.denominator) - 1
-        else:
-            place = int(np.searchsorted(reached, -(-int(reached[-1]) * share.numerator // share.denominator)))
-        apart = self.targets[order] - self.targets[order[place]]
-        apart = apart if weights is None else apart * weights
-        return int(apart[place:].sum()), -int(apart[:place].sum()), int(order[place])
 
 
 @attrs.frozen
@@ -331,18 +304,21 @@ class QuantileError(GeneralTask):
         values = tuple(np.unique(data.targets).tolist())
         if len(values) <= MOST_LABELS:
             return PinballCosts(self.share, self.factor, values)
-        return attrs.evolve(self, known=WholeTargets.of(data))
+        return attrs.evolve(self, known=_read(data))
+
+    def _read(self, data: Dataset) -> tuple[_Rows, Fraction, Fraction]:
+        return self.known if self.known is not None and self.known[0].is_of(data) else _read(data)
 
     def labels(self, data: Dataset) -> Sequence[Any]:
         return ("quantile",)
 
     def rows_cost(self, data: Dataset, rows: Array, k: int) -> Value:
-        numbers = WholeTargets.of(data, self.known)
+        numbers, _, unit = self._read(data)
         above, below, _ = numbers.losses(rows, self.share)
-        return self.factor * numbers.unit * (self.share * (above - below) + below)
+        return self.factor * unit * numbers.weight * (self.share * (above - below) + below)
 
     def leaf_label(self, s: State, k: int) -> Any:
-        return s.data.targets[WholeTargets.of(s.data, self.known).losses(s.members, self.share)[2]].item()
+        return s.data.targets[self._read(s.data)[0].losses(s.members, self.share)[2]].item()
 
 
 @final

@@ -74,8 +74,7 @@ def saturated_terms(events: Array, exposures: Array) -> Array:
     """(n,) y log(y / e), and 0 where y is 0."""
     happened = (events > 0) & (exposures > 0)
     rates = np.where(happened, events, 1.0) / np.where(happened, exposures, 1.0)
-    terms: Array = np.where(happened, events * np.log(rates), 0.0)
-    return terms
+    return np.asarray(np.where(happened, events * np.log(rates), 0.0))
 
 
 def half_deviance_of_rows(events: Array, exposures: Array, weights: Array | None) -> float:
@@ -162,8 +161,7 @@ class CumulativeHazard:
     def at(self, times: Any) -> Array:
         """The hazard accumulated until each of the times, in the shape of `times`; they are finite numbers >= 0."""
         asked = _as_times(times, "times")
-        found: Array = np.concatenate([[0.0], self.values])[np.searchsorted(self.times, asked, side="right")]
-        return found
+        return np.asarray(np.concatenate([[0.0], self.values])[np.searchsorted(self.times, asked, side="right")])
 
 
 def _as_times(times: Any, argument: str) -> Array:
@@ -211,14 +209,12 @@ def cumulative_hazards(risks: Any, baseline: CumulativeHazard, times: Any) -> Ar
     hazards = np.atleast_1d(baseline.at(times))
     if hazards.ndim > 1:
         raise InputError("times", f"they have {hazards.ndim} dimensions", "give a list of times, or one")
-    found: Array = np.asarray(risks, dtype=np.float64)[:, None] * hazards
-    return found
+    return np.asarray(np.asarray(risks, dtype=np.float64)[:, None] * hazards)
 
 
 def survival_functions(risks: Any, baseline: CumulativeHazard, times: Any) -> Array:
     """(m, q) the probability that each row lives beyond each time; arguments are those of `cumulative_hazards`."""
-    survival: Array = np.exp(-cumulative_hazards(risks, baseline, times))
-    return survival
+    return np.asarray(np.exp(-cumulative_hazards(risks, baseline, times)))
 
 
 def outcome(data: Dataset) -> Outcome:

@@ -5,7 +5,6 @@ Tasks come from `streed.registry`; one without arguments and row data of its own
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from hypothesis import strategies as st
@@ -13,7 +12,6 @@ from hypothesis import strategies as st
 from streed import registry
 from streed.data import Dataset
 from streed.task import Task
-from streed.tasks import WeightedAccuracy
 from streed.tasks.cost_tables import CostTable, TestCost
 from streed.testing import datasets
 
@@ -85,11 +83,6 @@ DATA: dict[str, st.SearchStrategy[Dataset]] = {
 WHOLE_WEIGHTS = {"lexicographic"}
 """Tasks that take whole row weights only."""
 
-_MADE_FOR: dict[str, Callable[[Dataset], Task]] = {
-    "weighted-accuracy": lambda data: WeightedAccuracy({data.classes[0]: 2, data.classes[-1]: 0.3}),
-}
-"""Tasks whose arguments name labels of the data."""
-
 
 def examples(name: str) -> tuple[Task, ...]:
     """The task with each of its example arguments; fails, naming what is missing, where it needs some and has none."""
@@ -99,11 +92,6 @@ def examples(name: str) -> tuple[Task, ...]:
     for arguments in given:
         assert needed <= set(arguments), f"give an example of {name}'s parameters {needed} in tests/shipped.py"
     return tuple(entry.made_by(**arguments) for arguments in given)
-
-
-def example_for(name: str, data: Dataset) -> Task:
-    """An example of the task that goes with the data."""
-    return _MADE_FOR[name](data) if name in _MADE_FOR else examples(name)[0]
 
 
 def of_any_data(base: type[Any] | tuple[type[Any], ...]) -> dict[str, registry.Entry]:

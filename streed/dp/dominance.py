@@ -85,7 +85,7 @@ def nondominated_at_root(task: Task, values: Sequence[Value]) -> list[int]:
 def sorts(task: Task) -> bool:
     """Whether the order of the task's values is the componentwise one, with nothing of the task's own about it."""
     inner = objective(task)
-    return task.order == COMPONENTWISE and inner.plain_order
+    return task.order == COMPONENTWISE and not inner.overrides("better")
 
 
 @final

@@ -70,7 +70,7 @@ class States:
         self.limits = [limit for limit in task.limits if limit.support is None]
         inner = objective(task)
         self.is_sum = inner.adds_values
-        self.is_cost = inner.adds_values and inner.plain_order
+        self.is_cost = inner.adds_values and not inner.overrides("better")
         self.free = isinstance(inner, RowCostTask) or not inner.overrides("branching_cost")
         """Whether no split costs anything, or all the same."""
         self.path_counts = not self.free and reads(inner, "path")

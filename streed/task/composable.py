@@ -151,11 +151,6 @@ class Composable(Fields, abc.ABC):
 
         return is_larger_better(task) is True
 
-    @property
-    def plain_order(self) -> bool:
-        """Whether smaller values are better, entry by entry if they are tuples."""
-        return not self.overrides("better")
-
     def value_caps(self, width: int) -> Sequence[Any] | None:
         """The most that each of `width` entries of a feasible value is (None: any); None if feasibility is not that."""
         return None if self.overrides("feasible") else [None] * width

@@ -80,7 +80,7 @@ class OwnLimit(Limit):
     *("maximize", "order", "superadditive", "worsening"),
     *("branching_cost", "combine", "better", "feasible", "subtract", "worst_per_row", "lower_bound", "exact_cost"),
     *("score", "objective_of", "at_root", "better_at_root", "ideal_score"),
-    *("overrides", "adds_values", "plain_order", "value_caps", "value_parts", "value_limits", "vector_form"),
+    *("overrides", "adds_values", "value_caps", "value_parts", "value_limits", "vector_form"),
 )
 class Constrained(Holding):
     """A task over the trees that meet all limits; everything but these and their statistics is the inner task's."""

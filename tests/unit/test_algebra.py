@@ -11,9 +11,9 @@ from hypothesis import given, settings
 
 from streed.data import Dataset
 from streed.errors import NotSeparableError, TaskError
-from streed.reference import Evaluation, best_trees, optimal_front
+from streed.reference import best_trees, optimal_front
 from streed.task import COMPONENTWISE, State, Task, Totals
-from streed.task.algebra import Constrained, Product, Sum, maximize
+from streed.task.algebra import Product, Sum, maximize
 from streed.tasks import (
     Accuracy,
     BalancedAccuracy,
@@ -27,7 +27,6 @@ from streed.tasks import (
 )
 from streed.tree.description import describe, rebuild
 from tests.unit.algebra_tasks import (
-    Gain,
     Pairs,
     Spread,
     WorstLeaf,
@@ -113,33 +112,6 @@ def test_a_product_scores_part_by_part() -> None:
     assert (Spread() & Spread()).lower_bound(State(1)) == (0, 0)
     assert (Spread() & Splits()).subtract((3, 4), (1, 1)) == (2, 3)
     assert (Spread() & WorstLeaf()).subtract((3, 4), (1, 1)) is None
-
-
-@pytest.mark.parametrize(
-    "task",
-    [
-        Spread(),
-        2 * Spread() + 0.5 * Splits() + Gain(),
-        maximize(Gain() + 3 * Spread()),
-        0.5 * maximize(Gain() + 3 * Spread()) - Misclassifications(),
-        (Spread() + 0.25 * Misclassifications()).subject_to(MinSupport(2)),
-    ],
-)
-@given(data=data_sets())
-@settings(max_examples=15, deadline=None)
-def test_written_terms_add_up_to_the_task(task: Task, data: Dataset) -> None:
-    evaluation = Evaluation(task, data)
-    terms = evaluation.task.written_terms()
-    assert not any(isinstance(term.task, (Sum, Constrained)) for term in terms)
-    state = evaluation.state(evaluation.root_rows)
-    for k in range(len(evaluation.labels)):
-        total: Any = 0
-        for term in terms:
-            own = {name: getattr(state, term.prefix + name) for name in term.task.statistics(data)}
-            total += term.weight * term.task.leaf_cost(State(state.rows, **own), 0 if term.task.any_label else k)
-        assert total == evaluation.task.leaf_cost(state, k)
-    costs = [term.weight * (term.task.branching_cost(data.n_rows, (), 0) or 0) for term in terms]
-    assert sum(costs) == (evaluation.task.branching_cost(data.n_rows, (), 0) or 0)
 
 
 @pytest.mark.parametrize(

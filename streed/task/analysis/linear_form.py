@@ -171,7 +171,7 @@ def _products(integers: Array, factors: list[Fraction]) -> list[tuple[Fraction, 
 
 def adds(task: Task) -> bool:
     """Whether values are numbers that are added up, a smaller one is better, and any is feasible."""
-    return task.order == TOTAL and task.adds_values and task.plain_order and not task.overrides("feasible")
+    return task.order == TOTAL and task.adds_values and not task.overrides("better") and not task.overrides("feasible")
 
 
 def branching_context(task: Task, n_columns: int) -> str:
@@ -204,7 +204,7 @@ def branching_context(task: Task, n_columns: int) -> str:
 
 def _is_opaque(cost: Any) -> bool:
     """Whether a cost is one of the arguments, or has one as an entry."""
-    return any(isinstance(entry, _Opaque) for entry in (cost if isinstance(cost, tuple) else (cost,)))
+    return any(type(entry) is _Opaque for entry in (cost if isinstance(cost, tuple) else (cost,)))
 
 
 def _split_cost(task: Task, watch: _Watch) -> Fraction:
@@ -233,47 +233,30 @@ class _Watch:
         raise _NotLinear(what)
 
 
-def _refusing(*names: str) -> Callable[[type[Any]], type[Any]]:
+def _refuse(kind: type[Any], names: Iterable[str]) -> None:
     """Gives a class methods of these names that end the attempt."""
+    for name in names:
 
-    def give(kind: type[Any]) -> type[Any]:
-        for name in names:
+        def end(self: Any, *_: Any, _name: str = name) -> NoReturn:
+            watch: _Watch = self._watch
+            watch.end(_name)
 
-            def end(self: Any, *_: Any, _name: str = name) -> NoReturn:
-                watch: _Watch = self._watch
-                watch.end(_name)
-
-            setattr(kind, name, end)
-        return kind
-
-    return give
+        setattr(kind, name, end)
 
 
-_COMPARISONS = ("__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__", "__hash__")
-_CONVERSIONS = ("__bool__", "__int__", "__float__", "__complex__", "__index__", "__str__", "__repr__", "__format__")
-_ROUNDINGS = ("__abs__", "__round__", "__trunc__", "__floor__", "__ceil__", "__invert__")
-_PRODUCTS = ("floordiv", "mod", "divmod", "pow", "matmul", "lshift", "rshift", "and", "or", "xor")
-_SEQUENCE = ("__len__", "__iter__", "__getitem__", "__contains__", "__reversed__", "__call__")
-_NONLINEAR = (
-    *_COMPARISONS,
-    *_CONVERSIONS,
-    *_ROUNDINGS,
-    *(f"__{side}{name}__" for name in _PRODUCTS for side in ("", "r")),
-    "__rtruediv__",
-)
-_ARITHMETIC = ("add", "sub", "mul", "truediv")
+_COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne", "contains", "hash")
+_SEQUENCE = ("len", "iter", "getitem", "reversed", "call")
+_NUMBER = ("bool", "int", "float", "complex", "index", "str", "repr", "format")
+_ROUNDINGS = ("abs", "round", "trunc", "floor", "ceil", "invert", "neg", "pos")
+_OPERATORS = ("add", "sub", "mul", "truediv", "floordiv", "mod", "divmod", "pow", "matmul")
+_BITS = ("lshift", "rshift", "and", "or", "xor")
+_BINARY = [side + name for name in (*_OPERATORS, *_BITS) for side in ("", "r")]
 
 
-@_refusing(
-    *_NONLINEAR,
-    *(f"__{side}{name}__" for name in _ARITHMETIC for side in ("", "r") if f"{side}{name}" != "rtruediv"),
-    *("__neg__", "__pos__"),
-    *_SEQUENCE,
-)
-@final
 class _Opaque:
     """An argument on which nothing may depend."""
 
+    # Numbers of numpy's then leave a product with it to the symbol.
     __array_ufunc__ = None
 
     def __init__(self, watch: _Watch) -> None:
@@ -285,23 +268,17 @@ class _Opaque:
         self._watch.end(name)
 
 
-@_refusing(*_NONLINEAR)
+_refuse(_Opaque, [f"__{name}__" for name in (*_COMPARISONS, *_NUMBER, *_ROUNDINGS, *_BINARY, *_SEQUENCE)])
+
+
 @final
-class _Form:
+class _Form(_Opaque):
     """constant + sum of factor * entry over entries of statistics, exactly."""
 
-    # Numbers of numpy's then leave a product with a form to the form.
-    __array_ufunc__ = None
-
     def __init__(self, factors: dict[Key, Any], constant: Any, watch: _Watch) -> None:
+        super().__init__(watch)
         self._factors = factors
         self._constant = constant
-        self._watch = watch
-
-    def __getattr__(self, name: str) -> NoReturn:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        self._watch.end(name)
 
     def __add__(self, other: Any) -> _Form:
         if not isinstance(other, _Form):
@@ -314,18 +291,13 @@ class _Form:
     __radd__ = __add__
 
     def __mul__(self, other: Any) -> _Form:
-        if isinstance(other, _Form):
-            self._watch.end("a product of two sums")
         number = self._number(other)
-        return _Form(
-            {key: factor * number for key, factor in self._factors.items()}, self._constant * number, self._watch
-        )
+        factors = {key: factor * number for key, factor in self._factors.items()}
+        return _Form(factors, self._constant * number, self._watch)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> _Form:
-        if isinstance(other, _Form):
-            self._watch.end("a quotient of two sums")
         return self * (1 / Fraction(self._number(other)))
 
     def __neg__(self) -> _Form:
@@ -343,13 +315,14 @@ class _Form:
     def _number(self, x: Any) -> int | Fraction:
         if type(x) is int:
             return x
+        if isinstance(x, _Opaque):
+            self._watch.end("arithmetic with two sums")
         try:
             return exact_number(x)
         except StreedError:
             self._watch.end(f"arithmetic with {x!r}")
 
 
-@_refusing(*_COMPARISONS, "__contains__", "index", "count")
 @final
 class _Forms(tuple[Any, ...]):  # noqa: SLOT001 - a tuple cannot have slots of its own
     """The entries of a statistic of shape (n, m); membership and comparisons end the attempt."""
@@ -365,6 +338,9 @@ class _Forms(tuple[Any, ...]):  # noqa: SLOT001 - a tuple cannot have slots of i
     def __getitem__(self, at: Any) -> Any:
         found = super().__getitem__(at)
         return _Forms.of(found, self._watch) if isinstance(at, slice) else found
+
+
+_refuse(_Forms, [*(f"__{name}__" for name in _COMPARISONS), "index", "count"])
 
 
 def _symbolic_state(statistics: dict[str, Array], watch: _Watch, *, weighted: bool) -> State:

@@ -94,7 +94,7 @@ def vector_costs(given: Task, data: Dataset) -> VectorCosts | None:
     leaf and branching costs are linear in the sums and constant.
     """
     task = objective(given)
-    added = task.order == COMPONENTWISE and task.adds_values and task.plain_order
+    added = task.order == COMPONENTWISE and task.adds_values and not task.overrides("better")
     if task.reads_rows or not added or any(limit.support is None for limit in given.limits):
         return None
     try:
