@@ -41,7 +41,7 @@ def listed_columns(categorical: Any, names: tuple[str, ...] | None, p: int) -> C
         return range(p)
     if isinstance(categorical, (str, bytes)) or not isinstance(categorical, Iterable):
         raise InputError("categorical", f"it is {categorical!r}", "give True, or a list of column names or positions")
-    known = {name: j for j, name in enumerate(f"x{j}" for j in range(p))} if names is None else _positions(names)
+    known = {name: j for j, name in enumerate(names or [f"x{j}" for j in range(p)])}
     chosen: set[int] = set()
     for item in categorical:
         if isinstance(item, str):
@@ -55,7 +55,3 @@ def listed_columns(categorical: Any, names: tuple[str, ...] | None, p: int) -> C
         else:
             raise InputError("categorical", f"{item!r} is no column name or position", "give texts or whole numbers")
     return chosen
-
-
-def _positions(names: tuple[str, ...]) -> dict[str, int]:
-    return {name: j for j, name in enumerate(names)}

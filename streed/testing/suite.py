@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,25 +10,13 @@ import pytest
 from streed.testing.laws import LAWS
 from streed.testing.laws.law import Law
 from streed.testing.report import HOLDS
-from streed.testing.separability import DATA_SETS, SECONDS, Data, find_violations, not_separable
+from streed.testing.separability import find_violations, not_separable
 
 if TYPE_CHECKING:
-    from hypothesis.strategies import SearchStrategy
-
     from streed.task import Task
 
 
-def separability_suite(
-    task: Task | type[Task],
-    *,
-    data: Data = None,
-    row_data: Mapping[str, SearchStrategy[Any]] | None = None,
-    y: SearchStrategy[Any] | None = None,
-    max_examples: int = DATA_SETS,
-    seed: int | None = None,
-    time_limit: float = SECONDS,
-    drivers: bool = True,
-) -> Callable[[Law], None]:
+def separability_suite(task: Task | type[Task], *, drivers: bool = True, **given: Any) -> Callable[[Law], None]:
     """A test for pytest with one case per law, to be assigned to a name that starts with `test_`.
 
     The arguments are those of `check_separable`. Laws that do not apply to the task are skipped, with the reason.
@@ -37,16 +25,7 @@ def separability_suite(
 
     @pytest.mark.parametrize("law", laws, ids=[law.name for law in laws])
     def test(law: Law) -> None:
-        report = find_violations(
-            task,
-            (law,),
-            data=data,
-            row_data=row_data,
-            y=y,
-            max_examples=max_examples,
-            seed=seed,
-            time_limit=time_limit,
-        )
+        report = find_violations(task, (law,), **given)
         if not report.holds:
             raise not_separable(report)
         (finding,) = report.findings

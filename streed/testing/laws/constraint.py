@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 _ALWAYS_FEASIBLE = "feasible accepts every value that was reached"
 
 
-def _infeasible_parts(case: Case) -> Iterator[tuple[Reached, Reached, str, Value]]:
-    """Every infeasible value a, a value c beside it, and the two combined, in words and as a value."""
+def _combined(case: Case, *, infeasible: bool) -> Iterator[tuple[Reached, Reached, str, Value]]:
+    """Every value a (or those that are not feasible), a value c beside it, and the two combined, in words and so."""
     sides = case.sides(2)
     if sides is None:
         return
     combine = case.task.combine
     beside = case.reach_beside(sides[1], sorted(sides[0] + sides[1]))
     for a, c in itertools.product(case.reach(sides[0]), beside):
-        if not case.task.feasible(a.value):
+        if not (infeasible and case.task.feasible(a.value)):
             yield a, c, "combine(a, c)", combine(a.value, c.value)
             yield a, c, "combine(c, a)", combine(c.value, a.value)
 
@@ -34,7 +34,7 @@ def _infeasible_parts(case: Case) -> Iterator[tuple[Reached, Reached, str, Value
 def _check_worsening(case: Case) -> bool:
     """where values are limited, a value that breaks the limit does not become a better one that keeps it."""
     concerned = False
-    for a, c, words, whole in _infeasible_parts(case):
+    for a, c, words, whole in _combined(case, infeasible=True):
         concerned = True
         if case.task.feasible(whole) and case.beats(whole, a.value):
             raise Violation(
@@ -50,31 +50,26 @@ def _check_worsening(case: Case) -> bool:
 @law("worsening holds", "STreeD, Def. A.2", unconcerned="worsening is not declared")
 def _check_declared_worsening(case: Case) -> bool:
     """where worsening is declared, no value becomes better by being combined."""
-    sides = case.sides(2)
-    if sides is None or not getattr(case.task, "worsening", False):
+    if not getattr(case.task, "worsening", False):
         return False
-    combine = case.task.combine
-    beside = case.reach_beside(sides[1], sorted(sides[0] + sides[1]))
-    for a, c in itertools.product(case.reach(sides[0]), beside):
-        for words, whole in (
-            ("combine(a, c)", combine(a.value, c.value)),
-            ("combine(c, a)", combine(c.value, a.value)),
-        ):
-            if case.beats(whole, a.value):
-                raise Violation(
-                    "worsening is declared, but a value becomes better by being combined",
-                    ("a", str(a)),
-                    ("c", str(c)),
-                    (words, f"{show(whole)}, better than a"),
-                )
-    return True
+    concerned = False
+    for a, c, words, whole in _combined(case, infeasible=False):
+        concerned = True
+        if case.beats(whole, a.value):
+            raise Violation(
+                "worsening is declared, but a value becomes better by being combined",
+                ("a", str(a)),
+                ("c", str(c)),
+                (words, f"{show(whole)}, better than a"),
+            )
+    return concerned
 
 
 @law("constraint is anti-monotone", "STreeD, Def. 4.5", unconcerned=_ALWAYS_FEASIBLE)
 def _check_anti_monotone(case: Case) -> bool:
     """if a subtree is infeasible, so is every tree that contains it."""
     concerned = False
-    for a, c, words, whole in _infeasible_parts(case):
+    for a, c, words, whole in _combined(case, infeasible=True):
         concerned = True
         if case.task.feasible(whole):
             raise Violation(

@@ -51,6 +51,13 @@ def _operator(case: Case) -> Question:
     return Question(words, lambda: getattr(case.task, name)(*arguments))
 
 
+def _among(case: Case, make: Callable[[Case], Question], question: Question) -> bool:
+    """The question is asked after others, itself among them."""
+    pool = [question, make(case), _leaf(case)]
+    first, second = (case.draw(st.sampled_from(pool)) for _ in range(2))
+    return _ask_twice(case, question, first, second)
+
+
 def _ask_twice(case: Case, question: Question, first: Question, second: Question) -> bool:
     first.ask()
     one = question.ask()
@@ -70,10 +77,7 @@ def _ask_twice(case: Case, question: Question, first: Question, second: Question
 @law("leaf cost is Markovian", "STreeD, Prop. 4.3")
 def _check_leaf_cost(case: Case) -> bool:
     """leaf_cost(s, k) depends on the sums in s and on k alone, not on other leaves or on what was asked before."""
-    question = _leaf(case)
-    pool = [question, _leaf(case), _leaf(case)]
-    first, second = (case.draw(st.sampled_from(pool)) for _ in range(2))
-    return _ask_twice(case, question, first, second)
+    return _among(case, _leaf, _leaf(case))
 
 
 @law("leaf cost ignores depth", "STreeD, Prop. 4.3")
@@ -86,20 +90,13 @@ def _check_depth(case: Case) -> bool:
 def _check_branching_cost(case: Case) -> bool:
     """branching_cost depends on its three arguments alone."""
     question = _branching(case)
-    if question.ask() is None:
-        return False
-    pool = [question, _branching(case), _leaf(case)]
-    first, second = (case.draw(st.sampled_from(pool)) for _ in range(2))
-    return _ask_twice(case, question, first, second)
+    return question.ask() is not None and _among(case, _branching, question)
 
 
 @law("operators are functions", "STreeD, Def. 4.1")
 def _check_operators(case: Case) -> bool:
     """combine, better, subtract and feasible depend on their arguments alone."""
-    question = _operator(case)
-    pool = [question, _operator(case), _leaf(case)]
-    first, second = (case.draw(st.sampled_from(pool)) for _ in range(2))
-    return _ask_twice(case, question, first, second)
+    return _among(case, _operator, _operator(case))
 
 
 LAWS = (
