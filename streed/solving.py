@@ -25,8 +25,7 @@ from streed.reoptimise import reoptimised
 from streed.result import Result
 from streed.task import Task, Totals
 from streed.task.algebra import as_costs, gain_sign, objective
-from streed.task.analysis.cut_loss import OVER_ALL, bound_over_all
-from streed.task.analysis.extent import affordable
+from streed.task.analysis.extent import OVER_ALL, affordable, bound_over_all
 from streed.task.contract import check_contract, is_shipped
 from streed.task.positive import positive_class
 from streed.tree import Claims, Tree

@@ -34,7 +34,7 @@ import numpy as np
 from streed.errors import InputError
 from streed.exact import Array, Range
 from streed.task import Composition, RowCostTask, State, Task
-from streed.task.algebra import add, scale, weighted_sum
+from streed.task.algebra import WeightedSum, add, scale
 from streed.tasks.impurity import class_counts, total
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class WeightedAccuracy(Composition):
             if label not in classes:
                 raise InputError("class_weight", f"label {label!r} does not occur in y", f"use labels of {classes}")
         weights = [Range(0).read("class_weight", self.class_weight.get(label, 1)) for label in classes]
-        return weighted_sum([(Fraction(weight), ErrorsOfClass(k)) for k, weight in enumerate(weights)])
+        return WeightedSum(tuple((Fraction(weight), ErrorsOfClass(k)) for k, weight in enumerate(weights)))
 
 
 @final
@@ -114,9 +114,8 @@ class BalancedAccuracy(Composition):
     def compose(self, data: Dataset) -> Task:
         totals = data.class_totals()
         present = sum(total > 0 for total in totals)
-        return weighted_sum(
-            [(Fraction(1, present) / total, ErrorsOfClass(k)) for k, total in enumerate(totals) if total > 0]
-        )
+        shares = [(Fraction(1, present) / total, ErrorsOfClass(k)) for k, total in enumerate(totals) if total > 0]
+        return WeightedSum(tuple(shares))
 
     def score(self, value: Any, totals: State) -> Any:
         return 1 - value

@@ -51,7 +51,7 @@ from streed.errors import InputError
 from streed.exact import LARGEST_TOTAL, Array, exact_integers
 from streed.task import RowCostTask, State, Task, bound
 from streed.task.test_costs import CostsWithTests
-from streed.tasks.cost_tables import NO_TEST, CostTable
+from streed.tasks.cost_tables import NO_TEST, CostTable, unlike
 from streed.tree.description import FILE
 
 if TYPE_CHECKING:
@@ -211,15 +211,8 @@ def _places(costs: CostTable, data: Dataset) -> Array:
 
 
 def _distinct(task: InstanceCosts, attribute: Any, value: Any) -> None:
-    if value is not None and (not value or not _are_distinct(value)):
+    if value is not None and (not value or len(unlike(value)) < len(value)):
         raise InputError("labels", f"{value!r}", "give every column of the costs a label of its own")
-
-
-def _are_distinct(values: tuple[Any, ...]) -> bool:
-    try:
-        return len(set(values)) == len(values)
-    except TypeError:  # lists and dicts are no labels
-        return False
 
 
 def _listed(labels: Any) -> tuple[Any, ...] | None:

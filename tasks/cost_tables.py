@@ -174,7 +174,7 @@ def _tests(tests: Any) -> tuple[TestCost, ...]:
     return listed
 
 
-def _unlike(classes: Iterable[Any]) -> set[Any]:
+def unlike(classes: Iterable[Any]) -> set[Any]:
     """The distinct classes; none where they are no labels."""
     try:
         return set(classes)
@@ -200,7 +200,7 @@ class CostTable:
         if not exact or any(len(row) != len(exact) for row in exact):
             shape = f"{len(exact)} rows of {', '.join(map(str, sorted({len(row) for row in exact})))} entries"
             raise InputError("costs", f"the matrix has {shape}", "give one row and one column per class")
-        if classes is not None and (not isinstance(classes, tuple) or len(_unlike(classes)) != len(exact)):
+        if classes is not None and (not isinstance(classes, tuple) or len(unlike(classes)) != len(exact)):
             raise InputError("costs", f"there are {len(exact)} rows for the classes {classes!r}", "give one each")
 
     @classmethod

@@ -1,11 +1,6 @@
 """What past outcomes say of treatments: the estimated outcome of every row under each of them.
 
-    "dm"   direct method, regress and compare    v_i[k]                                         (STreeD, Eq. 62)
-    "ipw"  inverse propensity weighting          [k = k_i] y_i / mu_i                           (Eq. 63, with outcomes)
-    "dr"   doubly robust                         v_i[k] + [k = k_i] (y_i - v_i[k_i]) / mu_i     (Eq. 64)
-
-Here y_i is the outcome of row i, k_i the treatment that it was given, mu_i the propensity of that and v_i[k] the
-predicted outcome of treatment k. Reference: STreeD, Appendix D.
+`streed.tasks.policy` has the formulas, by method.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ from streed.exact import Array, Range
 from streed.result import Result
 from streed.solve import LEAST_TIME
 from streed.task import Limit, Task
-from streed.task.analysis.cut_loss import OVER_ALL
+from streed.task.analysis.extent import OVER_ALL
 from streed.tree import Tree
 from streed.tree.claims import extent_text
 from streed.tree.html import tree_html, verdict_html

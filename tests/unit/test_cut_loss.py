@@ -10,7 +10,7 @@ import pytest
 import streed
 from streed.data import Dataset
 from streed.task import Task
-from streed.task.analysis.cut_loss import OVER_ALL, cut_loss
+from streed.task.analysis.extent import OVER_ALL, cut_loss
 from streed.tasks import (
     BalancedAccuracy,
     Gini,

@@ -6,7 +6,7 @@ Every composition is a task again, and what it declares follows by rule from wha
 from streed.task.algebra.operators import NetGain, Penalized, add, scale, subtract
 from streed.task.algebra.parts import Negated, as_costs, gain_sign, maximize, minimize
 from streed.task.algebra.products import Product, Threshold, at_most, constrain, join, worsens
-from streed.task.algebra.sums import Sum, WeightedSum, weighted_sum
+from streed.task.algebra.sums import Sum, WeightedSum
 from streed.task.analysis.vector_form import exact_costs
 from streed.task.composable import Term
 from streed.task.constrained import Constrained, objective
@@ -33,6 +33,5 @@ __all__ = [
     "objective",
     "scale",
     "subtract",
-    "weighted_sum",
     "worsens",
 ]

@@ -18,7 +18,7 @@ import numpy as np
 from streed.errors import StreedError, TaskError
 from streed.exact import Array, exact_number
 from streed.task.algebra.parts import Negated, as_costs, check_operand, joint_labels, name
-from streed.task.algebra.sums import combination, multiple_of, sum_of, weight_of
+from streed.task.algebra.sums import combination, weight_of
 from streed.task.base import Composition, RowCostTask, Task, Value
 from streed.task.composable import VectorForm, weighted_outline
 from streed.task.states import State
@@ -63,15 +63,13 @@ class NetGain(Composition):
 def add_gains(a: Task, b: Task) -> Task:
     """a + b, of which both are maximised; raises TaskError for tasks whose scores are not values turned round."""
     if isinstance(a, Negated) and isinstance(b, Negated):
-        return Negated(combination([(Fraction(1), a.task), (Fraction(1), b.task)]))
+        return Negated(combination([(_ONE, a.task), (_ONE, b.task)]))
     one, other = _net(a), _net(b)
     return NetGain(one.gains + other.gains, one.costs + other.costs)
 
 
 def scale_gain(weight: Fraction, task: Task) -> Task:
     """weight * task, which is maximised; the weight is at least 0."""
-    if weight == 1:
-        return task
     if isinstance(task, Negated):
         return Negated(combination([(weight, task.task)], "*"))
     net = _net(task)
@@ -116,6 +114,8 @@ def _falls_with_value(task: Task) -> bool:
     except (StreedError, ArithmeticError, TypeError):
         return False
 
+
+_ONE = Fraction(1)
 
 NODES = "branching_nodes"
 
@@ -178,7 +178,7 @@ def penalize(task: Task, penalty: Task) -> Task:
             f"what is taken from a score must be a price of splits such as 0.01 * Splits(), and {name(penalty)} is none"
         )
     if isinstance(task, Penalized):
-        total = sum_of(task.penalty, penalty)
+        total = combination([(_ONE, task.penalty), (_ONE, penalty)])
         assert isinstance(total, RowCostTask)
         return Penalized(task.task, total)
     if any(task.shown(rank) != rank for rank in (Fraction(1, 4), Fraction(3, 4))):
@@ -195,7 +195,7 @@ def add(a: Task, b: Task) -> Task:
         check_operand(task, "+")
     a, b = as_costs(a), as_costs(b)
     if not (_is_gain(a) or _is_gain(b)):
-        return sum_of(a, b)
+        return combination([(_ONE, a), (_ONE, b)])
     if _is_gain(a) and _is_gain(b):
         return add_gains(a, b)
     gain, cost = (_written(part) for part in ((a, b) if _is_gain(a) else (b, a)))
@@ -207,7 +207,10 @@ def scale(weight: Any, task: Task) -> Task:
     """weight * task, the weight an exact number >= 0 (a float is the decimal it prints as)."""
     check_operand(task, "*")
     task = as_costs(task)
-    return scale_gain(weight_of(weight), task) if _is_gain(task) else multiple_of(weight, task)
+    factor = weight_of(weight)
+    if factor == 1:
+        return task
+    return scale_gain(factor, task) if _is_gain(task) else combination([(factor, task)], "*")
 
 
 def subtract(a: Task, b: Task) -> Task:

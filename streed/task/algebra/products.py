@@ -247,7 +247,7 @@ def constrain(task: Task, limits: Sequence[Limit | Threshold]) -> Task:
             raise TaskError(f"subject_to takes limits such as MinSupport(5) or Splits() <= 3, not {limit!r}")
     inner = objective(as_costs(task))
     if inner.vector_form.of_sums or any(isinstance(limit, SumLimit) for limit in limits):
-        limits = [_on_sum(limit) if isinstance(limit, Threshold) else limit for limit in limits]
+        limits = [SumThreshold(limit) if isinstance(limit, Threshold) else limit for limit in limits]
     thresholds = [limit for limit in limits if isinstance(limit, Threshold)]
     if thresholds:
         inner = _thresholded(inner, thresholds)
@@ -296,10 +296,6 @@ class SumThreshold(SumLimit):
             "holds": value <= most,
             "rates": {},
         }
-
-
-def _on_sum(threshold: Threshold) -> SumThreshold:
-    return SumThreshold(threshold)
 
 
 def _thresholded(task: Task, thresholds: Sequence[Threshold]) -> Task:

@@ -196,14 +196,6 @@ class Sum(Joint):
         return sum(not part.any_label for part in self.parts) <= 1
 
 
-def sum_of(a: Task, b: Task) -> Task:
-    """a + b, both minimised: the task whose costs are the sums of both.
-
-    Raises TaskError unless both tasks' values are added up.
-    """
-    return _sum(_terms(a, "+") + _terms(b, "+"))
-
-
 def combination(terms: Sequence[tuple[Fraction, Task]], operator: str = "+") -> Task:
     """The sum of weight * task, at least one, whose values are added up; weights of either sign.
 
@@ -211,17 +203,6 @@ def combination(terms: Sequence[tuple[Fraction, Task]], operator: str = "+") -> 
     """
     flat = [(weight * inner, term) for weight, task in terms for inner, term in _terms(task, operator)]
     return flat[0][1] if len(flat) == 1 and flat[0][0] == 1 else _sum(tuple(flat))
-
-
-def weighted_sum(terms: Sequence[tuple[Fraction, RowCostTask]]) -> Task:
-    """The sum of weight * task over `terms`, at least one."""
-    return WeightedSum(tuple(terms))
-
-
-def multiple_of(weight: Any, task: Task) -> Task:
-    """weight * task, which is minimised; see `weight_of`."""
-    factor = weight_of(weight)
-    return task if factor == 1 else combination([(factor, task)], "*")
 
 
 def weight_of(weight: Any) -> Fraction:

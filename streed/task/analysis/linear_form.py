@@ -82,7 +82,8 @@ class LinearForm(RowCostTask):
         terms: list[tuple[Fraction, Array]] = []
         for (name, _), column, its in zip(used, columns, factors, strict=True):
             integers, unit = exact_integers(column, f"statistics {name!r}")
-            terms.extend((unit * weight, costs) for weight, costs in _products(integers, its))
+            weight, costs = _products(integers, its)
+            terms.append((unit * weight, costs))
         return terms or [(Fraction(1), np.zeros((data.n_rows, len(self.coefficients)), np.int64))]
 
     def split_cost(self) -> Fraction | int:
@@ -158,15 +159,13 @@ def _sum_of_products(columns: list[Array], factors: list[list[Fraction]]) -> tup
     return Fraction(1, common), np.stack(columns, axis=1).astype(np.int64) @ np.array(whole, np.int64)
 
 
-def _products(integers: Array, factors: list[Fraction]) -> list[tuple[Fraction, Array]]:
-    """Weights and (n, K) integers whose weighted sum is every integer (n,) times every factor (K,)."""
+def _products(integers: Array, factors: list[Fraction]) -> tuple[Fraction, Array]:
+    """The weight of (n, K) integers, and these: every integer (n,) times every factor (K,)."""
     common = math.lcm(*(factor.denominator for factor in factors))
     whole = [int(factor * common) for factor in factors]
-    if integers.dtype != object and max(1, int(np.abs(integers).sum())) * max(map(abs, whole)) < LARGEST_TOTAL:
-        return [(Fraction(1, common), integers[:, None] * np.array(whole, np.int64))]
-    # Too fine for integers of 64 bits: whoever adds the terms up decides what becomes of them.
-    chosen = np.eye(len(factors), dtype=np.int64)
-    return [(factor, integers[:, None] * chosen[k]) for k, factor in enumerate(factors) if factor != 0]
+    fits = integers.dtype != object and max(1, int(np.abs(integers).sum())) * max(map(abs, whole)) < LARGEST_TOTAL
+    kind = np.int64 if fits else object
+    return Fraction(1, common), integers.astype(kind)[:, None] * np.array(whole, kind)
 
 
 def adds(task: Task) -> bool:
