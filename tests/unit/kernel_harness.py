@@ -7,7 +7,7 @@ holds are read as numpy arrays in the caller's own rows and columns.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Self, final
 from unittest import mock
@@ -15,12 +15,9 @@ from unittest import mock
 import attrs
 import numpy as np
 
-from streed.bnb import session, units, workspace
-from streed.bnb.branch_cache import extend_branch, recall_branch, store_branch
-from streed.bnb.expand import opening
+from streed.bnb import units, workspace
 from streed.bnb.node_index import find_node
 from streed.bnb.nodes import rows_of
-from streed.bnb.pair_lookahead import side_bounds
 from streed.bnb.workspace import Space
 from streed.data import Dataset
 from streed.exact import Array
@@ -29,19 +26,16 @@ from streed.kernels.compiled import entry
 from streed.kernels.control import ROWS_OF_CONTROL, SHARED_UPPER, UPPER
 from streed.kernels.counting.equal_rows import find_floors
 from streed.kernels.counting.groups import NO_TIMES, group_rows
-from streed.kernels.counting.rows import load_child, load_node, spread_rows
+from streed.kernels.counting.rows import load_node, spread_rows
 from streed.kernels.packed import PackedProblem, pack
 from streed.kernels.pointers import engine_at
-from streed.kernels.records import INFINITE, NONE, UNLIMITED
+from streed.kernels.records import INFINITE
 from streed.reference.definition import OptimizationTask, S
 from streed.reference.recursion import Recursion
 from streed.task import RowCostTask
 
 SPACE = Space(branches=2**12, nodes=2**12, edges=2**14, children=2**15, path=64)
 """More than any of these tests needs."""
-
-NO_BRANCH = (2**64 - 1, 2**64 - 1)
-"""What more than eight literals are: rows with this branch are not remembered."""
 
 # -- native entry points ---------------------------------------------------------------------------------------------
 
@@ -55,32 +49,6 @@ def load(engine, row_set):  # type: ignore[no-untyped-def]
 
 
 @entry
-def load_side(engine, column, side):  # type: ignore[no-untyped-def]
-    """How many rows lie on the side of the local column, which becomes the child."""
-    return load_child(engine_at(engine), column, side)
-
-
-@entry
-def extend(high, low, number):  # type: ignore[no-untyped-def]
-    """`extend_branch`."""
-    return extend_branch(high, low, number)
-
-
-@entry
-def store_costs(engine, branches, costs):  # type: ignore[no-untyped-def]
-    """Stores the costs (m,) for the branches (m, 2) in the branch cache."""
-    for i in range(len(costs)):
-        store_branch(engine_at(engine), branches[i, 0], branches[i, 1], costs[i])
-
-
-@entry
-def recall_costs(engine, branches, costs):  # type: ignore[no-untyped-def]
-    """Writes what the branch cache knows of the branches (m, 2) to costs (m,)."""
-    for i in range(len(costs)):
-        costs[i] = recall_branch(engine_at(engine), branches[i, 0], branches[i, 1])
-
-
-@entry
 def find_or_add(engine, row_set, depth, budget, add):  # type: ignore[no-untyped-def]
     """`find_node` for the rows (W,)."""
     e = engine_at(engine)
@@ -88,12 +56,6 @@ def find_or_add(engine, row_set, depth, budget, add):  # type: ignore[no-untyped
     for w in range(len(row_set)):
         rows[w] = row_set[w]
     return find_node(e, depth, budget, add)
-
-
-@entry
-def bounds_of_side(matrix, column, without, depth, budget):  # type: ignore[no-untyped-def]
-    """`side_bounds`."""
-    return side_bounds(matrix, column, without, depth, budget)
 
 
 # -- instances and their oracle ----------------------------------------------------------------------------------------
@@ -151,24 +113,6 @@ class Instance:
         """All rows."""
         return np.ones(self.data.n_rows, bool)
 
-    def cost_of(self, preorder: Sequence[int], rows: Array | None = None) -> int:
-        """What a tree in preorder costs on the rows, by routing them; INFINITE if a leaf has too few of them."""
-        nodes = iter(preorder)
-
-        def cost(rows: Array) -> int:
-            column = next(nodes)
-            if column < 0:
-                if 0 < rows.sum() < self.min_leaf:
-                    return INFINITE
-                return int(self.costs[rows].sum(axis=0).min(initial=2**62))
-            codes = self.data.X[:, column]
-            sides = len(self.data.column(column).categories) if column in self.data.categorical else 2
-            return min(self.split + sum([cost(rows & (codes == code)) for code in range(sides)]), INFINITE)
-
-        total = cost(self.everything() if rows is None else rows)
-        assert next(nodes, None) is None, "the preorder goes on behind the tree"
-        return total
-
 
 KINDS = ("errors", "weights", "many")
 
@@ -206,45 +150,19 @@ def make_instance(
 class Bench:
     """A workspace for an instance, its kernels linked; use it in a `with` statement."""
 
-    def __init__(
-        self,
-        instance: Instance,
-        *,
-        lane: Any = None,
-        relaxed: bool = False,
-        space: Space = SPACE,
-        control: Array | None = None,
-        flags: Mapping[str, int] | None = None,
-        shared_branches: int = 0,
-        joins: bool = False,
-        by_class: bool = True,
-    ) -> None:
-        """`by_class`: nodes are expanded by classes where that applies, as the search does.
-
-        `shared_branches` and `joins` make it the workspace of one of several threads, the first or another.
-        """
+    def __init__(self, instance: Instance, *, lane: Any = None) -> None:
         self.instance = instance
         self.packed = instance.packed
-        self.control = np.zeros(ROWS_OF_CONTROL, np.int64) if control is None else control
+        self.control = np.zeros(ROWS_OF_CONTROL, np.int64)
         self.control[[UPPER, SHARED_UPPER]] = INFINITE
         lane = lane or self.packed.lane_type()
         # a buffer that is used again holds anything
-        borrow = mock.patch.object(buffers, "borrow", lambda size: np.full(size, 165, np.uint8))
-        with borrow, mock.patch.object(workspace, "SIMILAR_FROM", 1):
-            self.workspace = workspace.Workspace(
-                self.packed, space, lane, self.control, relaxed, shared_branches, joins
-            )
+        with mock.patch.object(buffers, "borrow", lambda size: np.full(size, 165, np.uint8)):
+            self.workspace = workspace.Workspace(self.packed, SPACE, lane, self.control, False, 0, False)
         self.engine = engine = self.workspace.engine
         engine["asked_goal"] = INFINITE
-        for name, value in (flags or {}).items():
-            engine[name] = value
-        kind = self.packed.kind
-        engine.write(units.addresses(kind, lane) | units.beside("recall", "store", "inherit"))
-        engine["expand"] = units.expand(*(self.workspace.expansion(kind) if by_class else (kind, lane))).address
-        engine["open_node"] = opening().address
-        if not joins:
-            self.workspace.node_rows[0] = self.place(instance.everything())
-        self._watched: list[object] = []
+        engine.write(units.addresses(self.packed.kind, lane))
+        self.workspace.node_rows[0] = self.place(instance.everything())
 
     def __enter__(self) -> Self:
         return self
@@ -303,19 +221,6 @@ class Bench:
         address = int(self.workspace.engine.address)
         ctypes.CFUNCTYPE(None, ctypes.c_int64)(int(self.engine[kernel]))(address)
 
-    def watch(self, kernel: str, look: Callable[[], object]) -> None:
-        """Has `look` called just before every call of the kernel."""
-        kind = ctypes.CFUNCTYPE(None, ctypes.c_int64)
-        compiled = kind(int(self.engine[kernel]))
-
-        def look_and_call(address: int) -> None:
-            look()
-            compiled(address)
-
-        watched = kind(look_and_call)
-        self._watched.append(watched)
-        self.engine[kernel] = ctypes.cast(watched, ctypes.c_void_p).value or 0
-
     def solve_children(self, column: int) -> tuple[int, int]:
         """(cost without, cost with) a local column, at depth two."""
         self.engine["asked_column"] = column
@@ -324,38 +229,3 @@ class Bench:
         self.write("values", known)
         self.call("solve_children")
         return int(self.engine["cost0"]), int(self.engine["cost1"])
-
-    def ask(
-        self,
-        depth: int,
-        rows: Array | None = None,
-        *,
-        target: int = INFINITE,
-        lower: int = 0,
-        everything: bool = False,
-        similar: int = NONE,
-        branch: tuple[int, int] = NO_BRANCH,
-    ) -> tuple[int, int, int]:
-        """(lower, upper, split) of the work unit for the rows; `branch` is what the branch cache knows them by."""
-        row_set = self.place(self.instance.everything() if rows is None else rows)
-        self.engine["asked_rows"] = row_set.ctypes.data
-        self.engine["asked_depth"] = depth
-        self.engine["asked_target"] = target
-        self.engine["asked_lower"] = lower
-        self.engine["asked_all"] = everything
-        self.engine["asked_high"], self.engine["asked_low"] = branch
-        self.engine["asked_similar"] = similar
-        self.call("solve_shallow")
-        return int(self.engine["lower"]), int(self.engine["upper"]), int(self.engine["split"])
-
-    def search(self, depth: int | None = None, nodes: int | None = None) -> tuple[int, int]:
-        """(lower, upper) of the search over all rows, until it ends or is stopped."""
-        limits = (UNLIMITED if depth is None else depth, UNLIMITED if nodes is None else nodes)
-        session.search_fully(self.workspace, *limits)
-        return int(self.workspace.root["lower"]), int(self.workspace.root["upper"])
-
-    def extract(self, depth: int | None = None, nodes: int | None = None) -> list[int]:
-        """The best tree in preorder, in the caller's columns."""
-        limits = (UNLIMITED if depth is None else depth, UNLIMITED if nodes is None else nodes)
-        preorder: list[int] = session.extract_best(self.workspace, self.packed, *limits).tolist()
-        return preorder
