@@ -16,7 +16,7 @@ from streed.exact import Array
 from streed.kernels.compilation import clock
 from streed.problem import Driver, Problem, SearchLimits, Solution
 from streed.problem.known_tree import sides_of, worth
-from streed.task.analysis.dependence import reads
+from streed.task.analysis.facts import reads
 from streed.task.analysis.linear_form import adds
 from streed.tree import Branch, Leaf, Node, Tree
 from streed.tree.evaluation import inspect

@@ -33,7 +33,7 @@ from streed.tasks.metrics import (
     MonotoneMetric,
 )
 from streed.tasks.monotone import MonotoneErrors
-from streed.tasks.policy import PolicyValue, TreatmentCosts
+from streed.tasks.outcome_scores import PolicyValue, TreatmentCosts
 from streed.tasks.pruning import BayesianTree, MehtaMDL, MinimumError, PessimisticError, QuinlanMDL
 from streed.tasks.rates import Precision, Recall, Specificity
 from streed.tasks.regression import AbsoluteError, QuantileError, SquaredError

@@ -19,8 +19,7 @@ from streed.exact import Array, fraction_of
 from streed.kernels import coding
 from streed.problem import Problem
 from streed.task import State, Task, Value
-from streed.task.analysis.dependence import reads
-from streed.task.analysis.facts import first_states, is_larger_better
+from streed.task.analysis.facts import first_states, is_larger_better, reads
 from streed.task.constrained import objective
 
 _LARGEST_NATIVE = 2.0**62

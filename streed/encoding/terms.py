@@ -17,7 +17,7 @@ from streed.kernels.codegen.spec import ROWS, TermSpec
 from streed.problem import Problem
 from streed.task import Limit, State, Task
 from streed.task.algebra import Term
-from streed.task.analysis.dependence import reads
+from streed.task.analysis.facts import reads
 from streed.task.constrained import OwnLimit, Watched
 from streed.task.states import StateOfPart
 

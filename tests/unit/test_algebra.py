@@ -1,4 +1,4 @@
-"""Compositions of tasks, against what their parts say of every tree."""
+"""Compositions of tasks, against what their parts say of every tree: sums, products, limits, and the largest value."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import given, settings
 
 from streed.data import Dataset
 from streed.errors import NotSeparableError, TaskError
-from streed.reference import best_trees, optimal_front
+from streed.reference import Evaluation, best_trees, optimal_front
 from streed.task import COMPONENTWISE, State, Task, Totals
 from streed.task.algebra import Product, Sum, maximize
 from streed.tasks import (
@@ -27,6 +27,8 @@ from streed.tasks import (
 )
 from streed.tree.description import describe, rebuild
 from tests.unit.algebra_tasks import (
+    Gain,
+    Largest,
     Pairs,
     Spread,
     WorstLeaf,
@@ -125,3 +127,56 @@ def test_a_product_scores_part_by_part() -> None:
 )
 def test_compositions_are_described_and_rebuilt(task: Task) -> None:
     assert rebuild(json.loads(json.dumps(describe(task)))) == task
+
+
+THRESHOLDS: list[tuple[Task, list[tuple[Task, Any]]]] = [
+    (Misclassifications(), [(Splits(), 1)]),
+    (Spread(), [(WorstLeaf(), 1)]),
+    (WorstLeaf(), [(Misclassifications(), 1.5), (Splits(), 2)]),
+    (Splits(), [(SparseAccuracy(0.1), 0.3)]),
+    (BalancedAccuracy(), [(Spread() + Splits(), 3)]),
+]
+
+
+@pytest.mark.parametrize(("task", "limits"), THRESHOLDS)
+@given(data=data_sets())
+@settings(max_examples=15, deadline=None)
+def test_thresholds_keep_the_best_tree_within_them(task: Task, limits: list[tuple[Task, Any]], data: Dataset) -> None:
+    limited = task.subject_to(*(most(other, limit) for other, limit in limits))
+    rows = zip(values(task, data), *(values(other, data) for other, _ in limits), strict=True)
+    within = [row[0] for row in rows if all(x <= Fraction(str(m)) for x, (_, m) in zip(row[1:], limits, strict=True))]
+    found = optimal_front(limited, data, max_depth=2)
+    totals = Totals(limited, data)
+    scores = [limited.score(value, totals) for value, _ in found]
+    if not within:
+        assert scores == []
+    else:
+        best = task.score(min(within), Totals(task, data))
+        assert (max if limited.larger_is_better else min)(scores) == best
+
+
+def test_a_limit_needs_a_worsening_operator() -> None:
+    with pytest.raises(NotSeparableError, match=r"Def\. A\.2"):
+        most(Largest(), 3)
+    with pytest.raises(NotSeparableError, match=r"Def\. A\.2.*costs may be negative"):
+        Accuracy().subject_to(most(Gain(), 3)).bind(some_data())
+    with pytest.raises(NotSeparableError, match=r"Def\. A\.2"):
+        Accuracy().subject_to(most(Gain() + Accuracy(), 3)).bind(some_data())
+    with pytest.raises(TaskError, match="not the value"):
+        most(BalancedAccuracy(), 0.8)
+    with pytest.raises(TaskError, match="is componentwise"):
+        most(Accuracy() & Splits(), 3)
+    with pytest.raises(TaskError, match="is componentwise"):
+        (Accuracy() & Splits()).subject_to(most(Splits(), 3))
+    with pytest.raises(TaskError, match="subject_to takes limits"):
+        Accuracy().subject_to(3)  # type: ignore[arg-type]
+
+
+@given(data=data_sets())
+@settings(max_examples=15, deadline=None)
+def test_the_largest_value_is_found_and_shown(data: Dataset) -> None:
+    task = maximize(Gain())
+    assert task.larger_is_better
+    ((value, tree),) = best_trees(task, data, max_depth=2)
+    shown = task.score(value, Totals(task, data))
+    assert shown == max(values(Gain(), data)) == Evaluation(Gain(), data).cost(tree)

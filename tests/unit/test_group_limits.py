@@ -1,7 +1,8 @@
-"""Limits on ratios, on every group's rate and on the balance of errors, against all small trees counted by hand."""
+"""Limits on rates, of all rows or by group, and on the balance of errors, against all small trees counted by hand."""
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable
 from typing import Any
@@ -10,13 +11,20 @@ import numpy as np
 import pytest
 
 import streed
+from streed.data import Dataset
 from streed.errors import TaskError
+from streed.reference import best_trees
+from streed.task import Totals
+from streed.task.algebra import at_most
 from streed.tasks import (
+    F1,
     Accuracy,
     DemographicParity,
     EqualizedOdds,
     EqualOpportunity,
     ErrorRateParity,
+    Recall,
+    SparseAccuracy,
     TreatmentEquality,
 )
 from tests.unit.outcomes import tree_of
@@ -102,3 +110,23 @@ def test_what_is_refused() -> None:
     refused("limit", call=lambda: DemographicParity().ratio >= 80)
     refused("low", call=lambda: TreatmentEquality(2, 1))
     refused("high", call=lambda: TreatmentEquality(0, -1))
+
+
+def test_what_is_refused_of_rates_of_all_rows() -> None:
+    refused("y", "3 classes", call=lambda: streed.solve(Accuracy().subject_to(Recall() >= 0.5), X, np.arange(90) % 3))
+    for limit in (-0.1, 1.1, True, "0.5"):
+        refused("limit", call=functools.partial(Recall().__ge__, limit))
+    refused("positive", "7", call=lambda: streed.solve(Accuracy().subject_to(Recall(positive=7) >= 0.5), X, Y))
+    with pytest.raises(TaskError, match="from below"):
+        _ = Recall() <= 0.5
+    with pytest.raises(TaskError, match=r">= 0\.5"):
+        _ = Recall() > 0.5
+
+
+def test_a_limit_on_errors_and_splits_together_is_kept_exactly() -> None:
+    task = F1().subject_to(at_most(SparseAccuracy(0.05), 0.4))
+    result = streed.solve(task, X, Y, max_depth=2)
+    values = [value for value, _ in best_trees(task, Dataset.make(X, Y), max_depth=2)]
+    assert result.value == max(task.score(value, Totals(task, Dataset.make(X, Y))) for value in values)
+    predicted = tree_of(result).predict(X)
+    assert (predicted != Y).mean() + 0.05 * tree_of(result).n_branches <= 0.4 + 1e-12
