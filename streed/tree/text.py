@@ -29,9 +29,10 @@ def question(column: Column, cut: Cut | None = None) -> str:
 
 def answers(column: Column, cut: Cut | None = None) -> tuple[str, ...]:
     """What leads to each child, in the order of the children; gaps are named where the column had any."""
-    if cut is not None:
-        return _answers_of_cut(column, cut)
-    return tuple(map(written, column.categories)) if column.multiway else ("no", "yes")
+    if cut is None or cut.threshold is None:
+        return tuple(map(written, column.categories)) if column.multiway else ("no", "yes")
+    gaps = [" or missing" if column.has_gaps and cut.gaps == side else "" for side in range(2)]
+    return (f"yes{gaps[0]}", f"no{gaps[1]}")
 
 
 def holds(column: Column, code: int, cut: Cut | None = None) -> str:
@@ -46,14 +47,6 @@ def holds(column: Column, code: int, cut: Cut | None = None) -> str:
     # A column of a single value has no name for the other one.
     values = column.categories
     return f"{column.name} = {values[code]}" if code < len(values) else f"{column.name} ≠ {values[0]}"
-
-
-def _answers_of_cut(column: Column, cut: Cut) -> tuple[str, str]:
-    if cut.threshold is None:
-        return ("no", "yes")
-    if not column.has_gaps:
-        return ("yes", "no")
-    return ("yes or missing", "no") if cut.gaps == 0 else ("yes", "no or missing")
 
 
 def written(value: Any) -> str:

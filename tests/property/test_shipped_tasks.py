@@ -88,3 +88,35 @@ def _both_classes(draw: Any) -> Any:
     more = draw(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), max_size=6))
     rows = [(0, 0), (0, 1), *more]
     return Dataset.make([[x] for x, _ in rows], [label for _, label in rows])
+
+
+# -- costs, policies, times and further regressions, whose data are drawn for them
+
+QUICK = ("cost-sensitive", "relative-risk")
+"""One by prices, one by a kernel of its own; the rest is for the long run."""
+
+
+def _cases() -> list[Any]:
+    return [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in sorted(shipped.DATA)]
+
+
+def test_data_are_drawn_for_tasks_that_ship() -> None:
+    assert set(shipped.DATA) <= set(registry.tasks())
+
+
+@pytest.mark.parametrize("name", _cases())
+def test_every_application_is_separable(name: str) -> None:
+    task, data = shipped.examples(name)[0], shipped.DATA[name]
+    laws = tuple(law for law in LAWS if not law.needs_engine)
+    report = find_violations(task, laws, data=data, max_examples=8 if name in QUICK else 20)
+    assert report.holds, report
+    assert report["recursion equals enumeration"].examples > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(shipped.DATA))
+def test_the_engine_agrees_on_every_application(name: str) -> None:
+    task, data = shipped.examples(name)[0], shipped.DATA[name]
+    report = find_violations(task, ENGINE_LAWS, data=data, max_examples=20)
+    assert report.holds, report
+    assert report["drivers equal recursion"].examples > 0

@@ -14,12 +14,9 @@ if TYPE_CHECKING:
     from streed.testing.cases import Case
 
 
-@law("subtract is a bound", "STreeD, Appendix B", unconcerned="subtract gives no bounds")
-def _check_subtract(case: Case) -> bool:
+@law("subtract is a bound", "STreeD, Appendix B", sides=2, unconcerned="subtract gives no bounds")
+def _check_subtract(case: Case, sides: list[list[int]]) -> bool:
     """if combine(x, b) is better than a, then x is better than subtract(a, b)."""
-    sides = case.sides(2)
-    if sides is None:
-        return False
     whole = sorted(sides[0] + sides[1])
     beside = case.reach_beside(sides[1], whole)
     concerned = False
@@ -63,12 +60,11 @@ def _check_lower_bound(case: Case) -> bool:
     return True
 
 
-@law("worst cost per row holds", "STreeD, Eq. 49", unconcerned="worst_per_row gives no bounds")
-def _check_worst_per_row(case: Case) -> bool:
+@law("worst cost per row holds", "STreeD, Eq. 49", sides=2, unconcerned="worst_per_row gives no bounds")
+def _check_worst_per_row(case: Case, sides: list[list[int]]) -> bool:
     """one row more makes the best leaf dearer by at most worst_per_row, and never cheaper."""
     worst = case.task.worst_per_row(case.data)
-    sides = case.sides(2)
-    if worst is None or sides is None:
+    if worst is None:
         return False
     rows, i = sides[0], sides[1][0]
     weight = 1 if case.data.weights is None else exact_number(case.data.weights[i].item())
@@ -93,11 +89,10 @@ def _check_worst_per_row(case: Case) -> bool:
     return True
 
 
-@law("superadditive holds", "contract: superadditive", unconcerned="superadditive is not declared")
-def _check_superadditive(case: Case) -> bool:
+@law("superadditive holds", "contract: superadditive", sides=2, unconcerned="superadditive is not declared")
+def _check_superadditive(case: Case, sides: list[list[int]]) -> bool:
     """a state costs as a leaf at least what its parts cost as leaves together."""
-    sides = case.sides(2)
-    if not case.task.superadditive or case.task.order != TOTAL or sides is None:
+    if not case.task.superadditive or case.task.order != TOTAL:
         return False
     whole = case.least_cost(sides[0] + sides[1])
     parts = [case.least_cost(side) for side in sides]

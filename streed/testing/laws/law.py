@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,18 @@ class Law:
     """Whether it follows from the others, and is tried only on tasks that keep those."""
 
 
-def law(name: str, source: str, **given: Any) -> Callable[[Callable[[Case], bool]], Law]:
-    """The law that a function checks, which says what its docstring does."""
-    return lambda check: Law(name, source, check.__doc__ or "", check, **given)
+def law(name: str, source: str, *, sides: int = 0, **given: Any) -> Callable[[Callable[..., bool]], Law]:
+    """The law that a function checks, which says what its docstring does.
+
+    `sides`: it is about so many disjoint sets of rows, which it is given beside the case.
+    """
+
+    def made(check: Callable[..., bool]) -> Law:
+        @functools.wraps(check)
+        def on_sides(case: Case) -> bool:
+            found = case.sides(sides)
+            return found is not None and check(case, found)
+
+        return Law(name, source, check.__doc__ or "", on_sides if sides else check, **given)
+
+    return made

@@ -73,12 +73,9 @@ def _check_agreement(case: Case) -> bool:
     return True
 
 
-@law("combine preserves order", "STreeD, Def. 4.4")
-def _check_preservation(case: Case) -> bool:
+@law("combine preserves order", "STreeD, Def. 4.4", sides=2)
+def _check_preservation(case: Case, sides: list[list[int]]) -> bool:
     """if a is better than b at the same state, then a combined with c is no worse than b combined with c."""
-    sides = case.sides(2)
-    if sides is None:
-        return False
     task = case.task
     concerned = False
     beside = case.reach_beside(sides[1], sorted(sides[0] + sides[1]))
@@ -127,15 +124,13 @@ def _compare_combined(case: Case, a: Reached, b: Reached, c: Reached, *, better:
 @law(
     "combine is associative",
     "contract: combine",
+    sides=3,
     unconcerned="partial orders combine as the tree has them",
 )
-def _check_associative(case: Case) -> bool:
+def _check_associative(case: Case, sides: list[list[int]]) -> bool:
     """combine(combine(a, b), c) and combine(a, combine(b, c)) are equally good."""
     if case.task.order == PARTIAL:
         return False  # such values are combined as the tree has them, in no other grouping
-    sides = case.sides(3)
-    if sides is None:
-        return False
     combine = case.task.combine
     beside = case.reach_beside(sides[2], sorted(sides[0] + sides[1]))
     for a, b, c in itertools.product(case.reach(sides[0]), case.reach(sides[1]), beside):
@@ -158,12 +153,9 @@ def _check_associative(case: Case) -> bool:
     return True
 
 
-@law("combine is commutative", "contract: subtract", unconcerned="subtract gives no bounds")
-def _check_commutative(case: Case) -> bool:
+@law("combine is commutative", "contract: subtract", sides=2, unconcerned="subtract gives no bounds")
+def _check_commutative(case: Case, sides: list[list[int]]) -> bool:
     """where subtract gives bounds, combine(a, b) and combine(b, a) are equally good."""
-    sides = case.sides(2)
-    if sides is None:
-        return False
     concerned = False
     for a, b in itertools.product(case.reach(sides[0]), case.reach(sides[1])):
         if case.task.subtract(a.value, b.value) is None:
