@@ -44,7 +44,7 @@ def _pack_rows(codes, p, position, bits, valid):  # type: ignore[no-untyped-def]
 def _keep_distinct(raw, valid, categories, flips, slots, column, flipped, sets):  # type: ignore[no-untyped-def]
     """How many binary columns remain without constants, repetitions and complements; lists them and their bits.
 
-    `slots` are twice as many as columns, a power of two, of -1 each; with none, repetitions remain.
+    `slots` are twice as many as columns, a power of two, and zero; with none, repetitions remain.
     """
     words = len(valid)
     rows = int64(0)
@@ -75,17 +75,19 @@ def _keep_distinct(raw, valid, categories, flips, slots, column, flipped, sets):
             hashed = (hashed ^ (hashed >> uint64(32))) * uint64(0xD6E8FEB86659FD93)
             slot = int64(hashed >> uint64(32)) & (len(slots) - 1)
             repeated = False
-            while slots[slot] >= 0 and not repeated:
+            while slots[slot] > 0 and not repeated:
                 repeated = True
                 for w in range(words):
-                    repeated = repeated and sets[slots[slot], w] == sets[kept, w]
+                    repeated = repeated and sets[slots[slot] - 1, w] == sets[kept, w]
                 slot = (slot + 1) & (len(slots) - 1)
             if repeated:
                 continue
-            slots[slot] = kept
+            slots[slot] = kept + 1
         column[kept] = f
         flipped[kept] = flip
         kept += 1
+    for w in range(words):
+        sets[kept, w] = uint64(0)
     return kept
 
 
@@ -122,19 +124,17 @@ def pack_columns(
     p = codes.shape[1]
     bits, valid = np.zeros((words * WORD, -(-p // WORD)), np.uint64), np.zeros(words, np.uint64)
     _pack_rows(codes.reshape(-1), p, position, bits, valid)
-    sizes = categories[categories > 0] if categories.any() else categories[:0]
+    sizes = categories[categories > 0] if np.count_nonzero(categories) else categories[:0]
     most = p + int(sizes.sum()) if len(sizes) else p
     column, flipped = np.empty(most, np.int64), np.zeros(most, np.uint8)
     # every bit column is below a multiple of a word's bits
     sets = np.zeros((most + WORD, words), np.uint64)
-    slots = np.full(1 << (2 * p + 2).bit_length() if merge else 0, -1)
+    slots = np.zeros(1 << (2 * p + 2).bit_length() if merge else 0, np.int64)
     kept = _keep_distinct(transposed(bits), valid, categories, flips, slots, column, flipped, sets)
-    literals = np.full(len(sizes) + 1, kept)
+    literals = np.array([kept])
     if len(sizes):
-        sets[kept:] = 0
-        literals[1:] += np.cumsum(sizes)
+        literals = np.concatenate([literals, kept + np.cumsum(sizes)])
         _add_literals(codes, position, categories, sets, column, literals)
     count = int(literals[-1])
-    sets[count:] = 0
     row_bits = transposed(sets[: -(-count // WORD) * WORD]).view(np.int32)[:, : -(-count // LANES)]
     return column[:count], flipped[:count], literals, sets[:count], np.ascontiguousarray(row_bits), valid

@@ -44,7 +44,7 @@ def find_groups(costs, divisor, count_rows, group_of, profits, slots):  # type: 
     """(groups, base, worst) as `Groups` has them; there are as many groups as rows of profits if there are too many.
 
     Writes the group of each row, -1 where it is left out, and the profits (most + 1, K + 2) of the groups. `slots` are
-    a power of two, of -1 each.
+    a power of two, and zero.
     """
     n, labels = costs.shape
     groups = int64(0)
@@ -68,7 +68,7 @@ def find_groups(costs, divisor, count_rows, group_of, profits, slots):  # type: 
             group_of[i] = -1
             continue
         slot = int64(key >> uint64(40)) & (len(slots) - 1)
-        g = slots[slot]
+        g = slots[slot] - 1
         while g >= 0:
             same = profits[g, labels] == worst
             for k in range(labels):
@@ -76,10 +76,10 @@ def find_groups(costs, divisor, count_rows, group_of, profits, slots):  # type: 
             if same:
                 break
             slot = (slot + 1) & (len(slots) - 1)
-            g = slots[slot]
+            g = slots[slot] - 1
         if g < 0:
             g = groups
-            slots[slot] = g
+            slots[slot] = g + 1
             profits[g, labels] = worst
             profits[g, labels + 1] = 1
             groups += 1

@@ -78,7 +78,7 @@ def group_rows(costs: Array, divisor: int, count_rows: bool, codes: Array | None
     """
     n, labels = costs.shape
     group_of, profits = np.empty(n, np.int64), np.zeros((MOST_GROUPS + 1, labels + 2), np.int64)
-    groups, base, worst = find_groups(costs, divisor, count_rows, group_of, profits, np.full(_SLOTS, -1))
+    groups, base, worst = find_groups(costs, divisor, count_rows, group_of, profits, np.zeros(_SLOTS, np.int64))
     if groups <= MOST_GROUPS:
         return Groups(*place_groups(group_of, groups), profits[:groups].copy(), base, worst)
     counts = np.full((n, 1), int(count_rows))
