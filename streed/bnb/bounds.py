@@ -51,7 +51,8 @@ def bound_by_node(e, values, value):  # type: ignore[no-untyped-def]
 def count_splits(e):  # type: ignore[no-untyped-def]
     """Raises the least costs of all sides: a side is a leaf, has one split, or pays for two at least.
 
-    The first two are known exactly from the pair sums. Needs `fixed_costs`, and values that are added up.
+    The first two are known exactly from the pair sums. Needs `fixed_costs`, without which this unit is not called, and
+    values that are added up.
     """
     if e.combine != 0:
         return

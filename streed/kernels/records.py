@@ -182,10 +182,10 @@ QUESTION = [
     ("pause", np.int64),  # the search returns, as if it were crowded, once it has made more visits than this
     ("root_target", np.int64),  # the root is solved once no tree costs less than this
     ("root_edge", np.int64),  # the one edge of the root that is searched (root.py), or NONE for all
-    ("departures", np.int64),  # of the wave that is to be followed (waves.py), or NONE
-    ("followed_nodes", np.int64),  # how many nodes there were after the last one
     ("root_high", np.uint64),  # the branch that leads to it
     ("root_low", np.uint64),
+    ("departures", np.int64),  # of the wave that is to be followed (waves.py), or NONE
+    ("followed_nodes", np.int64),  # how many nodes there were after the wave before
     ("settled", np.int64),  # 1: the ties of the best tree were settled (ties.py); ASKED: they are to be
     # of a work unit: written by who calls it (`ask`, `ask_like`, `open_node`, enumeration)
     ("asked_rows", np.int64),  # the address of the row set
@@ -199,7 +199,7 @@ QUESTION = [
     ("asked_similar", np.int64),  # an entry of the similarity cache, or NONE
     # of the kernels of a work unit: written by depth_three.py
     ("asked_goal", np.int64),  # for `solve_children`: a split worth so much need not be known better; or INFINITE
-    ("asked_column", np.int64),  # a local column, for `solve_children` and `push_bounds`
+    ("asked_column", np.int64),  # a local column, for `solve_children`, `push_bounds`, `recall` and `store`
     # of a generated kernel: written by generated.py, and by operators.py
     ("scored_pairs", np.int64),  # their addresses
     ("scored_sums", np.int64),

@@ -44,7 +44,8 @@ def _pack_rows(codes, p, position, bits, valid):  # type: ignore[no-untyped-def]
 def _keep_distinct(raw, valid, categories, flips, slots, column, flipped, sets):  # type: ignore[no-untyped-def]
     """How many binary columns remain without constants, repetitions and complements; lists them and their bits.
 
-    `slots` are twice as many as columns, a power of two, and zero; with none, repetitions remain.
+    `slots` are twice as many as columns, a power of two, and zero; with none, repetitions remain. The row of `sets`
+    behind the columns kept is zero again at the end.
     """
     words = len(valid)
     rows = int64(0)
@@ -127,7 +128,7 @@ def pack_columns(
     sizes = categories[categories > 0] if np.count_nonzero(categories) else categories[:0]
     most = p + int(sizes.sum()) if len(sizes) else p
     column, flipped = np.empty(most, np.int64), np.zeros(most, np.uint8)
-    # every bit column is below a multiple of a word's bits
+    # whole words of columns are transposed; what was tried last may stand behind those that are kept
     sets = np.zeros((most + WORD, words), np.uint64)
     slots = np.zeros(1 << (2 * p + 2).bit_length() if merge else 0, np.int64)
     kept = _keep_distinct(transposed(bits), valid, categories, flips, slots, column, flipped, sets)
