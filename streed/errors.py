@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
@@ -15,6 +16,13 @@ def brief(x: Any, most: int = 80) -> str:
     except Exception:  # noqa: BLE001 - integers of too many digits, and whatever a class of the caller's raises
         text = f"a {type(x).__name__}"
     return text if len(text) <= most else f"{text[: most - 3]}..."
+
+
+def shown(values: Iterable[Any], most: int = 5) -> str:
+    """The first few values as text, and how many there are if that is more."""
+    values = list(values)
+    text = ", ".join(repr(v) for v in values[:most])
+    return text if len(values) <= most else f"{text}, ... ({len(values)} of them)"
 
 
 class StreedError(Exception):

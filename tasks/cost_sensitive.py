@@ -45,8 +45,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import attrs
 import numpy as np
 
-from streed.data.given import row_matrix
 from streed.data.labels import named_labels
+from streed.data.rows import row_matrix
 from streed.errors import InputError
 from streed.exact import LARGEST_TOTAL, Array, exact_integers
 from streed.task import RowCostTask, State, Task, bound

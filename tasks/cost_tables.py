@@ -18,12 +18,11 @@ from typing import Any
 import attrs
 import numpy as np
 
-from streed.data.column import shown
 from streed.data.labels import named_labels
 from streed.data.reading import read_values
+from streed.data.strict_json import read_text
 from streed.data.table import named_columns
-from streed.data.text_file import read_text
-from streed.errors import InputError
+from streed.errors import InputError, shown
 from streed.exact import Range, exact_number, read_decimal
 
 Exact = int | Fraction

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import attrs
 import numpy as np
 
-from streed.data.given import row_matrix, row_numbers
+from streed.data.rows import row_matrix, row_numbers
 from streed.errors import InputError
 from streed.exact import Array, Range
 from streed.task import GeneralTask, State, Value, bound

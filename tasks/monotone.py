@@ -27,8 +27,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import attrs
 import numpy as np
 
-from streed.data.column import shown
-from streed.errors import InputError
+from streed.errors import InputError, shown
 from streed.exact import Array, Range, exact_number
 from streed.task import PARTIAL, State, Task, Value, bound
 from streed.task.algebra import add, scale

@@ -31,8 +31,8 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
-from streed.data.given import row_array, row_column, row_matrix, row_numbers
 from streed.data.labels import named_labels
+from streed.data.rows import row_array, row_column, row_matrix, row_numbers
 from streed.errors import InputError
 from streed.exact import Array, Range
 from streed.task import Composition, RowCostTask, State, Task

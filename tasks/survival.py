@@ -47,8 +47,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import attrs
 import numpy as np
 
-from streed.data.given import row_column, row_numbers
-from streed.data.outcomes import Outcome, read_events
+from streed.data.labels import Outcome, read_events
+from streed.data.rows import row_column, row_numbers
 from streed.errors import InputError
 from streed.exact import Array, Range
 from streed.logarithms import log_ratio

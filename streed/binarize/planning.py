@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 
-from streed.binarize.cuts import Spread, quantiles, spread
-from streed.binarize.mdlp import mdlp
+from streed.binarize.learned import Spread, Teacher, guesses, mdlp, tree_cuts
 from streed.binarize.recipe import ColumnRecipe, TableRecipe
-from streed.data.binary import binary_codes
 from streed.data.column import MOST_CATEGORIES, choose_categories, is_binary
-from streed.data.naming import listed_columns
 from streed.data.ordered import Kind
 from streed.data.reading import Values
-from streed.data.table import as_table, read_input
+from streed.data.table import as_table, binary_codes, listed_columns, read_input
 from streed.errors import InputError
 from streed.exact import Range
 
@@ -53,17 +50,6 @@ class Settings:
                 raise InputError(name, f"{getattr(self, name)!r}", f"use one of {', '.join(known)}")
 
 
-@attrs.frozen(eq=False)
-class Teacher:
-    """What supervised thresholds are learned from."""
-
-    y: Array
-    """(n,): class numbers, or numbers."""
-    numeric: bool
-    weights: Array | None = None
-    seed: int = 0
-
-
 def make_recipe(
     X: Any, settings: Settings | None = None, teacher: Teacher | None = None, *, weights: Any = None
 ) -> TableRecipe:
@@ -91,16 +77,14 @@ def make_recipe(
         raw = table.read(j) if rows is None else table.read(j).taken(rows)
         recipe = _plain(name, raw, j in listed, settings)
         if recipe is None:
-            found = spread(raw, held)
+            found = Spread.of(raw)
             if settings.thresholds == "guesses":
                 spreads[j] = found
-            recipe = _cut(name, found, _cuts(found, settings, teacher))
+            recipe = _cut(name, found, _cuts(found, held, settings, teacher))
         elif settings.thresholds == "guesses" and not recipe.multiway:
             extra.append(recipe.codes(raw, "ignore"))
         recipes.append(recipe)
     if spreads:
-        from streed.binarize.learned import guesses
-
         assert teacher is not None
         for j, cuts in guesses(spreads, extra, teacher, settings.n_thresholds).items():
             recipes[j] = _cut(recipes[j].name, spreads[j], cuts)
@@ -157,27 +141,25 @@ def _check_teacher(settings: Settings, teacher: Teacher | None) -> None:
         raise InputError("thresholds", "'mdlp' is for classes, and y has measured numbers", "use 'tree' or 'guesses'")
 
 
-def _cuts(found: Spread, settings: Settings, teacher: Teacher | None) -> list[int]:
+def _cuts(found: Spread, weights: Array | None, settings: Settings, teacher: Teacher | None) -> list[int]:
     """The cuts of a column of numbers, times or steps of a scale; none by "guesses", which looks at all columns."""
     method, most = settings.thresholds, settings.n_thresholds
     if method == "quantiles":
-        return quantiles(found, most)
+        return found.values.fewer(found.ranks, weights, most).cuts.tolist()  # type: ignore[no-any-return]
     if method == "midpoints":
-        return list(range(found.n_cuts))
+        return found.values.cuts.tolist()  # type: ignore[no-any-return]
     assert teacher is not None
     if method == "mdlp":
         return mdlp(_class_weights(found, teacher))
-    from streed.binarize.learned import tree_cuts
-
     return tree_cuts(found, teacher, most) if method == "tree" else []
 
 
 def _class_weights(found: Spread, teacher: Teacher) -> Array:
     """(m, K) the weight of each class at each value."""
     n_classes = int(teacher.y.max()) + 1
-    counts = np.zeros((len(found.values), n_classes))
+    counts = np.zeros((len(found.values.values), n_classes))
     weights = 1.0 if teacher.weights is None else teacher.weights[found.rows]
-    np.add.at(counts, (found.codes, teacher.y[found.rows]), weights)
+    np.add.at(counts, (found.ranks[found.rows], teacher.y[found.rows]), weights)
     return counts
 
 
@@ -185,9 +167,9 @@ def _cut(name: str, found: Spread, cuts: Sequence[int]) -> ColumnRecipe:
     raw = found.column
     gaps = int(raw.missing.sum())
     what = "ordered categories" if raw.is_scale else f"{raw.kind}s"
-    note = f"{len(found.values)} {what}{f', {gaps} missing' if gaps else ''}"
+    note = f"{len(found.values.values)} {what}{f', {gaps} missing' if gaps else ''}"
     if not cuts and not gaps:
         note += ", no cut tells the labels apart"
-    thresholds = tuple(dict.fromkeys(found.threshold(cut) for cut in cuts))
+    thresholds = tuple(dict.fromkeys(found.values.threshold(cut) for cut in cuts))
     steps = raw.order or () if raw.is_scale and cuts else ()
     return ColumnRecipe(name, raw.kind, thresholds, steps, missing=gaps > 0, note=note, zone=raw.zone)

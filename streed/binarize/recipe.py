@@ -9,11 +9,9 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
-from streed.data.column import Column, names_of_rest, numbers_like, places, unseen_values
-from streed.data.new_rows import raw_columns
-from streed.data.ordered import Kind, threshold_text
+from streed.data.column import Column, names_of_rest, numbers_like, places, raw_columns, unseen_values
+from streed.data.ordered import Kind, at_most, threshold_text
 from streed.data.reading import Values
-from streed.data.thresholds import at_most
 
 if TYPE_CHECKING:
     from streed.exact import Array

@@ -15,7 +15,7 @@ from streed.cli.output import counted, fail
 if TYPE_CHECKING:
     from streed.cli.preparation import Table
     from streed.data import Dataset
-    from streed.data.roles import Roles
+    from streed.data.database import Roles
     from streed.task import Task
 
 NOTIONS = ("demographic-parity", "equal-opportunity", "equalized-odds", "error-rate-parity", "predictive-equality")

@@ -11,9 +11,9 @@ import numpy as np
 from streed.binarize import Settings, make_recipe
 from streed.cli.asked import Asked, cuts_of
 from streed.data import Dataset
+from streed.data.database import Roles
 from streed.data.ordered import TIMES
 from streed.data.reading import read_column
-from streed.data.roles import Roles
 from streed.errors import InputError
 from streed.tree import Tree
 

@@ -22,8 +22,7 @@ _ROLES = role_options(" (of a tree that Python saved, which does not say)")
 
 def load_tree(path: Path) -> Tree:
     """The tree that a file holds, or standard input for "-"."""
-    from streed.data.strict_json import MOST_BYTES
-    from streed.data.text_file import read_text
+    from streed.data.strict_json import MOST_BYTES, read_text
     from streed.tree import Tree
 
     return Tree.from_json(read_text(path, "tree", MOST_BYTES))

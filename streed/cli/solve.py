@@ -28,7 +28,7 @@ from streed.cli.saved import read_saved
 
 if TYPE_CHECKING:
     from streed.cli.preparation import Table
-    from streed.data.roles import Roles
+    from streed.data.database import Roles
     from streed.result import Result
     from streed.tree import Tree
 

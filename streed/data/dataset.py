@@ -10,15 +10,13 @@ from typing import Any
 import attrs
 import numpy as np
 
-from streed.data.binary import binary_codes
 from streed.data.column import Column, code_column
 from streed.data.database import MOMENTS, MOST_ROWS, file_query, own_connection, read_query
 from streed.data.labels import check_classes, code_labels, own_values, read_targets
-from streed.data.naming import column_names, listed_columns
 from streed.data.ordered import OrderedValues
 from streed.data.reading import read_column
 from streed.data.rows import read_frequency, read_row_data, read_weights, some_copies, weigh_copies
-from streed.data.table import Table, read_input, take_rows, take_values
+from streed.data.table import Table, binary_codes, column_names, listed_columns, read_input, take_rows, take_values
 from streed.errors import InputError
 from streed.exact import Array, Range, exact_number
 

@@ -5,18 +5,16 @@ A table's columns are read one at a time (`reading`). Nothing of the caller's is
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, final
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, final
 
 import attrs
 import numpy as np
 
 from streed.data.reading import Values, read_column
 from streed.data.single_values import exact_numbers
-from streed.errors import InputError
-
-if TYPE_CHECKING:
-    from streed.exact import Array
+from streed.errors import InputError, brief, shown
+from streed.exact import Array
 
 
 @attrs.frozen(eq=False)
@@ -237,3 +235,92 @@ def _unique_names(names: Sequence[Any]) -> tuple[str, ...]:
 def _duplicate(names: Sequence[str]) -> InputError:
     twice = next(name for i, name in enumerate(names) if name in names[:i])
     return InputError("X", f"two columns are named {twice!r}", "give every column its own name")
+
+
+_BLOCK_BYTES = 1 << 19
+"""Rows are checked and cast in blocks of about this size, so that the cast finds them in the cache."""
+
+
+def binary_codes(X: Array) -> Array | None:
+    """(n, p) uint8, C-contiguous and never the caller's memory: the 0/1 array `X` (bool, int or float); or None.
+
+    None where a value is neither 0 nor 1, or the array is not numeric; then `table` says which.
+    """
+    kind = X.dtype.kind
+    if kind == "b":
+        return X.astype(np.uint8, order="C")
+    if kind == "f":
+        return _float_codes(X)
+    if kind not in "iu":
+        return None
+    if not X.dtype.isnative:
+        X = X.astype(X.dtype.newbyteorder("="))
+    codes: Array = np.empty(X.shape, dtype=np.uint8)
+    if codes.size == 0:
+        return codes
+    # Seen as unsigned, a negative number is huge: one maximum finds both sides of {0, 1}.
+    unsigned = X.view(f"u{X.itemsize}")
+    if not X.flags.c_contiguous and X.flags.f_contiguous:
+        if unsigned.T.max() > 1:
+            return None
+        codes[...] = unsigned
+        return codes
+    step = max(1, _BLOCK_BYTES // (X.shape[1] * X.itemsize))
+    for start in range(0, len(X), step):
+        block = unsigned[start : start + step]
+        if block.max() > 1:
+            return None
+        codes[start : start + step] = block
+    return codes
+
+
+def _float_codes(X: Array) -> Array | None:
+    with np.errstate(invalid="ignore"):  # NaN and what overflows uint8 are found by the comparison
+        codes: Array = X.astype(np.uint8, order="C")
+    if codes.size and (codes.max() > 1 or not np.array_equal(codes, X)):
+        return None
+    return codes
+
+
+def column_names(source: Array | Table, names: Sequence[str] | None, p: int) -> tuple[str, ...] | None:
+    """The columns' names, a table's own or those given for an array; None without any. Raises InputError for others."""
+    own = source.names if isinstance(source, Table) else None
+    if names is None:
+        return own
+    if own is not None:
+        raise InputError("names", "given for a table, which names its columns itself", "rename the table's columns")
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise InputError("names", f"it is {brief(names)}", "give a list of texts, one per column")
+    given = tuple(names)
+    if not all(isinstance(name, str) for name in given):
+        raise InputError("names", f"not all are texts: {shown(given)}", "give one text per column")
+    if len(given) != p:
+        raise InputError("names", f"there are {len(given)} names for {p} columns", "give one name per column")
+    if len(set(given)) < p:
+        twice = next(name for i, name in enumerate(given) if name in given[:i])
+        raise InputError("names", f"two columns are named {twice!r}", "give every column its own name")
+    return given
+
+
+def listed_columns(categorical: Any, names: tuple[str, ...] | None, p: int) -> Collection[int]:
+    """The positions of the columns that the caller calls categorical."""
+    if categorical is None or categorical is False:
+        return ()
+    if categorical is True:
+        return range(p)
+    if isinstance(categorical, (str, bytes)) or not isinstance(categorical, Iterable):
+        raise InputError("categorical", f"it is {categorical!r}", "give True, or a list of column names or positions")
+    known = {name: j for j, name in enumerate(names or [f"x{j}" for j in range(p)])}
+    chosen: set[int] = set()
+    for item in categorical:
+        if isinstance(item, str):
+            if item not in known:
+                raise InputError("categorical", f"there is no column {item!r}", f"the columns are {shown(known)}")
+            chosen.add(known[item])
+        elif isinstance(item, (int, np.integer)) and not isinstance(item, bool):
+            if not 0 <= item < p:
+                raise InputError("categorical", f"there is no column {item}", f"positions go from 0 to {p - 1}")
+            chosen.add(int(item))
+        else:
+            raise InputError("categorical", f"{item!r} is no column name or position", "give texts or whole numbers")
+    return chosen

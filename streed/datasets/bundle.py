@@ -1,8 +1,9 @@
-"""A bundled data set: a table of columns, which one is the target, and where it comes from."""
+"""Bundled data sets: a table of columns, which one is the target, and where it comes from."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
 import attrs
@@ -66,3 +67,146 @@ def one_hot(table: Mapping[str, Sequence[Any]]) -> dict[str, list[int]]:
 
 
 _one_hot = one_hot
+
+
+_ATTRIBUTES = ("left-weight", "left-distance", "right-weight", "right-distance")
+
+
+def balance_scale(name: str) -> Bundled:
+    """One row per setting of the four attributes in 1..5, 625 of them; the class is L, B (balanced) or R."""
+    cases = list(itertools.product(range(1, 6), repeat=4))
+    table: dict[str, list[int] | list[str]] = {
+        attribute: [case[i] for case in cases] for i, attribute in enumerate(_ATTRIBUTES)
+    }
+    table["class"] = [_side(*case) for case in cases]
+    return Bundled(
+        name=name,
+        description="Balance scale: the side that goes down (L, R), or B where weight times distance is the same",
+        source="R. S. Siegler (1976): Three aspects of cognitive development, Cognitive Psychology 8, 481-520",
+        table=table,
+        target="class",
+    )
+
+
+def _side(left_weight: int, left_distance: int, right_weight: int, right_distance: int) -> str:
+    turn = left_weight * left_distance - right_weight * right_distance
+    return "L" if turn > 0 else "R" if turn < 0 else "B"
+
+
+_COUNTS = {
+    "A": ((512, 313), (89, 19)),
+    "B": ((353, 207), (17, 8)),
+    "C": ((120, 205), (202, 391)),
+    "D": ((138, 279), (131, 244)),
+    "E": ((53, 138), (94, 299)),
+    "F": ((22, 351), (24, 317)),
+}
+"""Per department: men admitted and rejected, women admitted and rejected."""
+
+
+def berkeley(name: str) -> Bundled:
+    """One row per applicant, 4,526 of them, in the order of the published table.
+
+    Overall 45 % of the men and 30 % of the women were admitted, while department by department women fared as well as
+    men or better: they applied to the departments that rejected most (Simpson's paradox).
+    """
+    table: dict[str, list[str]] = {"gender": [], "department": [], "admitted": []}
+    for department, groups in _COUNTS.items():
+        for gender, counts in zip(("male", "female"), groups, strict=True):
+            for admitted, count in zip(("yes", "no"), counts, strict=True):
+                table["gender"] += [gender] * count
+                table["department"] += [department] * count
+                table["admitted"] += [admitted] * count
+    return Bundled(
+        name=name,
+        description="Graduate admissions, Berkeley 1973: gender, department, and whether the applicant was admitted",
+        source=(
+            "P. J. Bickel, E. A. Hammel, J. W. O'Connell (1975): Sex bias in graduate admissions: data from Berkeley, "
+            "Science 187, 398-404; counts as in Freedman, Pisani, Purves: Statistics, chapter 2"
+        ),
+        table=table,
+        target="admitted",
+        sensitive=("gender",),
+    )
+
+
+_SIZES = {"a1": 3, "a2": 3, "a3": 2, "a4": 3, "a5": 4, "a6": 2}
+"""Attribute a takes the values 1 to its size."""
+
+_RULES: dict[str, tuple[str, Callable[[tuple[int, ...]], bool]]] = {
+    "monks-1": ("a1 = a2 or a5 = 1", lambda a: a[0] == a[1] or a[4] == 1),
+    "monks-2": ("exactly two attributes have their first value", lambda a: a.count(1) == 2),
+    "monks-3": (
+        "(a5 = 3 and a4 = 1) or (a5 != 4 and a2 != 3)",
+        lambda a: (a[4] == 3 and a[3] == 1) or (a[4] != 4 and a[1] != 3),
+    ),
+}
+
+
+def monks(name: str) -> Bundled:
+    """One row per case; the class is 1 where the problem's rule holds, else 0."""
+    text, rule = _RULES[name]
+    cases = list(itertools.product(*(range(1, size + 1) for size in _SIZES.values())))
+    table: dict[str, list[int]] = {attribute: [case[i] for case in cases] for i, attribute in enumerate(_SIZES)}
+    table["class"] = [int(rule(case)) for case in cases]
+    return Bundled(
+        name=name,
+        description=f"MONK's problem {name[-1]}: the class is 1 where {text}",
+        source=(
+            "S. B. Thrun and others (1991): The MONK's problems: a performance comparison of different learning "
+            "algorithms, CMU-CS-91-197; all cases, without the noise of the third training set"
+        ),
+        table=table,
+        target="class",
+    )
+
+
+_SQUARES = tuple(f"{row}-{column}" for row in ("top", "middle", "bottom") for column in ("left", "middle", "right"))
+
+_LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
+
+
+def tic_tac_toe(name: str) -> Bundled:
+    """One row per final board, 958 of them: nine squares with x, o or b (blank), and whether x has won."""
+    boards = sorted(_final_boards())
+    table = {square: [board[i] for board in boards] for i, square in enumerate(_SQUARES)}
+    table["class"] = ["positive" if _has_won(board, "x") else "negative" for board in boards]
+    return Bundled(
+        name=name,
+        description="Tic-tac-toe: all boards on which a game can end; positive where x, who moves first, has won",
+        source="the rules of the game; published as D. W. Aha (1991): Tic-Tac-Toe Endgame, UCI repository",
+        table=table,
+        target="class",
+    )
+
+
+def _final_boards() -> set[str]:
+    final: set[str] = set()
+    reached = {"b" * 9}
+    for turn in range(9):
+        player = "xo"[turn % 2]
+        moved = {
+            board[:square] + player + board[square + 1 :]
+            for board in reached
+            for square, mark in enumerate(board)
+            if mark == "b"
+        }
+        ended = {board for board in moved if _has_won(board, player)}
+        final |= ended
+        reached = moved - ended
+    return final | reached
+
+
+def _has_won(board: str, player: str) -> bool:
+    return any(all(board[square] == player for square in line) for line in _LINES)
+
+
+MAKERS: dict[str, Callable[[str], Bundled]] = {
+    "balance-scale": balance_scale,
+    "berkeley": berkeley,
+    "monks-1": monks,
+    "monks-2": monks,
+    "monks-3": monks,
+    "tic-tac-toe": tic_tac_toe,
+}
+"""By name."""

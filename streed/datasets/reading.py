@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from streed import datasets
-from streed.data.text_file import read_text
+from streed.data.strict_json import read_text
 from streed.errors import InputError, MissingPackageError
 
 Cells = list[tuple[int, list[str]]]

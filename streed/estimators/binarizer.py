@@ -20,7 +20,8 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from streed.binarize import Settings, make_recipe
-from streed.binarize.planning import LEARNED, Teacher
+from streed.binarize.learned import Teacher
+from streed.binarize.planning import LEARNED
 from streed.data.column import UNSEEN
 from streed.errors import InputError
 from streed.estimators.reading import checked_column, checked_table, checked_weights, forget, readable

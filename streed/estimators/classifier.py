@@ -23,9 +23,8 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
 from streed.data import Dataset
-from streed.data.column import shown
 from streed.data.reading import read_values
-from streed.errors import InputError, brief
+from streed.errors import InputError, brief, shown
 from streed.estimators.base import OptimalTree, task_of, with_splits
 from streed.estimators.reading import FREQUENCY, argument_names, checked_column, checked_weights, signs_of
 from streed.exact import Array, Range

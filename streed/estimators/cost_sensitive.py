@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 
 from streed.data import Dataset
-from streed.data.given import row_matrix
 from streed.data.labels import named_labels
-from streed.data.rows import read_row_data
+from streed.data.rows import read_row_data, row_matrix
 from streed.errors import InputError
 from streed.estimators.base import with_splits
 from streed.estimators.classifier import LabelTree, labels_of

@@ -15,9 +15,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from streed.data import Dataset
-from streed.data.given import row_column
-from streed.data.outcomes import read_events, split_outcome
-from streed.data.rows import read_row_data, weigh_copies
+from streed.data.labels import read_events, split_outcome
+from streed.data.rows import read_row_data, row_column, weigh_copies
 from streed.errors import InputError
 from streed.estimators.base import OptimalTree, task_of, with_splits
 from streed.estimators.reading import FREQUENCY, checked_column

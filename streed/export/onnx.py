@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from streed.data.column import numbers_like
-from streed.data.new_rows import raw_columns
+from streed.data.column import numbers_like, raw_columns
 from streed.data.ordered import TIMES, Kind
 from streed.data.reading import Values
 from streed.data.table import Table, read_input
@@ -21,7 +20,7 @@ from streed.errors import InputError, MissingPackageError
 from streed.exact import Array, as_objects
 from streed.export.questions import AT_MOST, GAP, ONE_OF, PRESENT, Case, Plan, Question, plan
 from streed.tree import Tree
-from streed.tree.models import tree_of
+from streed.tree.tree import tree_of
 
 if TYPE_CHECKING:
     from onnx import ModelProto

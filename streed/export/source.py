@@ -19,7 +19,7 @@ from streed.data.moments import clock_text, date_text, moment_of
 from streed.data.ordered import TIMES, Kind
 from streed.errors import InputError
 from streed.export.questions import ABOVE, AT_MOST, GAP, HOLDS, ONE_OF, Case, Plan, Question, plan
-from streed.tree.models import tree_of
+from streed.tree.tree import tree_of
 
 
 def to_python(

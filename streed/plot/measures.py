@@ -15,7 +15,7 @@ from streed.exact import Array
 from streed.result import Result
 from streed.tasks.fairness import DemographicParity, EqualOpportunity, Fairness, PredictiveEquality, group_rates
 from streed.tree import Tree
-from streed.tree.models import tree_of
+from streed.tree.tree import tree_of
 
 SIZES: dict[str, Callable[[Tree], int]] = {
     "nodes": lambda tree: tree.n_branches,

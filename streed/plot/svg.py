@@ -9,7 +9,7 @@ from streed.data.visible import escaped
 from streed.plot.layout import Box, Card, card, place, text_width
 from streed.plot.shading import INK, NEUTRAL, colours, ink
 from streed.plot.survey import Seen, survey
-from streed.tree.models import tree_of
+from streed.tree.tree import tree_of
 
 _FONTS = "Helvetica, Arial, 'Liberation Sans', sans-serif"
 

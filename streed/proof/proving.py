@@ -28,7 +28,7 @@ from streed.proof.statement import ProofClaim, Statement
 from streed.task import Task
 from streed.tree import Tree
 from streed.tree.description import rebuild
-from streed.tree.models import tree_of
+from streed.tree.tree import tree_of
 from streed.tree.verification import check as verify
 
 

@@ -11,7 +11,6 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
-from streed.reference.splits import Split, children, every_split, width
 from streed.task import RowCostTask, State, Task, Value, beside_sums, sums_over
 from streed.task.algebra import objective
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from streed.data import Dataset
+    from streed.data import Cut, Dataset
 
 
 class S(NamedTuple):
@@ -147,3 +146,40 @@ def _summation(values: np.ndarray[Any, np.dtype[Any]]) -> Callable[[Sequence[int
         return tuple(exact(sum(entries)) for entries in zip(*(table[i] for i in rows), strict=True)) or nothing
 
     return by_entry
+
+
+class Split(NamedTuple):
+    """A split on a column; of an ordered one, with its cut."""
+
+    column: int
+    cut: Cut | None
+
+
+def every_split(data: Dataset) -> list[Split]:
+    """The splits in the order of the columns; those of an ordered column by rising threshold."""
+    splits: list[Split] = []
+    for j in range(data.n_columns):
+        if j not in data.ordered:
+            splits.append(Split(j, None))
+            continue
+        values = data.ordered[j]
+        splits += [Split(j, values.cut(limit, gaps)) for limit, gaps in values.questions().tolist()]
+    return splits
+
+
+def width(data: Dataset, split: Split) -> int:
+    """How many children the split has."""
+    return len(data.column(split.column).categories) if split.column in data.categorical else 2
+
+
+def children(data: Dataset, split: Split) -> list[int]:
+    """(n,) the number of the child that each row goes to."""
+    codes = data.X[:, split.column].tolist()
+    if split.cut is None:
+        return codes  # type: ignore[no-any-return]
+    values = data.ordered[split.column].values.tolist()
+    threshold, gaps = split.cut.threshold, split.cut.gaps
+    missing = len(values)
+    if threshold is None:
+        return [int(code == missing) for code in codes]
+    return [gaps if code == missing else int(values[code] > threshold) for code in codes]

@@ -5,15 +5,15 @@ No dynamic programming and nothing of the recursion's: an independent judge of i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
-from streed.reference.evaluation import Evaluation
-from streed.reference.splits import children, every_split, width
+from streed.reference.definition import Split, children, every_split, width
+from streed.reference.evaluation import Evaluation, Visit
+from streed.task import Totals
 from streed.tree import Branch, Leaf, Node
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from streed.data import Dataset
     from streed.task import Task, Value
 
@@ -72,3 +72,63 @@ def best_trees(
             first.setdefault(evaluation.cost(tree), tree)
     better = evaluation.task.better
     return [(value, tree) for value, tree in first.items() if not any(better(other, value) for other in first)]
+
+
+def counted_trees(
+    task: Task,
+    data: Dataset,
+    *,
+    max_depth: int | None = None,
+    min_leaf: int = 1,
+    labels: str = "all",
+    trivial: bool = True,
+    columns: str = "distinct",
+) -> Iterator[tuple[Any, Value, Node]]:
+    """(score, value, tree) of every feasible tree that the options count, in no order."""
+    evaluation = Evaluation(task, data)
+    totals = Totals(task, data)
+    first = set(_first_splits(evaluation.data)) if columns == "distinct" else None
+    for tree in every_tree(task, evaluation.data, max_depth=max_depth):
+        visits = list(evaluation.visits(tree))
+        if first is not None and not all(
+            Split(visit.node.column, visit.node.cut) in first for visit in visits if isinstance(visit.node, Branch)
+        ):
+            continue
+        if not trivial and any(_is_trivial(evaluation, visit) for visit in visits):
+            continue
+        if labels == "best" and not all(_is_best(evaluation, visit) for visit in visits):
+            continue
+        if evaluation.broken_limits(tree, min_leaf=min_leaf):
+            continue
+        value = evaluation.task.objective_of(evaluation.cost(tree))
+        yield task.score(evaluation.cost(tree), totals), value, tree
+
+
+def _first_splits(data: Dataset) -> Iterator[Split]:
+    """Of the splits that part the rows alike, the first."""
+    seen = set()
+    for split in every_split(data):
+        sides: dict[int, set[int]] = {}
+        for row, child in enumerate(children(data, split)):
+            sides.setdefault(child, set()).add(row)
+        parts = frozenset(map(frozenset, sides.values()))
+        if parts not in seen:
+            seen.add(parts)
+            yield split
+
+
+def _is_trivial(evaluation: Evaluation, visit: Visit) -> bool:
+    """Whether the node is a split into leaves of one label."""
+    if isinstance(visit.node, Leaf):
+        return False
+    below = [each.node for each in evaluation.visits(visit.node, visit.rows, visit.path) if each.rows][1:]
+    return all(isinstance(node, Leaf) for node in below) and len({node.label for node in below}) == 1  # type: ignore[union-attr]
+
+
+def _is_best(evaluation: Evaluation, visit: Visit) -> bool:
+    """Whether the node is no leaf with rows, or one of the least label that costs least there."""
+    if isinstance(visit.node, Branch) or not visit.rows:
+        return True
+    state = evaluation.state(visit.rows)
+    costs = [evaluation.task.leaf_cost(state, k) for k in range(len(evaluation.labels))]
+    return visit.node.label == costs.index(min(costs))

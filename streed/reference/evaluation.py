@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 from streed.errors import MismatchError
-from streed.reference.definition import merged
-from streed.reference.splits import Split, children, width
+from streed.reference.definition import Split, children, merged, width
 from streed.task import State, Task, Value, beside_sums, sums_over
 from streed.task.constrained import objective
 from streed.tree import Branch, Leaf, Node

@@ -18,8 +18,8 @@ from streed.report import sections
 from streed.report.limits import kept, limits
 from streed.result import Result
 from streed.tree import Claims, Tree
-from streed.tree.models import tree_of
 from streed.tree.text import number, size_text, written
+from streed.tree.tree import tree_of
 
 if TYPE_CHECKING:
     from streed.rashomon.rashomon_set import RashomonSet

@@ -9,7 +9,7 @@ import attrs
 from streed.data.dataset import AUTO, Dataset
 
 if TYPE_CHECKING:
-    from streed.data.roles import Roles
+    from streed.data.database import Roles
     from streed.tree.description import Description
 
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from streed.binarize import TableRecipe
 from streed.data import Column, Dataset, Kind
-from streed.data.binary import binary_codes
-from streed.data.new_rows import Numbers, check_width, read_rows
+from streed.data.column import Numbers, check_width, read_rows
+from streed.data.table import binary_codes
 from streed.errors import InputError
 from streed.exact import Array
 from streed.tree.nodes import Branch

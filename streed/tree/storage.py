@@ -21,8 +21,8 @@ import attrs
 from streed.binarize import ColumnRecipe, TableRecipe
 from streed.data import Column, Cut
 from streed.data.column import MOST_CATEGORIES
+from streed.data.database import Roles
 from streed.data.ordered import TIMES, Kind
-from streed.data.roles import Roles
 from streed.data.strict_json import is_finite, parse
 from streed.errors import InputError
 from streed.tree.claims import Claims

@@ -14,9 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streed.binarize import METHODS, Settings, TableRecipe, make_recipe
-from streed.binarize.cuts import between, quantiles, spread
-from streed.binarize.mdlp import mdlp
-from streed.binarize.planning import Teacher
+from streed.binarize.learned import Teacher, mdlp
 from streed.data import Kind
 from streed.data.moments import date_text, microseconds
 from streed.data.reading import read_column
@@ -140,20 +138,6 @@ def test_mdlp_takes_what_pays_for_itself() -> None:
     assert mdlp(mixed) == []
 
 
-@given(st.lists(st.integers(0, 20), min_size=1, max_size=60), st.integers(1, 8))
-def test_quantiles_are_cuts_that_share_the_rows_out(values: list[int], most: int) -> None:
-    found = spread(read_column(np.array(values), "x"))
-    cuts = quantiles(found, most)
-    assert cuts == sorted(set(cuts))
-    assert len(cuts) <= most
-    assert all(0 <= cut < found.n_cuts for cut in cuts)
-    if found.n_cuts <= most:
-        assert len(cuts) == found.n_cuts
-    elif most == 1:
-        below = np.array([np.sum(found.weights[: cut + 1]) for cut in range(found.n_cuts)])
-        assert abs(below[cuts[0]] - len(values) / 2) == np.abs(below - len(values) / 2).min()
-
-
 @given(st.datetimes(MOMENTS[0], MOMENTS[1]))
 def test_dates_are_written_and_read(moment: dt.datetime) -> None:
     (value,) = np.asarray(read_column([moment], "x").values).tolist()
@@ -185,11 +169,3 @@ def test_refuses_what_no_tree_can_ask_about() -> None:
     refused("X", "'x'", "below 2**63", call=lambda: make_recipe({"x": [dt.timedelta.max]}))
     refused("thresholds", "'guess'", call=lambda: Settings("guess"))
     refused("n_thresholds", "0", call=lambda: Settings(n_thresholds=0))
-
-
-@given(st.lists(st.floats(allow_nan=False, allow_infinity=False, width=64), min_size=2, max_size=2, unique=True))
-def test_a_threshold_lies_between_its_neighbours(pair: list[float]) -> None:
-    low, high = sorted(pair)
-    assert low <= between(low, high, whole=False) < high
-    if low.is_integer() and high.is_integer() and abs(low) < 2**53 > abs(high):
-        assert low <= between(low, high, whole=True) < high

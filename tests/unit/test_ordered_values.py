@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 from streed.data import Column, Cut, Dataset, Kind
 from streed.data.moments import date_text, microseconds
-from streed.data.ordered import threshold_text
-from streed.data.thresholds import between, between_moments
+from streed.data.ordered import between, between_moments, threshold_text
 from tests.unit.refusal import refused
 
 NAN, INF = math.nan, math.inf

@@ -23,7 +23,7 @@ from streed.estimators import (
     SurvivalTree,
 )
 from streed.problem.process_memory import resident
-from streed.reference.splits import every_split
+from streed.reference.definition import every_split
 from streed.result import Result
 from streed.solve import solve
 from streed.task import RowCostTask

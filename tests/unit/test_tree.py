@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streed.data import Dataset
-from streed.data.roles import Roles
+from streed.data.database import Roles
 from streed.errors import InputError
 from streed.tasks import Accuracy, MinSupport, SparseAccuracy, Splits
 from streed.tree import Branch, Claims, Leaf, Tree, flatten, nest, walk

@@ -18,7 +18,7 @@ import streed
 from streed import tasks
 from streed.data import Dataset
 from streed.exact import exact_number, readable
-from streed.reference.near_optimal import counted_trees
+from streed.reference.enumerate import counted_trees
 from streed.task import Task
 from streed.task.algebra import at_most
 from streed.tree import Branch, Leaf, Node
