@@ -9,6 +9,7 @@ from typing import Any
 
 import attrs
 
+from streed.data.strict_json import plain_value
 from streed.task import TOTAL, Task
 from streed.tree import Tree
 
@@ -89,7 +90,6 @@ class Result:
     def summary(self) -> dict[str, Any]:
         """The outcome as plain data that JSON holds: the task, status, value, bounds, gap, size of the tree, stats."""
         from streed.tree.description import describe
-        from streed.tree.storage import plain_value
 
         size = None
         if self.tree is not None:

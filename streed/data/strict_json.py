@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import numbers
 import os
 import re
 import stat
@@ -72,6 +73,25 @@ def is_finite(x: int | float | Fraction) -> bool:
         return math.isfinite(float(x))
     except OverflowError:
         return False
+
+
+def plain_value(x: Any) -> Any:
+    """A value for JSON: a number as by `plain_number`, a tuple of them as a list, None as null."""
+    if x is None:
+        return None
+    return [plain_number(part) for part in x] if isinstance(x, tuple) else plain_number(x)
+
+
+def plain_number(x: Any) -> int | float | str:
+    """An exact number for JSON: an int, a finite float, a fraction as text, or an infinity as text."""
+    if isinstance(x, numbers.Integral):
+        return int(x)
+    if isinstance(x, Fraction):
+        return int(x) if x.denominator == 1 else str(x)
+    if isinstance(x, numbers.Real) and not math.isnan(x):
+        real = float(x)
+        return real if math.isfinite(real) else ("Infinity" if real > 0 else "-Infinity")
+    raise InputError("tree", f"{x!r} is no number that a file can hold", "use ints, floats or Fractions")
 
 
 def _constant(name: str) -> Any:

@@ -13,7 +13,7 @@ from streed.data import Dataset
 from streed.errors import InputError, NotSeparableError, TaskError
 from streed.task.contract import build
 from streed.testing.laws import LAWS
-from streed.testing.laws.agreement import DRIVERS, accepting
+from streed.testing.laws.agreement import accepting, drivers_agree
 from streed.testing.laws.law import Law
 from streed.testing.report import NOT_CHECKED, VIOLATED, Finding, Report
 from streed.testing.strategies import MAX_ROWS, Tag, repeated, tagged, tagged_datasets, tagged_subsets
@@ -110,7 +110,7 @@ def find_violations(
                 f"{type(made).__name__} refuses all data that was drawn ({refused}); "
                 "give data=, a strategy of data sets that it accepts"
             ) from None
-        findings.append(_noted(finding, made) if law is DRIVERS else finding)
+        findings.append(_noted(finding, made) if law is drivers_agree else finding)
     return Report(type(made).__name__, tuple(findings))
 
 

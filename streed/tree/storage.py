@@ -12,7 +12,7 @@ import itertools
 import json
 import math
 import numbers
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -22,25 +22,21 @@ from streed.binarize import ColumnRecipe, TableRecipe
 from streed.data import Column, Cut
 from streed.data.column import MOST_CATEGORIES
 from streed.data.database import Roles
+from streed.data.moments import FIRST, LAST
 from streed.data.ordered import TIMES, Kind
-from streed.data.strict_json import is_finite, parse
+from streed.data.strict_json import (
+    MOST_DIGITS,
+    MOST_LETTERS,
+    is_finite,
+    is_text,
+    parse,
+    plain_number,
+    plain_value,
+    whole_fraction,
+)
 from streed.errors import InputError
 from streed.tree.claims import Claims
-from streed.tree.nodes import flatten, nest, worth
-from streed.tree.stored_values import (
-    REMEDY,
-    broken,
-    check_steps,
-    column_of,
-    cut_of,
-    distinct,
-    fraction,
-    held_column,
-    held_cut,
-    is_time,
-    plain,
-    typed,
-)
+from streed.tree.nodes import Leaf, flatten, nest, walk, worth
 from streed.tree.tree import Tree
 
 FORMAT, VERSION = "streed.tree", 4
@@ -67,7 +63,7 @@ def dump(tree: Tree, indent: int | None = None) -> str:
     for first, second, third, *cut in flatten(tree.root):
         if isinstance(second, tuple):
             branch = {"column": int(first), "children": list(second), "rows": int(third)}
-            nodes.append(branch | held_cut(cut, plain_value))
+            nodes.append(branch | held_cut(cut))
             continue
         leaf: dict[str, Any] = {"label": int(first), "rows": int(second), "cost": plain_value(worth(tree.unit, third))}
         if shown is not None:
@@ -94,35 +90,34 @@ def load(text: str) -> Tree:
     Nothing that the file names is opened or run; `streed.data.strict_json` says what no file may hold.
     """
     document = _parse(text)
-    nodes = document["nodes"]
-    columns = {
-        entry["index"]: column_of(entry, f"$.columns[{place}]") for place, entry in enumerate(document["columns"])
-    }
+    nodes, n_columns, held = document["nodes"], document["n_columns"], document["columns"]
+    columns = {entry["index"]: column_of(entry, f"$.columns[{place}]") for place, entry in enumerate(held)}
     labels = distinct(document["labels"], "$.labels")
-    if len(columns) < len(document["columns"]):
-        raise broken("$.columns", "two of them have the same index")
-    if len({column.name for column in columns.values()}) < len(columns):
-        raise broken("$.columns", "two of them have the same name")
-    absent = [j for j in columns if j >= document["n_columns"]]
-    if absent:
-        raise broken("$.columns", f"the index {absent[0]}, and n_columns is {document['n_columns']}")
-    _check_structure(nodes, columns, len(labels), document["n_columns"])
+    absent = [j for j in columns if j >= n_columns]
+    _refuse(
+        "$.columns",
+        (len(columns) < len(held), "two of them have the same index"),
+        (len({column.name for column in columns.values()}) < len(columns), "two of them have the same name"),
+        (absent, f"the index {max(absent, default=0)}, and n_columns is {n_columns}"),
+    )
+    _check_structure(nodes, columns, len(labels), n_columns)
     flat: list[Any] = [
-        (node["column"], tuple(node["children"]), node["rows"], *_cut(node, columns, place))
+        (node["column"], tuple(node["children"]), node["rows"], *cut_of(node, columns[node["column"]], where))
         if "column" in node
-        else (node["label"], node["rows"], _exact(node["cost"], f"$.nodes[{place}].cost"))
-        for place, node in enumerate(nodes)
+        else (node["label"], node["rows"], _exact(node["cost"], f"{where}.cost"))
+        for node, where in ((node, f"$.nodes[{place}]") for place, node in enumerate(nodes))
     ]
-    root = nest(flat)
     shown = None
     if any("shows" in node for node in nodes):
-        shown = tuple(plain(node["shows"], "$.nodes: shows") for node in _leaves_in_order(nodes))
+        places = nest([each if isinstance(each[1], tuple) else (at, 0, 0) for at, each in enumerate(flat)])
+        leaves = [nodes[leaf.label] for leaf in walk(places) if isinstance(leaf, Leaf)]
+        shown = tuple(plain(leaf["shows"], "$.nodes: shows") for leaf in leaves)
     claims = document["claims"]
     if claims is not None:
         bounds = {name: _exact(claims[name], f"$.claims.{name}") for name in ("value", "lower_bound", "upper_bound")}
         claims = Claims(**{**claims, **bounds, "roles": _roles(claims["roles"])})
-    recipe = _table_recipe(document["recipe"], columns, document["n_columns"]) if "recipe" in document else None
-    return Tree(root, columns, document["n_columns"], labels, 1, shown, claims, recipe)
+    recipe = _table_recipe(document["recipe"], columns, n_columns) if "recipe" in document else None
+    return Tree(nest(flat), columns, n_columns, labels, 1, shown, claims, recipe)
 
 
 def _parse(text: str) -> dict[str, Any]:
@@ -155,64 +150,46 @@ def _validator() -> Any:
     return strict(schema())
 
 
-def _cut(node: dict[str, Any], columns: dict[int, Column], place: int) -> tuple[Cut, ...]:
-    return cut_of(node, columns[node["column"]], f"$.nodes[{place}]")
-
-
 def _check_structure(nodes: list[dict[str, Any]], columns: dict[int, Column], n_labels: int, n_columns: int) -> None:
     """Raises InputError unless the nodes are one tree, parents first, over these columns and labels."""
     parents, levels = [0] * len(nodes), [0] * len(nodes)
     for place, node in enumerate(nodes):
-        if "column" not in node:
-            if node["label"] >= n_labels:
-                raise broken(f"$.nodes[{place}]", f"label {node['label']} of {n_labels}")
-            continue
         here = f"$.nodes[{place}]"
-        column = columns.get(node["column"])
+        if "column" not in node:
+            _refuse(here, (node["label"] >= n_labels, f"label {node['label']} of {n_labels}"))
+            continue
+        column, children = columns.get(node["column"]), node["children"]
         if column is None or node["column"] >= n_columns:
             raise broken(here, f"column {node['column']} is not described")
-        if len(node["children"]) != (len(column.categories) if column.multiway else 2):
-            raise broken(here, f"{len(node['children'])} children for column {column.name[:40]!r}")
-        if levels[place] == DEEPEST:
-            raise broken(here, f"it is {DEEPEST:,} levels deep, and has children")
-        for child in node["children"]:
-            if not place < child < len(nodes):
-                raise broken(here, f"child {child} does not come after it")
+        wanted = len(column.categories) if column.multiway else 2
+        early = [child for child in children if not place < child < len(nodes)]
+        _refuse(
+            here,
+            (len(children) != wanted, f"{len(children)} children for column {column.name[:40]!r}"),
+            (levels[place] == DEEPEST, f"it is {DEEPEST:,} levels deep, and has children"),
+            (early, f"child {max(early, default=0)} does not come after it"),
+        )
+        for child in children:
             parents[child] += 1
             levels[child] = levels[place] + 1
-    orphans = [place for place, count in enumerate(parents) if count != (place > 0)]
-    if orphans:
-        raise broken(f"$.nodes[{orphans[0]}]", f"it has {parents[orphans[0]]} parents")
+    for place, count in enumerate(parents):
+        _refuse(f"$.nodes[{place}]", (count != (place > 0), f"it has {count} parents"))
     mixed = {"shows" in node for node in nodes if "column" not in node}
-    if len(mixed) > 1:
-        raise broken("$.nodes", "some leaves say what they show and some do not")
-
-
-def _leaves_in_order(nodes: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    leaves, stack = [], [0]
-    while stack:
-        node = nodes[stack.pop()]
-        if "column" in node:
-            stack.extend(reversed(node["children"]))
-        else:
-            leaves.append(node)
-    return leaves
+    _refuse("$.nodes", (len(mixed) > 1, "some leaves say what they show and some do not"))
 
 
 def _claims(claims: Claims) -> dict[str, Any]:
-    held = attrs.asdict(claims, recurse=False)
-    held["task"] = claims.describe_task()
-    if claims.roles is not None:
-        held["roles"] = {
-            "target": claims.roles.target,
-            "sample_weight": claims.roles.sample_weight,
-            "frequency": claims.roles.frequency,
-            "sensitive_features": list(claims.roles.row_data.get("sensitive_features", ())),
-            "categorical": list(claims.roles.categorical),
+    held = attrs.asdict(claims, recurse=False) | {"task": claims.describe_task()}
+    roles = claims.roles
+    if roles is not None:
+        held["roles"] = {name: getattr(roles, name) for name in _ROLES} | {
+            "sensitive_features": list(roles.row_data.get("sensitive_features", ())),
+            "categorical": list(roles.categorical),
         }
-    for name in ("value", "lower_bound", "upper_bound"):
-        held[name] = plain_value(held[name])
-    return held
+    return held | {name: plain_value(held[name]) for name in ("value", "lower_bound", "upper_bound")}
+
+
+_ROLES = ("target", "sample_weight", "frequency")
 
 
 def _roles(held: dict[str, Any] | None) -> Roles | None:
@@ -220,27 +197,28 @@ def _roles(held: dict[str, Any] | None) -> Roles | None:
         return None
     groups = tuple(held["sensitive_features"])
     row_data = {"sensitive_features": groups} if groups else {}
-    categorical = tuple(held["categorical"])
-    return Roles((), held["target"], held["sample_weight"], held["frequency"], row_data, categorical)
+    named = {name: held[name] for name in _ROLES}
+    return Roles((), row_data=row_data, categorical=tuple(held["categorical"]), **named)
 
 
 def _held_recipe(recipe: ColumnRecipe) -> dict[str, Any]:
     categories, usual = [typed(category) for category in recipe.categories], typed(recipe.usual)
-    held = attrs.asdict(recipe) | {"kind": recipe.kind.value, "categories": categories, "usual": usual}
-    if recipe.zone is None:
-        held.pop("zone")
-    return held | {"thresholds": list(map(plain_number, recipe.thresholds))}
+    held = attrs.asdict(recipe) | {"categories": categories, "usual": usual}
+    held["thresholds"] = list(map(plain_number, recipe.thresholds))
+    return {name: value for name, value in held.items() if name != "zone" or value is not None}
 
 
 def _table_recipe(held: dict[str, Any], columns: Mapping[int, Column], n_columns: int) -> TableRecipe:
     """The recipe; raises InputError unless it makes the columns that the tree asks about."""
     recipes = tuple(_recipe(entry, f"$.recipe.columns[{j}]") for j, entry in enumerate(held["columns"]))
     made = TableRecipe(recipes, held["named"], held["unseen"])
-    if len({recipe.name for recipe in recipes}) < len(recipes):
-        raise broken("$.recipe.columns", "two of them are of the same column")
-    outputs = made.outputs
-    if len(outputs) != n_columns or any(outputs[j] != column for j, column in columns.items()):
-        raise broken("$.recipe.columns", "they do not make the columns that the tree asks about")
+    outputs, names = made.outputs, {recipe.name for recipe in recipes}
+    other = len(outputs) != n_columns or any(outputs[j] != column for j, column in columns.items())
+    _refuse(
+        "$.recipe.columns",
+        (len(names) < len(recipes), "two of them are of the same column"),
+        (other, "they do not make the columns that the tree asks about"),
+    )
     return made
 
 
@@ -248,50 +226,31 @@ def _recipe(held: dict[str, Any], where: str) -> ColumnRecipe:
     kind, categories = Kind(held["kind"]), distinct(held["categories"], f"{where}.categories")
     read = {"kind": kind, "categories": categories, "usual": plain(held["usual"], f"{where}.usual")}
     recipe = ColumnRecipe(**{**held, **read, "thresholds": _exact(held["thresholds"], where)})
-    cut = kind in (Kind.NUMBER, *TIMES)
-    if recipe.is_scale:
-        check_steps(recipe, where)
-    if (
-        (recipe.thresholds and kind is Kind.BOOLEAN)
-        or (categories and cut)
-        or (recipe.multiway and kind is not Kind.CATEGORY)
-    ):
-        raise broken(where, f"thresholds, categories or children that a {kind.value} does not have")
-    if kind is Kind.BOOLEAN and categories not in ((), (0, 1)):
-        raise broken(where, "a boolean has the categories 0 and 1")
-    if any(later <= first for first, later in itertools.pairwise(recipe.thresholds)):
-        raise broken(where, "the thresholds do not ascend")
-    if kind in TIMES and not all(is_time(threshold, kind) for threshold in recipe.thresholds):
-        raise broken(where, f"a threshold is no {kind.value} in microseconds")
-    if recipe.zone is not None and kind is not Kind.DATE:
-        raise broken(where, "a zone of what are no dates")
-    if recipe.multiway and not categories:
-        raise broken(where, "children of no category")
-    if not recipe.is_scale and len(categories) + recipe.other + recipe.missing > MOST_CATEGORIES:
-        raise broken(where, f"more than {MOST_CATEGORIES} categories")
+    thresholds, is_category, is_scale = recipe.thresholds, kind is Kind.CATEGORY, recipe.is_scale
+    least, most = (0, len(categories) - 1) if is_scale else SPANS.get(kind, (-math.inf, math.inf))
+    whole = is_scale or kind in TIMES
+    n_codes = 0 if is_scale else len(categories) + recipe.other + recipe.missing
+    misfit = (
+        (thresholds and kind is Kind.BOOLEAN)
+        or (categories and kind in (Kind.NUMBER, *TIMES))
+        or (recipe.multiway and (is_scale or not is_category or not categories))
+        or (recipe.other and is_scale)
+        or (recipe.zone is not None and kind is not Kind.DATE)
+    )
+    _refuse(
+        where,
+        (misfit, f"thresholds, categories, children or a zone that a {kind.value} does not have"),
+        (kind is Kind.BOOLEAN and categories not in ((), (0, 1)), "a boolean has the categories 0 and 1"),
+        (any(later <= first for first, later in itertools.pairwise(thresholds)), "the thresholds do not ascend"),
+        (
+            not all((isinstance(each, int) or not whole) and least <= each <= most for each in thresholds),
+            f"a threshold is no {'place among the categories' if is_scale else kind.value}",
+        ),
+        (n_codes > MOST_CATEGORIES or len(categories) > MOST_STEPS, f"{len(categories)} categories"),
+    )
     names = [output.name for output in recipe.outputs]
-    if len(set(names)) < len(names):
-        raise broken(where, "two questions of the same name")
+    _refuse(where, (len(set(names)) < len(names), "two questions of the same name"))
     return recipe
-
-
-def plain_value(x: Any) -> Any:
-    """A value for JSON: a number as by `plain_number`, a tuple of them as a list, None as null."""
-    if x is None:
-        return None
-    return [plain_number(part) for part in x] if isinstance(x, tuple) else plain_number(x)
-
-
-def plain_number(x: Any) -> int | float | str:
-    """An exact number for JSON: an int, a finite float, a fraction as text, or an infinity as text."""
-    if isinstance(x, numbers.Integral):
-        return int(x)
-    if isinstance(x, Fraction):
-        return int(x) if x.denominator == 1 else str(x)
-    if isinstance(x, numbers.Real) and not math.isnan(x):
-        real = float(x)
-        return real if math.isfinite(real) else ("Infinity" if real > 0 else "-Infinity")
-    raise InputError("tree", f"{x!r} is no number that a file can hold", "use ints, floats or Fractions")
 
 
 def _exact(x: Any, where: str) -> Any:
@@ -304,3 +263,145 @@ def _exact(x: Any, where: str) -> Any:
     if not is_finite(number):
         raise broken(where, "a number is too large")
     return number
+
+
+REMEDY = "give what Tree.to_json wrote"
+"""For whoever gives another file."""
+
+_LONGEST: int = 10 ** (MOST_DIGITS - 1)
+
+
+def broken(where: str, found: str) -> InputError:
+    """The error for a place in the file and what is wrong there."""
+    return InputError("tree", f"{where}: {found}", REMEDY)
+
+
+def _refuse(where: str, *rules: tuple[Any, str]) -> None:
+    """Raises InputError by the first rule that is broken: (whether it is, what is wrong)."""
+    for is_broken, found in rules:
+        if is_broken:
+            raise broken(where, found)
+
+
+def typed(value: Any) -> dict[str, Any]:
+    """A label or category with its type, as {type: value}."""
+    if value is None:
+        return {"none": True}
+    if isinstance(value, bool):
+        return {"bool": value}
+    if isinstance(value, str):
+        return {"str": checked_text(value)}
+    if isinstance(value, float) and math.isfinite(value):
+        return {"float": float(value)}
+    if isinstance(value, (numbers.Integral, Fraction)):
+        if max(abs(int(value.numerator)), int(value.denominator)) >= _LONGEST:
+            found = f"a number has more than {MOST_DIGITS:,} digits"
+            raise InputError("labels", found, "use smaller numbers, or texts")
+        return {"fraction": str(value)} if isinstance(value, Fraction) else {"int": int(value)}
+    found = f"{value!r} of type {type(value).__name__} has no JSON form"
+    raise InputError("labels", found, "use texts, numbers or truth values")
+
+
+def plain(held: dict[str, Any], where: str) -> Any:
+    """What `typed` gave as it was."""
+    ((kind, value),) = held.items()
+    _refuse(where, (kind == "float" and not is_finite(value), "a number is too large for a float"))
+    if kind == "none":
+        return None
+    return float(value) if kind == "float" else fraction(value, where) if kind == "fraction" else value
+
+
+def distinct(held: list[dict[str, Any]], where: str) -> tuple[Any, ...]:
+    """The labels or categories, no two of which are equal (as 1, 1.0 and true are)."""
+    found = tuple(plain(each, where) for each in held)
+    _refuse(where, (len(set(found)) < len(found), "two of them are equal"))
+    return found
+
+
+def fraction(text: str, where: str) -> Fraction:
+    """The fraction that a text such as "3/958" writes."""
+    try:
+        return whole_fraction(text)
+    except ValueError as error:
+        raise broken(where, str(error)) from None
+
+
+def checked_text(text: str) -> str:
+    """A name or label as it is; raises InputError where no file can hold it."""
+    if len(text) > MOST_LETTERS or not is_text(text):
+        found = f"{len(text):,} letters" if len(text) > MOST_LETTERS else "half of a character"
+        raise InputError("labels", f"the text {text[:40]!r} has {found}", "use shorter texts of whole characters")
+    return text
+
+
+MOST_STEPS = 65_536
+"""Categories of an ordered column."""
+
+SPANS: dict[Any, tuple[float, float]] = {
+    Kind.DATE: (FIRST, LAST),
+    Kind.TIME: (0, 24 * 3600 * 10**6 - 1),
+    Kind.DURATION: (1 - 2**63, 2**63 - 1),
+}
+"""The microseconds that times may have."""
+
+
+def held_column(column: Column) -> dict[str, Any]:
+    """What a file says of a column."""
+    categories = [typed(category) for category in column.categories]
+    held = attrs.asdict(column) | {"name": checked_text(column.name), "categories": categories}
+    return {name: value for name, value in held.items() if value or name in ("name", "categories", "multiway")}
+
+
+def column_of(entry: Mapping[str, Any], where: str) -> Column:
+    """What `held_column` was given; raises InputError where the entry contradicts itself."""
+    categories = distinct(entry["categories"], f"{where}.categories")
+    scale = Kind(entry["scale"]) if "scale" in entry else None
+    held = {name: value for name, value in entry.items() if name != "index"}
+    column, n = Column(**{**held, "categories": categories, "scale": scale}), len(categories)
+    _refuse(where, (column.zone is not None and scale is not Kind.DATE, "a zone of what are no dates"))
+    if scale is not None:
+        misfit = column.multiway or column.other or column.usual or bool(categories) != (scale is Kind.CATEGORY)
+        said = f"children or categories that an ordered column of {scale.value} values does not have"
+        _refuse(where, (misfit, said))
+        return column
+    _refuse(
+        where,
+        (not 0 < n <= MOST_CATEGORIES, f"{n} categories"),
+        (not column.multiway and n > 2, f"{n} categories of a column that is not multiway"),
+        (
+            column.usual >= n or column.has_gaps + column.other > n,
+            "children for gaps or for other values that there are not",
+        ),
+    )
+    return column
+
+
+def held_cut(cut: Sequence[Cut]) -> dict[str, Any]:
+    """What a file says of the cut of a branch, as `flatten` gives it: of one, or of none."""
+    return {"threshold": plain_value(cut[0].threshold), "gaps": cut[0].gaps} if cut else {}
+
+
+def cut_of(node: Mapping[str, Any], column: Column, where: str) -> tuple[Cut, ...]:
+    """The cut of a branch as `nest` takes it, () of a branch on a column that is not ordered.
+
+    Raises InputError where the column does not have such a cut.
+    """
+    present = [key for key in ("threshold", "gaps") if key in node]
+    name = repr(column.name[:40])
+    if column.scale is None:
+        _refuse(where, (present, f"{' and '.join(present)} of column {name}, which is not ordered"))
+        return ()
+    _refuse(where, (len(present) < 2, f"no threshold and no side of gaps for column {name}, which is ordered"))
+    threshold, gaps = node["threshold"], node["gaps"]
+    if threshold is None:
+        _refuse(where, (gaps != 1, "the question whether a value is missing leads gaps to its second child"))
+        return (Cut(None, 1),)
+    if threshold in ("Infinity", "-Infinity"):
+        threshold = float(threshold)
+    no_number = isinstance(threshold, str) or (threshold not in (math.inf, -math.inf) and not is_finite(threshold))
+    _refuse(where, (no_number, "a threshold is no number within the range of floats"))
+    spans = {**SPANS, Kind.CATEGORY: (0, len(column.categories) - 1)}
+    least, most = spans.get(column.scale, (-math.inf, math.inf))
+    fits = (isinstance(threshold, int) or column.scale is Kind.NUMBER) and least <= threshold <= most
+    _refuse(where, (not fits, f"no threshold of the {column.scale.value} column {name}"))
+    return (Cut(threshold, gaps),)

@@ -72,7 +72,11 @@ def test_the_kit_finds_what_is_wrong_on_thirty_data_sets(task: Task, law: str, s
 
 
 def test_laws_that_do_not_concern_a_task_say_so() -> None:
-    laws = tuple(each for each in LAWS if each.check.__module__.endswith(".facts"))
+    laws = tuple(
+        each
+        for each in LAWS
+        if each.name in ("any label costs the same", "prices are the costs", "score keeps the order")
+    )
     report = find_violations(Counted(), laws, max_examples=5)
     verdicts = {each.law.name: each.verdict for each in report.findings}
     assert verdicts.pop("score keeps the order") == "holds"

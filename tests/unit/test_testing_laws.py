@@ -13,7 +13,7 @@ from streed.problem import Driver, Outcome, Problem, SearchLimits
 from streed.task import COMPONENTWISE, PARTIAL, Limit, State, Task
 from streed.tasks import Accuracy
 from streed.testing import LAWS, find_violations
-from streed.testing.laws import agreement
+from streed.testing.laws.agreement import drivers_agree
 from tests.property.broken_tasks import Counted
 
 if TYPE_CHECKING:
@@ -287,7 +287,7 @@ class Nothing(Driver):
 def test_a_driver_that_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     known = {**drivers(), "nothing": Nothing}
     monkeypatch.setattr("streed.drivers.drivers", lambda: known)
-    report = find_violations(Accuracy, (agreement.DRIVERS,), max_examples=5)
+    report = find_violations(Accuracy, (drivers_agree,), max_examples=5)
     found = report["drivers equal recursion"]
     assert found.counterexample is not None
     assert found.counterexample.headline == "the driver 'nothing' gives another optimum"

@@ -10,7 +10,7 @@ from streed.errors import MismatchError, TaskError
 from streed.reference import best_trees, optimal_front
 from streed.task import Totals
 from streed.testing.cases import Violation, close, show, show_state
-from streed.testing.laws.law import Law
+from streed.testing.laws.law import law
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +23,45 @@ _FEW_TREES = 6
 """Rows: of more, there are too many trees to try them all at every step of a search for a small counterexample."""
 
 
+def _compile() -> None:
+    """Importing the drivers and compiling takes longer than any law; it is nobody's counterexample."""
+    import streed
+    from streed.tasks import Accuracy
+
+    streed.solve(Accuracy(), [[0], [1]], [0, 1], max_depth=2)
+
+
+@law(
+    "native equals Python",
+    "contract: leaf_cost",
+    unconcerned="no native kernel",
+    prepare=_compile,
+    needs_engine=True,
+    effort=0.4,
+)
+def _check_native(case: Case) -> bool:
+    """the compiled leaf_cost gives the numbers that the Python method gives."""
+    from streed.encoding.generated import native_values
+
+    states = [case.state(case.rows()), case.state(case.everything)]
+    try:
+        native = native_values(case.task, case.data, states)
+    except TaskError:  # no kernel is made of it
+        return False
+    for s, costs in zip(states, native, strict=True):
+        for k, compiled in enumerate(costs):
+            python = case.task.leaf_cost(s, k)
+            if not close(python, compiled):
+                raise Violation(
+                    "leaf_cost gives another number when it is compiled",
+                    ("s", show_state(s)),
+                    (f"leaf_cost(s, {k}) in Python", show(python)),
+                    ("compiled", repr(compiled)),
+                    ("expected", "equal numbers; compiled integers have 64 bits, and there are no fractions"),
+                )
+    return True
+
+
 def _limits(case: Case) -> dict[str, Any]:
     """Limits on trees, small enough to try all of them."""
     n_labels = len(case.labels)
@@ -30,7 +69,9 @@ def _limits(case: Case) -> dict[str, Any]:
     return {"max_depth": depth, "min_leaf": min(case.draw(st.sampled_from((1, 1, 2))), case.data.n_rows)}
 
 
+@law("recursion equals enumeration", "STreeD, Thm 4.7 and Eq. 8", effort=0.4, max_rows=_FEW_TREES, after_all=True)
 def _check_recursion(case: Case) -> bool:
+    """solving subtree by subtree gives the optimum of all trees."""
     limits = _limits(case)
     by_recursion = [value for value, _ in optimal_front(case.given, case.data, **limits)]
     by_trees = [(value, tree) for value, tree in best_trees(case.given, case.data, **limits)]
@@ -67,7 +108,17 @@ def accepting(task: Task) -> tuple[dict[str, type[Driver]], dict[str, str]]:
     return accepted, refused
 
 
-def _check_drivers(case: Case) -> bool:
+@law(
+    "drivers equal recursion",
+    "STreeD, Eq. 8",
+    unconcerned="no driver accepts the task",
+    prepare=_compile,
+    needs_engine=True,
+    effort=4,
+    after_all=True,
+)
+def drivers_agree(case: Case) -> bool:
+    """every driver that accepts the task finds the optimum that the recursion finds."""
     import streed
 
     accepted, _ = accepting(case.given)
@@ -104,69 +155,3 @@ def _check_drivers(case: Case) -> bool:
                 found = f"{show(value)}, of {case.tree_text(tree.root)}"
                 raise Violation(f"the front of the driver {name!r} holds another value", *facts, ("found", found))
     return bool(accepted)
-
-
-def _compile() -> None:
-    """Importing the drivers and compiling takes longer than any law; it is nobody's counterexample."""
-    import streed
-    from streed.tasks import Accuracy
-
-    streed.solve(Accuracy(), [[0], [1]], [0, 1], max_depth=2)
-
-
-def _check_native(case: Case) -> bool:
-    from streed.encoding.generated import native_values
-
-    states = [case.state(case.rows()), case.state(case.everything)]
-    try:
-        native = native_values(case.task, case.data, states)
-    except TaskError:  # no kernel is made of it
-        return False
-    for s, costs in zip(states, native, strict=True):
-        for k, compiled in enumerate(costs):
-            python = case.task.leaf_cost(s, k)
-            if not close(python, compiled):
-                raise Violation(
-                    "leaf_cost gives another number when it is compiled",
-                    ("s", show_state(s)),
-                    (f"leaf_cost(s, {k}) in Python", show(python)),
-                    ("compiled", repr(compiled)),
-                    ("expected", "equal numbers; compiled integers have 64 bits, and there are no fractions"),
-                )
-    return True
-
-
-NATIVE = Law(
-    "native equals Python",
-    "contract: leaf_cost",
-    "the compiled leaf_cost gives the numbers that the Python method gives.",
-    _check_native,
-    unconcerned="no native kernel",
-    prepare=_compile,
-    needs_engine=True,
-    effort=0.4,
-)
-
-RECURSION = Law(
-    "recursion equals enumeration",
-    "STreeD, Thm 4.7 and Eq. 8",
-    "solving subtree by subtree gives the optimum of all trees.",
-    _check_recursion,
-    effort=0.4,
-    max_rows=_FEW_TREES,
-    after_all=True,
-)
-
-DRIVERS = Law(
-    "drivers equal recursion",
-    "STreeD, Eq. 8",
-    "every driver that accepts the task finds the optimum that the recursion finds.",
-    _check_drivers,
-    unconcerned="no driver accepts the task",
-    prepare=_compile,
-    needs_engine=True,
-    effort=4,
-    after_all=True,
-)
-
-LAWS = (NATIVE, RECURSION, DRIVERS)

@@ -1,7 +1,9 @@
 """Markovian costs (STreeD, Prop. 4.3): what a state costs depends on the state and the action, and on nothing else.
 
 Every law asks one question twice, each time right after another question. If the answers differ, something was
-remembered that is not in the state: a counter, the sibling, the depth.
+remembered that is not in the state: a counter, the sibling, the depth. And a state is the sums of the statistics over
+its rows, whichever way it came about (Def. 4.1): one that is computed from several rows at once, such as a median, has
+another sum in a subtree than the engine adds up. Constants of the whole data set belong into `bind`.
 """
 
 from __future__ import annotations
@@ -10,9 +12,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import attrs
+import numpy as np
 from hypothesis import strategies as st
 
-from streed.testing.cases import Violation, show, show_state
+from streed.testing.cases import Violation, close, show, show_state
 from streed.testing.laws.law import law
 
 if TYPE_CHECKING:
@@ -99,9 +102,38 @@ def _check_operators(case: Case) -> bool:
     return _among(case, _operator, _operator(case))
 
 
-LAWS = (
-    _check_leaf_cost,
-    _check_depth,
-    _check_branching_cost,
-    _check_operators,
-)
+@law("statistics are additive", "STreeD, Def. 4.1 (t) and Def. B.2")
+def _check_additive(case: Case) -> bool:
+    """a row contributes to a sum what it contributes in every subtree: a statistic of a row depends on that row."""
+    whole = case.task.statistics(case.data)
+    sides = case.sides(2)
+    for rows in [case.everything] if sides is None else sides:
+        apart = case.task.statistics(case.data.subset(rows))
+        if set(apart) != set(whole):
+            raise Violation(
+                "the statistics have other names on some of the rows",
+                ("all rows", ", ".join(whole)),
+                (case.rows_text(rows), ", ".join(apart)),
+            )
+        for name, values in whole.items():
+            among, alone = np.asarray(values), np.asarray(apart[name])
+            if among.shape[1:] != alone.shape[1:]:
+                raise Violation(
+                    f"the statistic {name!r} has another width on some of the rows",
+                    ("all rows", str(among.shape)),
+                    (case.rows_text(rows), str(alone.shape)),
+                )
+            for place, row in enumerate(rows):
+                one, other = _plain(among[row]), _plain(alone[place])
+                if not close(one, other):
+                    raise Violation(
+                        f"the statistic {name!r} of row {row} depends on the other rows",
+                        ("among all rows", show(one)),
+                        (f"among {case.rows_text(rows)}", show(other)),
+                        ("expected", "the same; compute what needs the whole data set in bind(data)"),
+                    )
+    return True
+
+
+def _plain(entry: Any) -> Any:
+    return tuple(np.ravel(entry).tolist()) if np.ndim(entry) else np.asarray(entry).item()

@@ -137,9 +137,3 @@ def _same(a: Any, b: Any) -> bool:
 
 def _text(value: Any) -> str:
     return "None" if value is None else show(value)
-
-
-LAWS = (
-    _check_weights,
-    _check_frequencies,
-)
