@@ -6,15 +6,12 @@ import platform
 import sys
 from importlib import metadata
 from pathlib import Path
-from typing import Any
 
 import click
 
 import streed
 from streed.cli.asked import Asked, json_option, make_objective, option, param_option, subject_to_option
 from streed.cli.output import CODES, FINE, MISMATCH, command, show
-
-_PACKAGES = ("numba", "llvmlite", "numpy", "attrs")
 
 
 @command(json_option)
@@ -56,25 +53,20 @@ def datasets(asked: Asked) -> None:
 @command(json_option)
 def doctor(asked: Asked) -> None:
     """Say where native code is kept, and which versions are installed."""
-    found = examine()
-    show(asked.as_json, found, [f"{what:<14}  {told}" for what, told in found.items()])
-
-
-def examine() -> dict[str, Any]:
-    """What there is to tell, by what it is about."""
     from llvmlite import binding
 
     from streed.kernels.places import SUFFIX, cache_directory, why_none
 
     cache = cache_directory()
     kept = () if cache is None else tuple(cache.glob(f"*{SUFFIX}"))
-    return {
+    found = {
         "streed": f"{streed.__version__}, {Path(streed.__file__).parent}",
         "python": f"{platform.python_version()}, {sys.executable}",
-        **{name: metadata.version(name) for name in _PACKAGES},
+        **{name: metadata.version(name) for name in ("numba", "llvmlite", "numpy", "attrs")},
         "processor": binding.get_host_cpu_name(),
         "cache": f"none: {why_none()}" if cache is None else f"{cache}, writable, {len(kept)} compiled functions",
     }
+    show(asked.as_json, found, [f"{what:<14}  {told}" for what, told in found.items()])
 
 
 @command(click.argument("task", metavar="TASK"), param_option, subject_to_option)

@@ -20,11 +20,10 @@ def load_task(written: str) -> Task | type[Task]:
     if not colon:
         return registry.make_task(written, {})
     name, bracket, rest = name.partition("(")
-    found = load_object(written, name)
+    found: Any = load_object(written, name)
     if not bracket:
         if _is_task(found):
-            made: Task | type[Task] = found
-            return made
+            return found  # type: ignore[no-any-return]
         raise InputError("task", f"{name!r} in {place!r} is no Task", "name a class or an instance of one")
     positional, named = registry.read_arguments(rest, written, "task")
     task = _run(lambda: found(*positional, **named), written, "give the arguments that it takes")
@@ -51,13 +50,11 @@ def _file(path: Path) -> Any:
     if known is not None and Path(getattr(known, "__file__", None) or "").resolve() == path.resolve():
         return known
     name = path.stem if known is None else f"{path.stem}_checked"
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    module = importlib.util.module_from_spec(spec)
+    spec: Any = importlib.util.spec_from_file_location(name, path)
     _search(str(path.resolve().parent))
-    sys.modules[name] = module
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
     try:
-        _run(lambda: spec.loader.exec_module(module), str(path))  # type: ignore[union-attr]
+        _run(lambda: spec.loader.exec_module(module), str(path))
     except InputError:
         del sys.modules[name]
         raise

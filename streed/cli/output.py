@@ -124,18 +124,9 @@ def write(path: Path, data: str | bytes) -> None:
         fail(f"out: {str(path)!r} cannot be written ({error.strerror})")
 
 
-def cell(value: Any) -> str:
-    """A value as a field of a CSV file."""
-    text = str(value)
-    return '"' + text.replace('"', '""') + '"' if any(c in text for c in ',"\r\n') else text
-
-
-_ONE = {"rows": "row", "columns": "column", "classes": "class"}
-
-
 def counted(count: int, what: str) -> str:
     """How many rows, columns or classes: `3 rows`, `1 column`."""
-    return f"{count:,} {_ONE[what] if count == 1 else what}"
+    return f"{count:,} {what.removesuffix('es' if what == 'classes' else 's') if count == 1 else what}"
 
 
 def brief(value: Any) -> str:

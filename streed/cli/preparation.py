@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import attrs
 import numpy as np
 
 from streed.binarize import Settings, make_recipe
@@ -34,21 +35,16 @@ _READERS = {".parquet": "read_parquet", ".csv": "read_csv", ".tsv": "read_csv"}
 
 def roles_in(table: Table, target: str, asked: Asked, categorical: Sequence[str] = ()) -> Roles:
     """What the columns of the table are; all that are nothing else are features. Raises InputError for unknown ones."""
-    weights, frequency, sensitive = asked.weights, asked.frequency, asked.sensitive
-    listed = [("categorical", name) for name in categorical if name != ALL or name in table]
-    named = [("target", target), ("weights", weights), ("frequency", frequency), *(("sensitive", c) for c in sensitive)]
-    for argument, name in [*named, *listed]:
-        if name is not None and name not in table:
-            raise InputError(argument, f"there is no column {name!r}", f"the columns are {', '.join(table)}")
-    for argument, name in named[1:]:
+    groups = {GROUPS: asked.sensitive or None}
+    roles = Roles.of(tuple(table), None, target, asked.weights, asked.frequency, groups)
+    for argument, name in roles.named[1:]:
         if name == target:
             raise InputError(argument, f"{target!r} is the target", "name another column")
-    others = [name for _, name in named]
-    features = tuple(name for name in table if name not in others)
     every = ALL in categorical and ALL not in table
-    chosen = features if every else tuple(name for name in features if name in categorical)
-    row_data = {GROUPS: tuple(sensitive)} if sensitive else {}
-    return Roles(features, target, weights, frequency, row_data, chosen)
+    for name in categorical:
+        if name not in table and not (every and name == ALL):
+            raise InputError("categorical", f"there is no column {name!r}", f"the columns are {', '.join(table)}")
+    return attrs.evolve(roles, categorical=tuple(x for x in roles.features if every or x in categorical))
 
 
 def make_dataset(table: Table, roles: Roles, max_cuts: int | str | None = None, *, one_hot: bool = False) -> Dataset:
@@ -107,15 +103,14 @@ def query_data(asked: Asked, task: Task) -> Dataset:
         raise InputError("data", f"{asked.data!r} is no Parquet or CSV file", "name one, such as rows.parquet")
     with own_connection(None, None) as connection:
         connection.execute(f"CREATE VIEW data AS {file_query(asked.data, reader)}")
-        groups: dict[str, Any] = {"sensitive_features": list(asked.sensitive)} if asked.sensitive else {}
         return Dataset.from_query(
             connection,
             asked.query,
             target=asked.target,
             sample_weight=asked.weights,
             frequency=asked.frequency,
-            categorical=True if "all" in asked.categorical else list(asked.categorical) or None,
+            categorical=True if ALL in asked.categorical else list(asked.categorical) or None,
             max_cuts=cuts_of(asked),
             moments=isinstance(task, SquaredError),
-            **groups,
+            sensitive_features=list(asked.sensitive) or None,
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import shlex
 import sys
 import warnings
@@ -11,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from streed.cli.asked import Asked, data_argument, json_option, option, path, role_options, tree_argument
-from streed.cli.output import CODES, FINE, MISMATCH, STOPPED, cell, command, fail, show, write
+from streed.cli.output import CODES, FINE, MISMATCH, STOPPED, command, fail, show, write
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -77,7 +79,9 @@ def predict(asked: Asked) -> None:
         except UserWarning as warning:
             fail(f"data: {warning}")
     if asked.out is not None:
-        write(asked.out, "\n".join(["prediction", *map(cell, answers)]) + "\n")
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows([each] for each in ("prediction", *answers))
+        write(asked.out, text.getvalue())
     else:
         show(asked.as_json, {"predictions": answers}, map(str, answers))
 

@@ -83,11 +83,15 @@ def solve(asked: Asked) -> None:
     check_folder(asked.out)
     objective = objective_of(asked)
     train, rest = held_back(asked)
+    import attrs
+
     from streed.cli.preparation import query_data
 
     dataset, roles = data_of(asked, train) if asked.query is None else (query_data(asked, objective), None)
     result = solved(asked, objective, dataset)
-    saved = with_roles(result.tree, roles)
+    saved = result.tree
+    if saved is not None and saved.claims is not None and roles is not None:  # all that it takes to check them again
+        saved = attrs.evolve(saved, claims=attrs.evolve(saved.claims, roles=roles))
     if asked.out is not None and saved is not None:
         write(asked.out, saved.to_json(indent=1) + "\n")
     shape = {"rows": dataset.size, "columns": dataset.n_columns, "classes": dataset.n_classes}
@@ -100,7 +104,7 @@ def solve(asked: Asked) -> None:
     click.echo(f"data    {asked.data}: {', '.join(counted(count, what) for what, count in shape.items())}")
     click.echo("\n".join([result.to_text(), *map(kept, result.stats.get("limits", ()))]))
     if rest is not None and saved is not None and roles is not None:
-        click.echo(f"\n{on_rows_not_seen(saved, rest, roles, dataset.classes)}")
+        click.echo(f"\n{on_rows_not_seen(saved, rest, roles, dataset.n_classes)}")
     compiling, seconds = result.stats["seconds_compile"], result.stats["seconds_total"]
     click.echo(f"\ntime    {brief(seconds)} s" + (f", {brief(compiling)} s of them to compile" if compiling else ""))
     if result.stats.get("stopped"):
@@ -180,6 +184,8 @@ def held_back(asked: Asked) -> tuple[Table | None, Table | None]:
         return None, read_table(test)[0]
     import numpy as np
 
+    from streed.data.table import take_values
+
     table, _ = table_of(asked)
     n = len(next(iter(table.values())))
     assert share is not None
@@ -187,40 +193,21 @@ def held_back(asked: Asked) -> tuple[Table | None, Table | None]:
     if not 0 < count < n:
         fail(f"test_share: {share} of {n} rows leaves none on one side; give a part such as 0.3")
     order = np.random.default_rng(0).permutation(n)
-    return _rows(table, np.sort(order[count:])), _rows(table, np.sort(order[:count]))
+    parts = np.sort(order[count:]), np.sort(order[:count])
+    seen, rest = ({name: take_values(x, rows, n, "data", "rows") for name, x in table.items()} for rows in parts)
+    return seen, rest
 
 
-def _rows(table: Table, rows: Any) -> Table:
-    """The rows of these numbers, of columns that are lists or series."""
-    taken = {}
-    for name, column in table.items():
-        series: Any = getattr(column, "iloc", column)
-        taken[name] = [column[i] for i in rows] if isinstance(column, list) else series[rows]
-    return taken
-
-
-def on_rows_not_seen(tree: Tree, table: Table, roles: Roles, classes: tuple[Any, ...]) -> str:
+def on_rows_not_seen(tree: Tree, table: Table, roles: Roles, n_classes: int) -> str:
     """How good the predictions are on rows that the tree was not grown on."""
-    import numpy as np
-
     from streed.cli.preparation import make_dataset
+    from streed.plot.measures import Rows
+    from streed.report.page import agreement, errors
 
     data = make_dataset(table, roles)  # for its target alone: the tree reads its columns from the table
-    predicted, told = tree.predict(table).tolist(), []
-    if tree.labels == classes:
-        right = sum(a == b for a, b in zip(predicted, data.y.tolist(), strict=True))
-        told = [f"{right / len(predicted):.2%} are predicted right"]
-    if all(isinstance(x, (int, float)) for x in (*predicted, *data.classes)) and len(classes) > 2:  # measured
-        off = np.array(predicted, float) - data.targets
-        told.append(f"the root mean squared error is {brief(float(np.sqrt((off**2).mean())))}")
+    rows = Rows(table, data)
+    labels, measured = agreement(tree, rows), errors(tree, rows) if n_classes > 2 else None
+    told = [] if labels is None else [f"{labels['right']}% are predicted right"]
+    told += [] if measured is None else [f"the {name} is {number}" for name, number in measured["told"][:1]]
     said = ", ".join(told) or f"what the leaves show is no prediction of {roles.target}"
-    return f"unseen  {counted(len(predicted), 'rows')}: {said}"
-
-
-def with_roles(tree: Tree | None, roles: Roles | None) -> Tree | None:
-    """The tree with all that it takes to check its claims again; of a query, that is the query's to know."""
-    import attrs
-
-    if tree is None or tree.claims is None or roles is None:
-        return tree
-    return attrs.evolve(tree, claims=attrs.evolve(tree.claims, roles=roles))
+    return f"unseen  {counted(data.n_rows, 'rows')}: {said}"

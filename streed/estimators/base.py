@@ -6,7 +6,7 @@ import abc
 import dataclasses
 import time
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -20,6 +20,7 @@ from streed.errors import InputError, brief
 from streed.estimators.nodes import Nodes
 from streed.estimators.paths import complexity_path, is_interrupted, size_path
 from streed.estimators.reading import (
+    FREQUENCY,
     argument_names,
     checked_table,
     checked_weights,
@@ -40,10 +41,8 @@ from streed.tree.html import tree_html, verdict_html
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-_PASSED = ("max_depth", "max_nodes", "min_leaf", "search", "time_limit", "memory_limit", "threads")
+_PASSED = ("max_depth", "max_nodes", "min_leaf", "search", "memory_limit", "threads")
 """Parameters that are handed on to `streed.solve` as they are."""
-
-_PARAMETERS = (*_PASSED, "cost_complexity", "limits")
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -68,9 +67,6 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
     is worth more than this (or less, of costs), else None.
     """
 
-    _numeric_target: ClassVar[bool] = False
-    """Whether y is measured."""
-
     max_depth: int | None = 3
     max_nodes: int | None = None
     min_leaf: int = 1
@@ -81,8 +77,6 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
     time_limit: float | None = None
     memory_limit: int | None = None
     threads: int = 1
-
-    # -- what each estimator says --------------------------------------------------------------------------------------
 
     @abc.abstractmethod
     def _objective(self, cost_complexity: Any) -> Task:
@@ -108,7 +102,13 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         """(leaves,) what `predict` gives for each leaf; float64 unless overridden."""
         return np.array(tree.shows(), dtype=np.float64)
 
-    # -- fitting -------------------------------------------------------------------------------------------------------
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, frequency: Any = None) -> Self:
+        """Grows and proves the tree; X (n, m) an array or table, y (n,) labels or numbers, sample_weight (n,) >= 0.
+
+        `frequency`: (n,) whole numbers >= 0, how many equal rows each row stands for; 0 leaves a row out.
+        """
+        self._grow(X, y, sample_weight, {FREQUENCY: frequency})
+        return self
 
     def _grow(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> None:
         """Reads, solves, and keeps the outcome, of what `fit` was given; `row_data` may hold frequencies."""
@@ -156,11 +156,11 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
 
         Raises InputError if there is no tree, KeyboardInterrupt if an interrupt came before there was one.
         """
-        given = {**{name: getattr(self, name) for name in _PARAMETERS}, **other}
-        Range(0, meaning="what a branching node costs").read("cost_complexity", given["cost_complexity"])
-        objective = self._objective(given["cost_complexity"])
-        limits = [*map(_limit, listed(given["limits"])), *self._further_limits(data)]
-        orders = {**{name: given[name] for name in _PASSED}, "time_limit": self._left()}
+        price = other.pop("cost_complexity", self.cost_complexity)
+        Range(0, meaning="what a branching node costs").read("cost_complexity", price)
+        objective = self._objective(price)
+        limits = [*map(_limit, listed(self.limits)), *self._further_limits(data)]
+        orders = {**{name: getattr(self, name) for name in _PASSED}, "time_limit": self._left(), **other}
         result = streed.solve(objective.subject_to(*limits) if limits else objective, data, **orders)
         self._began += result.stats["seconds_compile"]
         if result.tree is None:
@@ -173,24 +173,18 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
 
     def _accept(self, result: Result, data: Dataset) -> None:
         """Keeps the outcome of a solve on `data`."""
-        tree = result.tree
-        assert tree is not None
-        self.result_ = result
-        self.tree_ = tree
-        self.value_, self.optimal_, self.gap_ = result.value, result.status == "optimal", result.gap
-        self.lower_bound_, self.upper_bound_ = result.lower_bound, result.upper_bound
+        assert result.tree is not None
+        self.result_, self.tree_ = result, result.tree
+        self.optimal_, self.gap_ = result.status == "optimal", result.gap
+        ends = [result.value, result.lower_bound, result.upper_bound, result.stats.get(OVER_ALL)]
         if self._objective(0).larger_is_better and not result.task.larger_is_better:
             # Nodes that cost something were added to a gain, which turned it into a loss.
-            self.value_, self.lower_bound_, self.upper_bound_ = (
-                None if found is None else -found for found in (result.value, result.upper_bound, result.lower_bound)
-            )
+            ends = [None if ends[place] is None else -ends[place] for place in (0, 2, 1, 3)]
+        self.value_, self.lower_bound_, self.upper_bound_, self.bound_over_all_thresholds_ = ends
         self.searched_over_ = result.stats["searched_over"]
-        self.bound_over_all_thresholds_ = result.stats.get(OVER_ALL)
-        if self.bound_over_all_thresholds_ is not None and self.value_ != result.value:
-            self.bound_over_all_thresholds_ = -self.bound_over_all_thresholds_
         weights = np.ones(data.n_rows) if data.weights is None else data.weights
-        self.nodes_ = Nodes.of(tree, data, self._statistics(data) * weights[:, None])
-        self._shown = self._predictions(tree)
+        self.nodes_ = Nodes.of(self.tree_, data, self._statistics(data) * weights[:, None])
+        self._shown = self._predictions(self.tree_)
         self.feature_importances_ = self._importances()
 
     def _importances(self) -> Array:
@@ -207,8 +201,6 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         other._grow = lambda *rows: given.append(rows)
         other.fit(X, y, *row_data, **more)
         return other._prepare(*other._present(*given[0]))  # type: ignore[no-any-return]
-
-    # -- paths ---------------------------------------------------------------------------------------------------------
 
     def cost_complexity_path(self, X: Any, y: Any, sample_weight: Any = None, **row_data: Any) -> Bunch:
         """The optimal trees for every cost of a branching node, from 0 up; arguments as for `fit`.
@@ -237,8 +229,6 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
             "n_nodes": np.array([step.n_nodes for step in steps]),
             "trees": [step.result.tree for step in steps],
         }
-
-    # -- what a fitted tree tells ------------------------------------------------------------------------------------
 
     def predict(self, X: Any) -> Array:
         """(m,) what each row's leaf says: a label, a number, a treatment, a risk relative to that of all rows."""
@@ -270,9 +260,7 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         check_is_fitted(self)
         return self.tree_.to_text()
 
-    def export_text(self) -> str:
-        """The same as `to_text`, by the name that scikit-learn has for it."""
-        return self.to_text()
+    export_text = to_text
 
     def plot_tree(self, **options: Any) -> Any:
         """The tree as SVG text, which notebooks show, by `streed.plot.tree_svg` with its options."""

@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import attrs
@@ -27,9 +28,8 @@ from streed.errors import InputError
 from streed.estimators.reading import checked_column, checked_table, checked_weights, forget, readable
 from streed.exact import Array
 
-TARGETS = ("auto", "classes", "numbers")
 
-
+@dataclasses.dataclass(eq=False, repr=False)
 class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Makes yes/no questions of numbers, texts, dates, truth values and gaps.
 
@@ -46,35 +46,23 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Fitted: `recipe_` (what is made of each column), `n_features_in_`, `feature_names_in_`.
     """
 
-    def __init__(
-        self,
-        thresholds: str = "quantiles",
-        n_thresholds: int = 8,
-        *,
-        categories: str = "one-hot",
-        categorical: Any = (),
-        max_categories: int = 32,
-        unseen: str = "warn",
-        target_type: str = "auto",
-        random_state: int = 0,
-    ) -> None:
-        self.thresholds = thresholds
-        self.n_thresholds = n_thresholds
-        self.categories = categories
-        self.categorical = categorical
-        self.max_categories = max_categories
-        self.unseen = unseen
-        self.target_type = target_type
-        self.random_state = random_state
+    thresholds: str = "quantiles"
+    n_thresholds: int = 8
+    _: dataclasses.KW_ONLY
+    categories: str = "one-hot"
+    categorical: Any = ()
+    max_categories: int = 32
+    unseen: str = "warn"
+    target_type: str = "auto"
+    random_state: int = 0
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Binarizer:
         """Decides on the questions about X, an array (n, m) or a table; rows of weight 0 do not count."""
-        for name, known in (("unseen", UNSEEN), ("target_type", TARGETS)):
+        for name, known in (("unseen", UNSEEN), ("target_type", ("auto", "classes", "numbers"))):
             if getattr(self, name) not in known:
                 raise InputError(name, f"{getattr(self, name)!r}", f"use one of {', '.join(known)}")
-        settings = Settings(
-            self.thresholds, self.n_thresholds, self.categories, tuple(self.categorical), self.max_categories
-        )
+        chosen = self.categories, tuple(self.categorical), self.max_categories
+        settings = Settings(self.thresholds, self.n_thresholds, *chosen)
         forget(self)
         X = checked_table(self, readable(X), reset=True)
         weights = checked_weights(sample_weight, X)
@@ -100,9 +88,7 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self.recipe_.to_text()
 
     def _teacher(self, y: Any, n_rows: int) -> Teacher:
-        numeric = self.target_type == "numbers"
-        if self.target_type == "auto":
-            numeric = type_of_target(y) == "continuous"
+        numeric = self.target_type == "numbers" or (self.target_type == "auto" and type_of_target(y) == "continuous")
         column = checked_column(y, n_rows, numeric=numeric)
         if not numeric:
             _, column = np.unique(column, return_inverse=True)

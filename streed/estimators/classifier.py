@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -37,14 +37,6 @@ from streed.tree import Tree
 class LabelTree(ClassifierMixin, OptimalTree):  # type: ignore[misc]
     """A tree whose leaves show classes; `classes_` are those of y."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, frequency: Any = None) -> Self:
-        """Grows and proves the tree; X (n, m) an array or table, y (n,) labels of any kind, sample_weight (n,) >= 0.
-
-        `frequency`: (n,) whole numbers >= 0, how many equal rows each row stands for; 0 leaves a row out.
-        """
-        self._grow(X, y, sample_weight, {FREQUENCY: frequency})
-        return self
-
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of the rows, by weight, whose label is right."""
         predicted = self.predict(X)
@@ -63,8 +55,7 @@ class LabelTree(ClassifierMixin, OptimalTree):  # type: ignore[misc]
     def predict_log_proba(self, X: Any) -> Array:
         """(m, K) the logarithm of `predict_proba`."""
         with np.errstate(divide="ignore"):
-            logs: Array = np.log(self.predict_proba(X))
-        return logs
+            return np.asarray(np.log(self.predict_proba(X)))
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> Dataset:
         X, weights = self._checked(X, sample_weight)
@@ -83,14 +74,12 @@ class LabelTree(ClassifierMixin, OptimalTree):  # type: ignore[misc]
 
     def _statistics(self, data: Dataset) -> Array:
         classes = self._class_places(data.classes)[data.class_numbers]
-        counted: Array = (classes[:, None] == np.arange(len(self.classes_))).astype(np.float64)
-        return counted
+        return np.asarray(classes[:, None] == np.arange(len(self.classes_)), np.float64)
 
     def _impurity(self, sums: Array) -> Array:
         """Gini's, times the rows."""
         totals = sums.sum(axis=1)
-        impurity: Array = totals - (sums**2).sum(axis=1) / np.maximum(totals, 1e-300)
-        return impurity
+        return np.asarray(totals - (sums**2).sum(axis=1) / np.maximum(totals, 1e-300))
 
     def _predictions(self, tree: Tree) -> Array:
         self._leaf_classes = self._class_places(tree.shows())
@@ -99,11 +88,9 @@ class LabelTree(ClassifierMixin, OptimalTree):  # type: ignore[misc]
     def _class_places(self, labels: Any) -> Array:
         """The places of labels in `classes_`; raises InputError for a task whose labels are others."""
         place = {label: number for number, label in enumerate(self.classes_.tolist())}
-        strangers = [label for label in labels if label not in place]
-        if strangers:
-            raise InputError(
-                "task", f"its leaves show {strangers[0]!r}, which is no class", "give one that labels classes"
-            )
+        for label in labels:
+            if label not in place:
+                raise InputError("task", f"its leaves show {label!r}, which is no class", "give one of labels")
         return np.array([place[label] for label in labels], dtype=np.int64)
 
 
@@ -127,27 +114,24 @@ class OptimalTreeClassifier(LabelTree):
     monotonic_cst: Any = None
 
     def _check_classes(self) -> None:
-        if self._signs() and len(self.classes_) > 2 and self.classes_.dtype.kind not in "iuf":
+        signs = signs_of(self.monotonic_cst, self.n_features_in_)
+        if signs and len(self.classes_) > 2 and self.classes_.dtype.kind not in "iuf":
             found = f"the order of {shown(self.classes_.tolist())} is that of their letters"
             raise InputError("monotonic_cst", found, "give labels that are numbers, or two of them")
-
-    def _signs(self) -> Mapping[Any, int]:
-        return signs_of(self.monotonic_cst, self.n_features_in_)
 
     def _class_weights(self, labels: Array, weights: Array | None, row_data: Mapping[str, Any]) -> Array | None:
         given, classes = self.class_weight, self.classes_.tolist()
         if given is None:
             return weights
         if isinstance(given, Mapping):
-            strange = [label for label in given if label not in classes]
-            if strange:
-                raise InputError("class_weight", f"no label is {strange[0]!r}", f"the labels are {shown(classes)}")
+            for label in given:
+                if label not in classes:
+                    raise InputError("class_weight", f"no label is {label!r}", f"the labels are {shown(classes)}")
             found = [float(Range(0).read("class_weight", given.get(label, 1))) for label in classes]
             if not any(found):
                 raise InputError("class_weight", "no class weighs anything", "give one a weight > 0")
         elif isinstance(given, str) and given == "balanced":
             copies = row_data.get(FREQUENCY)
-            # the rows that each row stands for
             counted = labels if copies is None else np.repeat(labels, copies)
             found = compute_class_weight(given, classes=self.classes_, y=counted)
         else:
@@ -156,7 +140,7 @@ class OptimalTreeClassifier(LabelTree):
         return each if weights is None else weights * each
 
     def _objective(self, cost_complexity: Any) -> Task:
-        signs = self._signs()
+        signs = signs_of(self.monotonic_cst, self.n_features_in_)
         if not signs:
             return label_task(self.task, cost_complexity)
         if self.task is not None:

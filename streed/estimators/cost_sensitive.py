@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -44,9 +44,7 @@ class CostSensitiveTreeClassifier(LabelTree):
 
     costs: Any = dataclasses.field(default=None, kw_only=False)
 
-    def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, costs: Any = None, *, frequency: Any = None
-    ) -> CostSensitiveTreeClassifier:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, costs: Any = None, *, frequency: Any = None) -> Self:
         """Grows and proves the tree; all but `costs` as for `OptimalTreeClassifier`.
 
         `costs`: what each label costs each row, an array (n, K) in the order of `classes_`, or a table whose columns

@@ -103,7 +103,7 @@ class FairTreeClassifier(LabelTree):
             raise InputError("y", found, 'or say which is favourable: notion=DemographicParity(positive="yes")')
 
     def _names_favourable(self) -> bool:
-        return isinstance(self.notion, Fairness) and self.notion.positive is not None
+        return getattr(self.notion, "positive", None) is not None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -210,11 +210,9 @@ class FairTreeClassifier(LabelTree):
         return {table.all_names[j]: table.columns[j] for j in places}
 
     def _notion(self, data: Dataset) -> Fairness:
-        notion = self.notion
-        if isinstance(notion, Fairness):
-            return notion
-        made: Fairness = find_notion(notion).made_by(data.row_data[ROW_DATA].dtype.names)
-        return made
+        if isinstance(self.notion, Fairness):
+            return self.notion
+        return find_notion(self.notion).made_by(data.row_data[ROW_DATA].dtype.names)  # type: ignore[no-any-return]
 
 
 def fairness_margin(sizes: Sequence[float], confidence: float) -> float:

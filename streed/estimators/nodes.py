@@ -37,28 +37,24 @@ class Nodes:
                 parents[list(second)] = place
             else:
                 rows[place] = second
-        sums = np.zeros((len(flat), statistics.shape[1]))
-        made = cls(parents, columns, np.flatnonzero(columns < 0), rows, sums)
-        at_leaf = np.zeros((len(made.leaves), statistics.shape[1]))
-        np.add.at(at_leaf, tree.apply(data), statistics)
-        sums = made.paths().T @ at_leaf
-        for empty in np.flatnonzero(made.rows == 0).tolist():  # parents come first
+        leaves, sums = np.flatnonzero(columns < 0), np.zeros((len(flat), statistics.shape[1]))
+        np.add.at(sums, leaves[tree.apply(data)], statistics)
+        for node in range(len(flat) - 1, 0, -1):
+            sums[parents[node]] += sums[node]
+        for empty in np.flatnonzero(rows == 0).tolist():  # parents come first
             sums[empty] = sums[parents[empty]]
-        return attrs.evolve(made, sums=sums)
+        return cls(parents, columns, leaves, rows, sums)
 
     def paths(self) -> csr_matrix:
         """(leaves, k) sparse 0/1: the nodes from the root to each leaf."""
-        indices: list[int] = []
-        ends = [0]
-        for leaf in self.leaves.tolist():
-            path, node = [], leaf
-            while node >= 0:
-                path.append(node)
-                node = int(self.parents[node])
-            indices += reversed(path)
-            ends.append(len(indices))
-        ones = np.ones(len(indices), dtype=np.int64)
-        return csr_matrix((ones, indices, ends), shape=(len(self.leaves), len(self.parents)))
+        ways: list[list[int]] = []
+        for node, parent in enumerate(self.parents.tolist()):
+            ways.append([*(ways[parent] if parent >= 0 else ()), node])
+        chosen = [ways[leaf] for leaf in self.leaves.tolist()]
+        nodes: Array = np.concatenate(chosen)
+        return csr_matrix(
+            (np.ones(len(nodes), np.int64), nodes, np.cumsum([0, *map(len, chosen)])), shape=(len(chosen), len(ways))
+        )
 
     def gains(self, worth: Array) -> Array:
         """(k,) what each node costs as a leaf, less what its children do; 0 of leaves. `worth`: (k,) the costs."""

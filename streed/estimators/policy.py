@@ -18,6 +18,7 @@ from typing import Any, Self
 
 import attrs
 import numpy as np
+from sklearn.utils.validation import check_array, check_consistent_length
 
 from streed.data import Dataset
 from streed.data.reading import read_values
@@ -28,7 +29,8 @@ from streed.estimators.reading import FREQUENCY, argument_names, checked_weights
 from streed.exact import Array, Range, exact_number
 from streed.result import Result
 from streed.task import Task
-from streed.tasks.outcome_scores import prescribed_scores, scores, treatments
+from streed.tasks.fairness import TreatmentParity
+from streed.tasks.outcome_scores import PolicyValue, TreatmentCosts, prescribed_scores, scores, treatments
 from streed.tasks.sensitive_groups import ROW_DATA
 from streed.tree import Tree
 
@@ -79,8 +81,7 @@ class PolicyTree(OptimalTree):
         `y`: the outcome (n,) under the `treatment` (n,) that was given, or a score (n, K) for each treatment 0 ... K-1,
         larger is better. `propensity`: the probability of the treatment that was given (n,), or of all (n, K).
         `predicted`: outcomes under each treatment, (n, K) or a table with a column named after each.
-        `sensitive_features`: the groups, for `parity`. `frequency`: how many equal rows each row stands for, whole
-        numbers (n,) >= 0; not where propensities are learned here.
+        `sensitive_features`: the groups, for `parity`. `frequency`: not where propensities are learned here.
         """
         together(parity=self.parity, sensitive_features=sensitive_features)
         past = {"treatment": treatment, "propensity": propensity, "predicted": predicted}
@@ -117,26 +118,18 @@ class PolicyTree(OptimalTree):
             if data.frequency is not None:
                 found = "propensities and outcomes are learned here from single rows"
                 raise InputError("frequency", found, "give propensity= or predicted=, or repeat the rows")
-            data = self._taught(data)
+            from streed.estimators.teachers import teach
+
+            known = data.row_data
+            lesson = teach(data.X, known["treatment"], known["outcome"], seed=self.random_state, seconds=self._left())
+            data = attrs.evolve(data, row_data={**known, **lesson})
         self._method = chosen_method(self.method, data.row_data)
         return data
 
-    def _taught(self, data: Dataset) -> Dataset:
-        """The data with propensities and predicted outcomes, learned from their columns."""
-        from streed.estimators.teachers import teach
-
-        treatment, outcome = data.row_data["treatment"], data.row_data["outcome"]
-        lesson = teach(data.X, treatment, outcome, seed=self.random_state, seconds=self._left())
-        return attrs.evolve(data, row_data={**data.row_data, **lesson})
-
     def _objective(self, cost_complexity: Any) -> Task:
-        from streed.tasks import PolicyValue
-
         return with_splits(PolicyValue(self._method), cost_complexity)
 
     def _further_limits(self, data: Dataset) -> list[Any]:
-        from streed.tasks import TreatmentCosts, TreatmentParity
-
         found: list[Any] = []
         together(treatment_costs=self.treatment_costs, budget=self.budget)
         if self.treatment_costs is not None:
@@ -176,8 +169,7 @@ class PolicyTree(OptimalTree):
 
     def _impurity(self, sums: Array) -> Array:
         """Minus the outcome under the best treatment."""
-        best: Array = -sums.max(axis=1)
-        return best
+        return np.asarray(-sums.max(axis=1))
 
     def _predictions(self, tree: Tree) -> Array:
         self.treatments_ = np.array(tree.labels)
@@ -194,8 +186,6 @@ class PolicyTree(OptimalTree):
 
 def _past(y: Any, n_rows: int, treatment: Any = None, propensity: Any = None, predicted: Any = None) -> dict[str, Any]:
     """What `streed.solve` is told of the past."""
-    from sklearn.utils.validation import check_array, check_consistent_length
-
     if y is None:
         raise ValueError("This PolicyTree estimator requires y to be passed, but the target y is None.")
     columns = named_columns(y, "y")

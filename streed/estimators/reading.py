@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import math
 import numbers
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import narwhals as nw
 import numpy as np
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import (
     _check_sample_weight,
     check_array,
@@ -120,13 +120,13 @@ def checked_column(y: Any, n_rows: int, name: str = "y", *, numeric: bool = Fals
 
 @contextlib.contextmanager
 def named_errors(name: str, remedy: str) -> Iterator[None]:
-    """What scikit-learn says of an argument is an InputError that names it, without the addresses of objects."""
+    """What scikit-learn says of an argument is an InputError that names it."""
     try:
         yield
     except InputError:
         raise
     except (TypeError, ValueError) as error:
-        raise InputError(name, re.sub(r" at 0x[0-9a-fA-F]+", "", str(error).split("\n")[0]), remedy) from None
+        raise InputError(name, str(error).split("\n")[0], remedy) from None
 
 
 def _numbers(column: Array, name: str) -> Array:
@@ -233,8 +233,6 @@ def refuse_gaps(column: Any, name: str) -> None:
 
 def take_rows(data: Any, rows: Array) -> Any:
     """The chosen rows (numbers) of an array, list, table or dict of columns."""
-    from sklearn.utils import _safe_indexing
-
     if isinstance(data, Mapping):
         return {name: take_rows(column, rows) for name, column in data.items()}
     if isinstance(data, Table):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -19,9 +19,10 @@ from sklearn.metrics import r2_score
 from streed.data import Dataset
 from streed.errors import InputError
 from streed.estimators.base import OptimalTree, task_of, with_splits
-from streed.estimators.reading import FREQUENCY, checked_column, checked_weights, signs_of
+from streed.estimators.reading import checked_column, checked_weights, signs_of
 from streed.exact import Array
 from streed.task import Task
+from streed.tasks import SquaredError
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -38,16 +39,6 @@ class OptimalTreeRegressor(RegressorMixin, OptimalTree):  # type: ignore[misc]
     task: Any = dataclasses.field(default=None, kw_only=False)
     monotonic_cst: Any = None
 
-    _numeric_target: ClassVar[bool] = True
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, frequency: Any = None) -> Self:
-        """Grows and proves the tree; X (n, m) an array or table, y (n,) numbers, sample_weight (n,) >= 0.
-
-        `frequency`: (n,) whole numbers >= 0, how many equal rows each row stands for; 0 leaves a row out.
-        """
-        self._grow(X, y, sample_weight, {FREQUENCY: frequency})
-        return self
-
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R^2 of the rows, by weight."""
         predicted = self.predict(X)
@@ -63,11 +54,9 @@ class OptimalTreeRegressor(RegressorMixin, OptimalTree):  # type: ignore[misc]
         return self._make_data(X, checked_column(y, len(X), numeric=True), weights, row_data)
 
     def _objective(self, cost_complexity: Any) -> Task:
-        if self.task is not None:
-            return with_splits(task_of(self.task), cost_complexity)
-        from streed.tasks import SquaredError
-
-        return SquaredError(cost_complexity=cost_complexity, normalized=True)
+        if self.task is None:
+            return SquaredError(cost_complexity=cost_complexity, normalized=True)
+        return with_splits(task_of(self.task), cost_complexity)
 
     def _statistics(self, data: Dataset) -> Array:
         targets = data.targets.astype(np.float64)
@@ -76,5 +65,4 @@ class OptimalTreeRegressor(RegressorMixin, OptimalTree):  # type: ignore[misc]
 
     def _impurity(self, sums: Array) -> Array:
         """The squared error of the mean."""
-        errors: Array = np.maximum(sums[:, 2] - sums[:, 1] ** 2 / np.maximum(sums[:, 0], 1e-300), 0.0)
-        return errors
+        return np.maximum(sums[:, 2] - sums[:, 1] ** 2 / np.maximum(sums[:, 0], 1e-300), 0.0)

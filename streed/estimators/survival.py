@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -36,15 +36,12 @@ class SurvivalTree(OptimalTree):
 
     task: Any = dataclasses.field(default=None, kw_only=False)
 
-    _numeric_target: ClassVar[bool] = True
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None, event: Any = None, *, frequency: Any = None) -> Self:
         """Grows and proves the tree.
 
         `y`: times (n,) >= 0, with `event` (n,) 1 where the event was observed and 0 where the row was censored (None:
         all observed); or both, as a structured array, a table or a dict of two fields, or rows of a truth value and a
         time: truth values are the events, else names such as "event", "status", "time" and "duration" tell.
-        `frequency`: how many equal rows each row stands for, whole numbers (n,) >= 0.
         """
         self._grow(X, y, sample_weight, {"event": event, FREQUENCY: frequency})
         return self
@@ -88,8 +85,7 @@ class SurvivalTree(OptimalTree):
         """Half the deviance: - sum of d log L - D log(D / H)."""
         died = np.maximum(sums[:, 0], 1e-300)
         ratio = died / np.maximum(sums[:, 1], 1e-300)
-        deviance: Array = np.where(sums[:, 0] > 0, -sums[:, 2] - died * np.log(ratio), 0.0)
-        return deviance
+        return np.where(sums[:, 0] > 0, -sums[:, 2] - died * np.log(ratio), 0.0)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from streed.errors import InputError
-from streed.plot.layout import brief
 from streed.plot.survey import Seen
 from streed.tree import Tree
+from streed.tree.text import number
 
 SHADES = ("class", "rows", "value", "none")
 
@@ -49,6 +49,13 @@ def colours(tree: Tree, nodes: Sequence[Seen], shade: str | None = None) -> tupl
     fills = [NEUTRAL if each is None else _mix(_COLD, _WARM, (each - low) / (high - low or 1.0)) for each in amounts]
     ends = ("few rows", "all rows") if shade == "rows" else (brief(low), brief(high))
     return fills, list(zip((_COLD, _WARM), ends, strict=True))
+
+
+def brief(value: Any) -> str:
+    """A value on one short line: floats to four digits."""
+    if isinstance(value, float):
+        return f"{value:,.0f}" if 1e4 <= abs(value) < 1e12 else f"{value:.4g}"
+    return number(value)
 
 
 def ink(fill: str) -> str:

@@ -108,19 +108,6 @@ def _skeleton(tree: Tree) -> list[Seen]:
     return nodes
 
 
-def _linked(nodes: Sequence[Seen]) -> list[Seen]:
-    """The nodes in their order, with places, parents and children by what is there."""
-    places = {seen.place: number for number, seen in enumerate(nodes)}
-    below: list[list[int]] = [[] for _ in nodes]
-    for number, seen in enumerate(nodes):
-        if seen.parent >= 0:
-            below[places[seen.parent]].append(number)
-    return [
-        attrs.evolve(seen, place=at, parent=places.get(seen.parent, -1), children=tuple(below[at]))
-        for at, seen in enumerate(nodes)
-    ]
-
-
 def _counted(tree: Tree, nodes: list[Seen], at: Array, rows: Rows | None) -> list[Seen]:
     """The nodes with rows (n,) that come to the leaves `at`, and what is known of these."""
 
@@ -153,7 +140,14 @@ def _gathered(nodes: Sequence[Seen]) -> tuple[Seen, ...]:
     for seen in nodes:
         several = seen.is_leaf and seen.parent >= 0 and len(nodes[seen.parent].children) > 2
         alike.setdefault((seen.parent, type(seen.shows), seen.shows) if several else seen.place, []).append(seen)
-    return tuple(_linked([_merged(group) for group in alike.values()]))
+    kept = [_merged(group) for group in alike.values()]
+    places, below = {seen.place: at for at, seen in enumerate(kept)}, [list[int]() for _ in kept]
+    for at, seen in enumerate(kept[1:], 1):
+        below[places[seen.parent]].append(at)
+    return tuple(
+        attrs.evolve(seen, place=at, parent=places.get(seen.parent, -1), children=tuple(below[at]))
+        for at, seen in enumerate(kept)
+    )
 
 
 def _merged(several: Sequence[Seen]) -> Seen:

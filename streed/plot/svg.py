@@ -1,14 +1,23 @@
-"""A tree as SVG text, without Graphviz and without matplotlib."""
+"""A tree as SVG text, without Graphviz and without matplotlib.
+
+What is written on the nodes says how large they are. A subtree has a strip of its own, as wide as its widest row, so
+that nothing overlaps; a parent stands above the middle of its children.
+"""
 
 from __future__ import annotations
 
+import textwrap
+import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
+import attrs
+
 from streed.data.visible import escaped
-from streed.plot.layout import Box, Card, card, place, text_width
-from streed.plot.shading import INK, NEUTRAL, colours, ink
+from streed.plot.shading import INK, NEUTRAL, brief, colours, ink
 from streed.plot.survey import Seen, survey
+from streed.tree import Tree
+from streed.tree.text import worth_text
 from streed.tree.tree import tree_of
 
 _FONTS = "Helvetica, Arial, 'Liberation Sans', sans-serif"
@@ -20,9 +29,12 @@ _PAGE = (
     " .streed-ink { fill: #e4e7eb } .streed-edge { stroke: #9aa5b1 } }</style>"
     f'<rect class="streed-page" width="100%" height="100%" fill="{NEUTRAL}"/>'
 )
-_MARGIN = 12.0
-_FONT = 12.0
-"""The size of the text, in pixels."""
+_FONT, _SMALL = 12.0, 10.56
+"""The size of the text, and of what is less important, in pixels."""
+_MARGIN, _GAP, _LEVEL = 12.0, 14.4, 38.4
+"""What is kept around the picture, between neighbours, and between a row of nodes and the next."""
+_LONGEST, _MOST_LINES = 26, 3
+"""Letters a line, before it is broken; lines of the counts of classes, before they end in an ellipsis."""
 
 
 class Svg(str):
@@ -52,18 +64,16 @@ def tree_svg(
     leaves predict measured numbers, else "class". `show_cost`: whether leaves say what they cost. Raises InputError for
     a result without a tree, for rows that the tree cannot read, and for a shade that needs what is not known.
     """
-    grown, font = tree_of(tree), _FONT
+    grown = tree_of(tree)
     nodes = survey(grown, X, y, sample_weight, gather=gather)
-    written = [card(grown, seen, nodes[0].rows, show_cost=show_cost) for seen in nodes]
     fills, legend = colours(grown, nodes, shade)
-    boxes, width, height = place(nodes, written, font)
-    head = (1.8 * font if title else 0.0) + (2.0 * font if legend else 0.0)
-    room = [
-        width,
-        sum(text_width(label, font) + 2.8 * font for _, label in legend),
-        1.3 * text_width(title or "", font),
-    ]
-    wide, high = max(room) + 2 * _MARGIN, height + head + 2 * _MARGIN
+    cards = [_card(grown, seen, nodes[0].rows, show_cost) for seen in nodes]
+    width, height = _place(nodes, cards)
+    below_title = _MARGIN + (1.8 * _FONT if title else 0.0)
+    head = below_title + (2.0 * _FONT if legend else 0.0)
+    of_legend = sum(_width(label) + 2.8 * _FONT for _, label in legend)
+    room = max(width, of_legend, 1.3 * _width(title or ""))
+    wide, high = room + 2 * _MARGIN, height + head + _MARGIN
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide:.1f} {high:.1f}"',
         f'width="{wide:.0f}" height="{high:.0f}" font-family="{_FONTS}" role="img">',
@@ -71,67 +81,140 @@ def tree_svg(
         _PAGE,
     ]
     if title:
-        lines.append(_text(_MARGIN, _MARGIN + font, title, 1.15 * font, None, "start", bold=True))
-    lines += _drawn_legend(legend, _MARGIN + (1.8 * font if title else 0.0), font)
-    left = _MARGIN + (max(room) - width) / 2
-    lines.append(f'<g transform="translate({left:.1f},{_MARGIN + head:.1f})">')
-    lines += [_edge(seen, boxes, font) for seen in nodes if seen.parent >= 0]
-    for seen, said, box, fill in zip(nodes, written, boxes, fills, strict=True):
-        lines.append(_drawn(said, box, fill, seen.is_leaf, font))
+        lines.append(_text(_MARGIN, _MARGIN + _FONT, title, 1.15 * _FONT, "start", bold=True))
+    x = _MARGIN
+    for colour, label in legend:
+        lines.append(_rect(x, below_title, _FONT, _FONT, f'rx="2" fill="{colour}" stroke="#52606d" stroke-width="0.5"'))
+        lines.append(_text(x + 1.4 * _FONT, below_title + 0.88 * _FONT, label, _FONT, "start"))
+        x += _width(label) + 2.8 * _FONT
+    lines.append(f'<g transform="translate({_MARGIN + (room - width) / 2:.1f},{head:.1f})">')
+    lines += [_edge(seen, cards[seen.parent], cards[seen.place]) for seen in nodes if seen.parent >= 0]
+    lines += [_node(seen, card, fill) for seen, card, fill in zip(nodes, cards, fills, strict=True)]
     return Svg("\n".join([*lines, "</g>", "</svg>"]) + "\n")
 
 
-def _drawn(card: Card, box: Box, fill: str, is_leaf: bool, font: float) -> str:
-    colour = ink(fill)
-    radius = 3 if is_leaf else min(box.height / 2, 1.1 * font)
-    left, top = box.x - box.width / 2, box.y - box.height / 2
+@attrs.define(eq=False)
+class _Card:
+    """A node's rectangle and the text on it."""
+
+    title: list[str]
+    """A branching node's question, a leaf's prediction."""
+    lines: list[str]
+    full: str
+    """Everything in one line, for those who point at the node."""
+    width: float = attrs.field(init=False)
+    height: float = attrs.field(init=False)
+    x: float = attrs.field(init=False)
+    """Of its middle."""
+    top: float = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        bold = max(1.11 * _width(line) for line in self.title)  # bold letters are wider
+        self.width = max([bold, *(_width(line, _SMALL) for line in self.lines)]) + 1.6 * _FONT
+        self.height = _FONT * (1.3 * len(self.title) + 1.15 * len(self.lines) + 0.9)
+
+
+def _card(tree: Tree, seen: Seen, total: int, show_cost: bool) -> _Card:
+    """What to write on a node: its rows of `total`, the rows of every class or their mean, and what a leaf costs."""
+    said = seen.asks if seen.asks is not None else brief(seen.shows)
+    title = textwrap.wrap(said, _LONGEST) or [" "]
+    if len(title) > 3:
+        title[2:] = [title[2][: _LONGEST - 1] + "…"]
+    share = f" ({100 * seen.rows / total:.1f} %)" if total and seen.rows != total else ""
+    rows = f"{seen.rows:,} row{'' if seen.rows == 1 else 's'}{share}"
+    pairs = list(zip(tree.labels, seen.counts or (), strict=seen.counts is not None))
+    if len(pairs) > 3:  # the largest first
+        pairs = sorted((pair for pair in pairs if pair[1]), key=lambda pair: -pair[1])
+    # A break within "no: 12" would part a number from its class.
+    counts = ", ".join(f"{label}:\N{NO-BREAK SPACE}{count:,g}" for label, count in pairs)
+    broken = textwrap.wrap(counts, _LONGEST + 4)
+    if len(broken) > _MOST_LINES:
+        broken[_MOST_LINES - 1 :] = [broken[_MOST_LINES - 1].rstrip(",") + ", …"]
+    last = [f"mean {brief(seen.mean)}"] if seen.mean is not None else []
+    # Tuples are what the search compares, not what a reader of the tree asks for.
+    if show_cost and seen.cost is not None and not isinstance(seen.cost, tuple):
+        last.append(worth_text(tree, seen.cost))
+    return _Card(title, [rows, *broken, *last], f"{said}: {', '.join(filter(None, [rows, counts, *last]))}")
+
+
+def _place(nodes: Sequence[Seen], cards: Sequence[_Card]) -> tuple[float, float]:
+    """Gives every card its place; the picture's width and height."""
+    strips, inner, lefts = [card.width for card in cards], [0.0] * len(nodes), [0.0] * len(nodes)
+    for seen in reversed(nodes):
+        if seen.children:
+            inner[seen.place] = sum(strips[child] for child in seen.children) + _GAP * (len(seen.children) - 1)
+            strips[seen.place] = max(strips[seen.place], inner[seen.place])
+    heights = [0.0] * (1 + max(seen.depth for seen in nodes))
+    for seen, card in zip(nodes, cards, strict=True):
+        heights[seen.depth] = max(heights[seen.depth], card.height)
+        left = lefts[seen.place] + (strips[seen.place] - inner[seen.place]) / 2
+        for child in seen.children:
+            lefts[child] = left
+            left += strips[child] + _GAP
+    for seen in reversed(nodes):
+        card, left, strip = cards[seen.place], lefts[seen.place], strips[seen.place]
+        middle = left + strip / 2
+        if seen.children:
+            middle = (cards[seen.children[0]].x + cards[seen.children[-1]].x) / 2
+            # Children of unequal strips would pull their parent out of its own strip.
+            middle = min(max(middle, left + card.width / 2), left + strip - card.width / 2)
+        card.x, card.top = middle, sum(heights[: seen.depth]) + _LEVEL * seen.depth
+    return strips[0], sum(heights) + _LEVEL * (len(heights) - 1)
+
+
+def _node(seen: Seen, card: _Card, fill: str) -> str:
+    radius = 3 if seen.is_leaf else min(card.height / 2, 1.1 * _FONT)
+    drawn = f'rx="{radius:.1f}" fill="{fill}" stroke="#52606d" stroke-width="1"'
     parts = [
-        f'<g class="{"leaf" if is_leaf else "branch"}"><title>{escaped(card.full)}</title>',
-        f'<rect x="{left:.1f}" y="{top:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" rx="{radius:.1f}"',
-        f' fill="{fill}" stroke="#52606d" stroke-width="1"/>',
+        f'<g class="{"leaf" if seen.is_leaf else "branch"}"><title>{escaped(card.full)}</title>',
+        _rect(card.x - card.width / 2, card.top, card.width, card.height, drawn),
     ]
-    lines = [(line, 1.3, 1.0) for line in card.title] + [(line, 1.15, 0.88) for line in card.lines]
-    baseline = top + 0.22 * font
-    for line, step, high in lines:
-        baseline += step * font
-        parts.append(_text(box.x, baseline, line, high * font, colour, "middle", bold=high == 1))
+    baseline = card.top + 0.22 * _FONT
+    for lines, step, font in ((card.title, 1.3, _FONT), (card.lines, 1.15, _SMALL)):
+        for line in lines:
+            baseline += step * _FONT
+            parts.append(_text(card.x, baseline, line, font, "middle", ink(fill), bold=font == _FONT))
     return "".join([*parts, "</g>"])
 
 
-def _edge(seen: Seen, boxes: Sequence[Box], font: float) -> str:
-    above, below = boxes[seen.parent], boxes[seen.place]
-    start, end = above.y + above.height / 2, below.y - below.height / 2
+def _edge(seen: Seen, above: _Card, below: _Card) -> str:
+    start, end = above.top + above.height, below.top
     middle = (start + end) / 2
     said = seen.answer if len(seen.answer) <= 20 else seen.answer[:19] + "…"
-    wide = text_width(said, 0.88 * font) + 0.5 * font
+    wide = _width(said, _SMALL) + 0.5 * _FONT
     # The label sits low, where the edges to several children have parted.
     x, y = above.x + (below.x - above.x) * 0.78, start + (end - start) * 0.68
+    back = f'class="streed-page" fill="{NEUTRAL}" fill-opacity="0.9"'
     return (
         f'<path d="M{above.x:.1f},{start:.1f} C{above.x:.1f},{middle:.1f} {below.x:.1f},{middle:.1f} '
         f'{below.x:.1f},{end:.1f}" class="streed-edge" fill="none" stroke="#7b8794" stroke-width="1.2"/>'
-        f'<rect x="{x - wide / 2:.1f}" y="{y - 0.62 * font:.1f}" width="{wide:.1f}" height="{1.15 * font:.1f}" '
-        f'class="streed-page" fill="{NEUTRAL}" fill-opacity="0.9"/>'
-        + _text(x, y + 0.28 * font, said, 0.88 * font, None, "middle")
+        + _rect(x - wide / 2, y - 0.62 * _FONT, wide, 1.15 * _FONT, back)
+        + _text(x, y + 0.28 * _FONT, said, _SMALL, "middle")
     )
 
 
-def _drawn_legend(legend: list[tuple[str, str]], top: float, font: float) -> list[str]:
-    lines, x = [], _MARGIN
-    for colour, label in legend:
-        lines.append(
-            f'<rect x="{x:.1f}" y="{top:.1f}" width="{font:.1f}" height="{font:.1f}" rx="2" fill="{colour}" '
-            'stroke="#52606d" stroke-width="0.5"/>'
-        )
-        lines.append(_text(x + 1.4 * font, top + 0.88 * font, label, font, None, "start"))
-        x += text_width(label, font) + 2.8 * font
-    return lines
+def _rect(x: float, y: float, width: float, height: float, drawn: str) -> str:
+    return f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" {drawn}/>'
 
 
-def _text(x: float, y: float, said: str, font: float, colour: str | None, anchor: str, *, bold: bool = False) -> str:
+def _text(
+    x: float, y: float, said: str, font: float, anchor: str, colour: str | None = None, *, bold: bool = False
+) -> str:
     """A line of text; without a colour it lies on the page, not on a node."""
     drawn = f'class="streed-ink" fill="{INK}"' if colour is None else f'fill="{colour}"'
     weight = ' font-weight="bold"' if bold else ""
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" font-size="{font:.1f}" {drawn} text-anchor="{anchor}"{weight}>'
-        f"{escaped(said)}</text>"
-    )
+    place = f'x="{x:.1f}" y="{y:.1f}" font-size="{font:.1f}"'
+    return f'<text {place} {drawn} text-anchor="{anchor}"{weight}>{escaped(said)}</text>'
+
+
+def _width(text: str, font: float = _FONT) -> float:
+    """A bound on the width of a text in Helvetica, Arial and the wider DejaVu Sans; no font is at hand to ask."""
+    return font * sum(map(_letter_width, text))
+
+
+def _letter_width(letter: str) -> float:
+    if letter in "mwMW@%—–&" or unicodedata.east_asian_width(letter) in "WF":
+        return 1.0
+    if letter in "iljtfrI.,:;|!'()[] ":
+        return 0.41
+    return 0.76 if letter.isupper() or letter in "<>=+" else 0.64

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import base64
 import functools
-import importlib.resources
-from collections.abc import Sequence
+import io
+import math
+import numbers
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 import streed
+from streed import plot
 from streed.data import Dataset
 from streed.data.visible import visible
 from streed.errors import InputError
-from streed.plot import survey, tree_svg
 from streed.plot.measures import Rows
-from streed.report import sections
+from streed.plot.shading import brief, colours
+from streed.plot.survey import Seen, rule, survey
 from streed.report.limits import kept, limits
 from streed.result import Result
+from streed.tasks import Splits
+from streed.tasks.fairness import DemographicParity, EqualizedOdds, ErrorRateParity, group_counts
 from streed.tree import Claims, Tree
 from streed.tree.text import number, size_text, written
 from streed.tree.tree import tree_of
@@ -68,23 +76,22 @@ def make_report(
     counted = X if rows is None else rows
     nodes = survey(tree, counted, gather=gather)
     known = {
-        "Tree": {"svg": _markup(tree_svg(tree, counted, gather=gather)), "text": tree.to_text()},
-        "Leaves": sections.leaves(tree, nodes),
-        "Predictions": None if rows is None else sections.errors(tree, rows),
+        "Tree": {"svg": plot.tree_svg(tree, counted, gather=gather), "text": tree.to_text()},
+        "Leaves": _leaves(tree, nodes),
+        "Predictions": None if rows is None else agreement(tree, rows) or errors(tree, rows),
         "Groups": None
         if rows is None or "sensitive_features" not in rows.data.row_data
-        else sections.groups(tree, rows, verdict),
-        "Front": sections.front(tree, result, compare, rows),
-        "Near-optimal trees": sections.near_optimal(near),
-        "Search": sections.search(result),
-        "Statistics": None if result is None else sections.statistics(result),
+        else _groups(tree, rows, verdict),
+        "Front": _front(tree, result, compare, rows),
+        "Near-optimal trees": _near_optimal(near),
+        "Search": _search(result),
+        "Statistics": None if result is None else _statistics(result),
     }
     text: str = _page().render(
         heading=title or "A provably optimal decision tree",
         note=note,
         cards=_cards(tree, tree.claims, nodes[0].rows, near),
         sections={name: section for name, section in known.items() if section is not None},
-        style=_markup(importlib.resources.files("streed.report").joinpath("report.css").read_text(encoding="utf-8")),
         version=streed.__version__,
     )
     return text
@@ -111,13 +118,6 @@ def _cards(tree: Tree, claims: Claims | None, n_rows: int, near: RashomonSet | N
     return [*cards, ("tree", size_text(tree), ""), ("rows", f"{n_rows:,}", "")]
 
 
-def _markup(text: str) -> Any:
-    """The text as markup, which is not escaped again."""
-    from markupsafe import Markup
-
-    return Markup(text)
-
-
 @functools.cache
 def _page() -> Any:
     """The template: texts in it are escaped, and characters that nobody sees are shown as signs."""
@@ -134,3 +134,162 @@ def _page() -> Any:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     ).get_template("page.html")
+
+
+_MOST_CLASSES = 12
+"""Of a table of classes; more than these nobody reads."""
+
+
+def _leaves(tree: Tree, nodes: Sequence[Seen]) -> dict[str, Any]:
+    """Every leaf as a rule, the one with most rows first, in the colours of the picture."""
+    found = sorted((seen for seen in nodes if seen.is_leaf), key=lambda seen: -seen.rows)
+    fills, _ = colours(tree, nodes)
+    lines = [
+        {
+            "rule": " and ".join(rule(nodes, seen.place)) or "every row",
+            "colour": fills[seen.place],
+            "shows": brief(seen.shows),
+            "rows": f"{seen.rows:,}",
+            "share": f"{seen.rows / max(nodes[0].rows, 1):.3f}",
+            "right": "" if (share := seen.right(tree)) is None else f"{100 * share:.1f} %",
+        }
+        for seen in found
+    ]
+    return {"leaves": lines, "has_classes": any(seen.counts is not None for seen in found)}
+
+
+def agreement(tree: Tree, rows: Rows) -> dict[str, Any] | None:
+    """How predictions and labels agree, as a table of classes; None where the tree predicts none of these."""
+    shows = tree.shows()
+    if tree.shown is not None or not set(rows.data.classes) & set(tree.labels):
+        return None
+    known = list(dict.fromkeys((*rows.data.classes, *shows)))
+    predicted, k = np.array([known.index(shown) for shown in shows])[rows.leaves(tree)], len(known)
+    counts = np.bincount(rows.data.class_numbers * k + predicted, rows.weights, k * k).reshape(k, k)
+    names = [brief(label) for label in known] if k <= _MOST_CLASSES else []
+    lines = [
+        (name, [(f"{n:,g}", f"{n / (counts.max() or 1):.3f}") for n in row])
+        for name, row in zip(names, counts, strict=False)
+    ]
+    return {"right": f"{100 * float(np.trace(counts) / counts.sum()):.2f}", "classes": names, "lines": lines}
+
+
+def errors(tree: Tree, rows: Rows) -> dict[str, Any] | None:
+    """The errors of predicted numbers; None where they, or the labels, are none."""
+    shows = tree.shows()
+    if not all(isinstance(value, numbers.Real) for value in (*rows.data.classes, *shows)):
+        return None
+    truth = np.array([float(label) for label in rows.data.classes])[rows.data.class_numbers]
+    said = np.array([float(shown) for shown in shows])[rows.leaves(tree)]
+    weights = rows.weights / rows.weights.sum()
+    square = float(weights @ (truth - said) ** 2)
+    spread = float(weights @ (truth - weights @ truth) ** 2)
+    told = [
+        ("root mean squared error", f"{math.sqrt(square):.4g}"),
+        ("mean absolute error", f"{float(weights @ np.abs(truth - said)):.4g}"),
+        ("R²", f"{1 - square / spread:.4f}" if spread else "undefined: all targets are equal"),
+    ]
+    return {"told": told}
+
+
+def _groups(tree: Tree, rows: Rows, told: Sequence[str] = ()) -> dict[str, Any]:
+    """The rates and counts of the groups, where the favourable label is clear; `told`: what their limits come to."""
+    try:
+        plot.rates_of(tree, rows, positive=tree.positive)
+    except InputError as reason:
+        return {"verdict": told, "refused": str(reason)}
+    data, predicted = rows.groups, rows.predicted(tree)
+    positive = data.classes[-1] if tree.positive is None else tree.positive
+    both = group_counts(EqualizedOdds(positive=positive), data, predicted)
+    wrong = group_counts(ErrorRateParity(), data, predicted)["errors"]
+    favoured = group_counts(DemographicParity(positive=positive), data, predicted)["all"]
+    counts = [favoured, both["positive"], both["negative"], wrong]
+    lines = [(name, [_share(*count[name]) for count in counts]) for name in favoured]
+    drawn = _chart("Rates of the groups", plot.rates, tree, rows, positive=tree.positive)
+    return {"verdict": told, "refused": None, "charts": [drawn], "favourable": brief(positive), "lines": lines}
+
+
+def _front(tree: Tree, result: Result | None, compare: Sequence[Result], rows: Rows | None) -> dict[str, Any] | None:
+    """The trees that the result chose from, or those of other results, by pairs of measures."""
+    several: Any = result
+    if result is None or len(result.front) < 2:
+        several = [*compare, *([result] if result is not None and compare else [])]
+        if len(several) < 2:
+            return None
+    pairs = several.front if isinstance(several, Result) else [(each.value, each.tree) for each in several]
+    measures: list[tuple[Any, Any]] = []
+    if isinstance(several, Result) and all(isinstance(value, tuple) for value, _ in pairs):
+        measures.append((None, None))
+    elif all(isinstance(value, numbers.Real) for value, _ in pairs):
+        worth = {id(each): float(value) for value, each in pairs}
+
+        def value(tree: Tree) -> float:
+            return worth[id(tree)]
+
+        measures.append(("nodes", value))
+    if rows is not None and len(rows.data.classes) == 2:
+        measures.append(("false positives", "false negatives"))
+        measures += [] if "sensitive_features" not in rows.data.row_data else [(DemographicParity(), "error rate")]
+    drawn, tables = [], []
+    for x, y in measures:
+        found = plot.front_of(several, x, y, X=rows, chosen=tree)
+        said = f"{found.y_label} by {found.x_label}"
+        drawn.append(_chart(said, plot.front, several, x, y, X=rows, chosen=tree))
+        lines = [(brief(point.x), brief(point.y), size_text(point.tree)) for point in found.points]
+        tables.append((said, [found.x_label, found.y_label, "tree"], lines))
+    return {"charts": drawn, "tables": tables} if drawn else None
+
+
+def _near_optimal(trees: RashomonSet | None) -> dict[str, Any] | None:
+    """What there is beside the tree; None without a set, or of one without trees."""
+    if trees is None or not trees.count:
+        return None
+    values = list(trees.histogram)
+    reach = f"values {brief(values[0])} to {brief(values[-1])}" if len(values) > 1 else f"value {brief(values[0])}"
+    drawn = [_chart("How many trees have which value", plot.values, trees)]
+    try:
+        if trees.counted.question.sums:
+            drawn.append(_chart("Values and splits", plot.against, trees, Splits(), label="splits"))
+        drawn.append(_chart("The columns that the trees ask", plot.columns, trees))
+    except InputError as error:
+        # A further count takes longer than the first, and may meet its limits.
+        if error.argument != "time_limit":
+            raise
+    kind = "tree" if trees.count == 1 else "trees"
+    return {"charts": drawn, "said": f"{trees.count:,} {kind} within the budget, {reach}."}
+
+
+def _search(result: Result | None) -> dict[str, Any] | None:
+    """The bounds over time; None too where the search was over before there were two entries to join."""
+    if result is None or len(result.stats.get("trace") or ()) < 2:
+        return None
+    return {"charts": [_chart("Value and bound over time", plot.trace, result)]}
+
+
+def _statistics(result: Result) -> dict[str, Any]:
+    """What the search counted, in two columns."""
+    told = [("task", str(result.task))]
+    for key, value in result.stats.items():
+        if key not in ("trace", "limits") and value is not None:
+            whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+            said = f"{value:,.4g}" if isinstance(value, float) else f"{value:,}" if whole else str(value)
+            told.append((key.replace("_", " "), said))
+    return {"told": told}
+
+
+def _chart(said: str, draw: Callable[..., Any], *shown: Any, **given: Any) -> tuple[str, str]:
+    """(what the chart shows, its picture as an address that holds it); the address is empty without matplotlib."""
+    try:
+        from matplotlib import rc_context
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError:
+        return said, ""
+    figure, file = Figure(figsize=(5.6, 3.8), layout="constrained"), io.BytesIO()
+    draw(*shown, ax=figure.subplots(), **given)
+    with rc_context({"svg.hashsalt": "streed"}):
+        figure.savefig(file, format="svg", metadata={"Date": None})
+    return said, f"data:image/svg+xml;base64,{base64.b64encode(file.getvalue()).decode()}"
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part:,} of {whole:,}" + (f" ({100 * part / whole:.1f} %)" if whole else "")
