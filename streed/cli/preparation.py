@@ -103,6 +103,7 @@ def query_data(asked: Asked, task: Task) -> Dataset:
         raise InputError("data", f"{asked.data!r} is no Parquet or CSV file", "name one, such as rows.parquet")
     with own_connection(None, None) as connection:
         connection.execute(f"CREATE VIEW data AS {file_query(asked.data, reader)}")
+        groups: dict[str, Any] = {GROUPS: list(asked.sensitive)} if asked.sensitive else {}
         return Dataset.from_query(
             connection,
             asked.query,
@@ -112,5 +113,5 @@ def query_data(asked: Asked, task: Task) -> Dataset:
             categorical=True if ALL in asked.categorical else list(asked.categorical) or None,
             max_cuts=cuts_of(asked),
             moments=isinstance(task, SquaredError),
-            sensitive_features=list(asked.sensitive) or None,
+            **groups,
         )
