@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any, final
 
 import attrs
 
-from streed.dp.best import BestSearch
 from streed.dp.budgets import Limits
-from streed.dp.recursion import Path
+from streed.dp.deepening import Deepening
+from streed.dp.least import may_improve
+from streed.dp.recursion import Path, Recursion
 
 if TYPE_CHECKING:
     from streed.dp.states import Cell, Found
+    from streed.problem import Problem
     from streed.task import Value
 
 _LOOK = 2
@@ -51,40 +53,52 @@ class _Node:
 
 
 @final
-class AndOrSearch(BestSearch):
+class AndOrSearch:
     """The search for one problem; `run` it once."""
 
+    def __init__(self, recursion: Recursion, problem: Problem) -> None:
+        self.recursion = recursion
+        """By which the first tree is found."""
+        self._task, self._monitor = recursion.values, recursion.monitor
+        self._problem = problem
+        self._root: _Node | None = None
+
     def run(self) -> bool:
-        cell, limits = self._states.root, self._limits()
-        self._root = self._node(cell, limits, ())
-        if not self._root.solved:
-            ahead = self._look_ahead(cell, *limits, (), _LOOK)
-            if ahead is not None and (self._root.best is None or self._task.better(ahead[0], self._root.best[0])):
-                self._root.best = ahead
-        self.best = self._root.best
-        while not self._root.solved:
+        """Searches until the answer is proved, which it says, or the monitor stops it."""
+        cell = self.recursion.states.root
+        limits = self.recursion.useful(cell, self._problem.max_depth, self._problem.max_nodes)
+        root = self._root = self._node(cell, limits, ())
+        if not root.solved:
+            for ahead in Deepening(self.recursion, self._problem, None).look_ahead(cell, limits, (), _LOOK):
+                if root.best is None or self._task.better(ahead[0], root.best[0]):
+                    root.best = ahead
+        while not root.solved:
             if not self._monitor.visit():
                 return False
-            self._step(self._root)
-            self.best = self._root.best
+            self._step(root)
         return True
 
+    @property
+    def solutions(self) -> list[Found]:
+        """What is known of the answer."""
+        return [] if self._root is None or self._root.best is None else [self._root.best]
+
     def bound(self) -> Value | None:
-        root: _Node | None = getattr(self, "_root", None)
-        return super().bound() if root is None or root.lower is None else root.lower
+        """A value that no tree is better than, or None."""
+        if self._root is None or self._root.lower is None:
+            return self.recursion.states.floor(self.recursion.states.root)
+        return self._root.lower
 
     def _node(self, cell: Cell, limits: Limits, path: Path) -> _Node:
         """The node, made if need be."""
-        key = (AndOrSearch, *limits, path)
-        known = cell.memo.get(key)
-        if known is None:
-            leaves = self._states.leaves(cell)
-            node = _Node(cell, limits, path, leaves[0] if leaves else None, self._states.floor(cell))
-            if limits[0] == 0 or not self._may_improve(cell, None if node.best is None else node.best[0]):
+        key = (AndOrSearch, limits, path)
+        node: _Node | None = cell.memo.get(key)
+        if node is None:
+            leaves, floor = self.recursion.states.leaves(cell), self.recursion.states.floor(cell)
+            node = cell.memo[key] = _Node(cell, limits, path, leaves[0] if leaves else None, floor)
+            if limits[0] == 0 or not may_improve(self.recursion, cell, None if node.best is None else node.best[0]):
                 _settle(node)
-            known = cell.memo[key] = (node, None)
-        found: _Node = known[0]
-        return found
+        return node
 
     def _step(self, node: _Node) -> None:
         """Expands one node below an unsolved one, or this one itself, and brings the bounds of those between up."""
@@ -102,9 +116,10 @@ class AndOrSearch(BestSearch):
     def _expand(self, node: _Node) -> None:
         """Gives the node its edges."""
         edges = []
-        for split, children, limits, under, cost in self._options(node.cell, node.limits, node.path):
-            sides = tuple(self._node(child, limit, under) for child, limit in zip(children, limits, strict=True))
-            edges.append(_Edge(split, sides, cost, None))
+        for option in self.recursion.options(node.cell, node.limits, node.path):
+            pairs = zip(option.children, option.limits, strict=True)
+            sides = tuple(self._node(child, limits, option.path) for child, limits in pairs)
+            edges.append(_Edge(option.split, sides, option.cost, None))
             if not self._monitor.look():
                 return
         node.edges = edges
@@ -115,11 +130,11 @@ class AndOrSearch(BestSearch):
         """Brings the edge's bound, and the node's best solution, to what its sides know."""
         lowers = [side.lower for side in edge.sides]
         if None not in lowers:
-            edge.lower = self._merged(lowers, edge.cost)
+            edge.lower = self.recursion.merged(lowers, edge.cost)
         if any(side.best is None for side in edge.sides):
             return
         parts: tuple[Any, ...] = tuple(side.best for side in edge.sides)
-        value = self._merged([part[0] for part in parts], edge.cost)
+        value = self.recursion.merged([part[0] for part in parts], edge.cost)
         if (node.best is None or self._task.better(value, node.best[0])) and self._task.feasible(value):
             node.best = (value, edge.split, parts)
 

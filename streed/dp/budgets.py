@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import final
 
 import attrs
 
@@ -11,7 +10,6 @@ Limits = tuple[int | None, int | None]
 """How deep a subtree may be, and how many branching nodes it may have; None: any."""
 
 
-@final
 @attrs.frozen
 class Budgets:
     """The limits of subtrees of one problem, written so that equal sets of trees have equal limits."""

@@ -1,32 +1,32 @@
-"""What is nondominated (STreeD, Eq. 3): by sorting where the order is componentwise, else by comparing pairs.
+"""The algebra of all nondominated trees (STreeD, Eq. 3 and 7): by sorting or by comparing pairs.
 
-Of solutions of one value the first is kept, and the order of the solutions is kept too.
+Nothing is pruned: of two trees neither of which is better, either may be part of the best whole. Of trees of one value
+the first is kept, and their order is kept too.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from streed.dp.recursion import Algebra, Option, Recursion
 from streed.exact import Array
 from streed.task import COMPONENTWISE, Task
 from streed.task.algebra import objective
 
 if TYPE_CHECKING:
-    from streed.dp.states import Found
-    from streed.dp.stop_monitor import StopMonitor
+    from streed.dp.states import Cell, Found
     from streed.task import Value
 
 _LARGEST = 2**50
 """Whole numbers below this add up exactly, as int64 and as float64 beside real numbers."""
 
-_BLOCK = 2**20
-"""Combinations of two fronts that are looked at together."""
+_BLOCK, _BATCH = 2**20, 2**12
+"""Combinations of fronts that are looked at together, by arrays and one by one."""
 
 _MANY = 2**12
 """Values of three or more components that are filtered together."""
@@ -36,9 +36,6 @@ _WORTH = 0.7
 
 _FEW = 64
 """Fewer combinations than this are quicker one by one."""
-
-_BATCH = 2**12
-"""Solutions that are taken in together."""
 
 
 def nondominated_rows(values: Array) -> Array:
@@ -72,41 +69,37 @@ def nondominated_at_root(task: Task, values: Sequence[Value]) -> list[int]:
     """
     rest = [task.at_root(value) for value in values]
     if sorts(task) and rest and all(type(value) is tuple and len(value) == 2 for value in rest):
-        return _first_nondominated(rest)
+        return list(nondominated_rows(_places(rest)).tolist())
+    return _undominated(rest, task.better_at_root)
+
+
+def _undominated(values: Sequence[Value], better: Any) -> list[int]:
+    """The places of the values that none is better than, the first of each, by comparing pairs."""
     kept: list[int] = []
-    for at, value in enumerate(rest):
-        if any(rest[old] == value or task.better_at_root(rest[old], value) for old in kept):
-            continue
-        kept = [old for old in kept if not task.better_at_root(value, rest[old])]
-        kept.append(at)
+    for at, value in enumerate(values):
+        if not any(values[old] == value or better(values[old], value) for old in kept):
+            kept = [old for old in kept if not better(value, values[old])]
+            kept.append(at)
     return kept
 
 
 def sorts(task: Task) -> bool:
     """Whether the order of the task's values is the componentwise one, with nothing of the task's own about it."""
-    inner = objective(task)
-    return task.order == COMPONENTWISE and not inner.overrides("better")
+    return task.order == COMPONENTWISE and not objective(task).overrides("better")
 
 
-@final
-class Front:
-    """Nondominated solutions."""
-
-    __slots__ = ("_array", "found")
-
-    def __init__(self, found: list[Found], array: Array | None = None) -> None:
-        self.found = found
-        self._array: Any = self if array is None else array
-
-    def array(self) -> Array | None:
-        """The values (f, c) as int64 or float64 in which they add up exactly as in Python; None if there is no such."""
-        if self._array is self:
-            self._array = _array([each[0] for each in self.found])
-        return self._array  # type: ignore[no-any-return]
+def _places(values: Sequence[Any]) -> Array:
+    """(k, c) int64: in place of every number, of any kind, its place among those of its component."""
+    columns = []
+    for column in zip(*values, strict=True):
+        place = {number: at for at, number in enumerate(sorted(set(column)))}
+        columns.append([place[number] for number in column])
+    return np.array(columns, np.int64).reshape(len(columns), len(values)).T
 
 
 def _array(values: Sequence[Any]) -> Array | None:
-    if not values or not all(isinstance(value, tuple) and value for value in values):
+    """The values (f, c) as int64 or float64 in which they add up exactly as in Python; None if there is no such."""
+    if not all(isinstance(value, tuple) and value for value in values):
         return None
     if not {type(x) for value in values for x in value} <= {int, float}:
         return None
@@ -121,143 +114,67 @@ def _array(values: Sequence[Any]) -> Array | None:
 
 
 @final
-class Gathering:
-    """A front in the making: solutions come in, dominated ones go."""
+class Front(Algebra):
+    """Nondominated trees: others come in, dominated ones go."""
 
-    def __init__(self, task: Task, monitor: StopMonitor, leaves: list[Found]) -> None:
-        inner = objective(task)
-        self._task = task
-        self._monitor = monitor
-        self._sorts = sorts(task)
-        self.adds = self._sorts and inner.adds_values
-        self._combine = _add if self.adds else task.combine
+    looks = (2,)
+
+    def __init__(self, recursion: Recursion, cell: Cell, bound: Any) -> None:
+        super().__init__(recursion, cell, bound)
+        inner = objective(recursion.values)
+        self._sorts = sorts(recursion.values)
         self._constrained = inner.overrides("feasible")
-        self.front = Front(leaves)
+        self._adds = self._sorts and inner.adds_values and not self._constrained
+        self.found: list[Found] = recursion.states.leaves(cell)
+
+    @property
+    def kept(self) -> list[Found]:
+        return self.found
 
     def add(self, found: Sequence[Found]) -> None:
-        """Takes in feasible solutions."""
-        if not found:
-            return
-        if not self._sorts:
-            self._compare(found)
-            return
-        together = [*self.front.found, *found]
-        array = _array([each[0] for each in together])
-        if array is not None:
-            kept = nondominated_rows(array).tolist()
-        else:
-            kept = _first_nondominated([each[0] for each in together])
-        self.front = Front([together[at] for at in kept])
+        """Takes in feasible trees."""
+        if found:
+            self.found = nondominated(self.recursion.values, [*self.found, *found])
 
-    def merge(self, split: int, thetas: Sequence[Front], cost: Any) -> None:
-        """Takes in every choice of one solution per child, merged (Eq. 7), as far as feasible."""
-        combinations = math.prod(len(theta.found) for theta in thetas)
-        if combinations == 0:
-            return
-        if self.adds and not self._constrained and combinations > _FEW:
-            arrays = [theta.array() for theta in thetas]
-            added = None if cost is None else _array([cost])
-            if all(array is not None for array in arrays) and (added is None) == (cost is None):
-                self._merge_arrays(split, thetas, arrays, cost, added)
-                return
-        self._merge_one_by_one(split, thetas, cost)
-
-    def _merge_one_by_one(self, split: int, thetas: Sequence[Front], cost: Any) -> None:
-        solutions = self.combined(split, [theta.found for theta in thetas], cost)
-        while block := list(itertools.islice(solutions, _BATCH)):
-            self.add(block)
-            if not self._monitor.look():
+    def put(self, option: Option, parts: Sequence[Sequence[Found]]) -> None:
+        """Takes in every choice of one tree per child, merged (Eq. 7), as far as feasible."""
+        arrays: list[Any] = []
+        if self._adds and math.prod(map(len, parts)) > _FEW:
+            arrays = [_array([found[0] for found in part]) for part in parts]
+        quick = bool(arrays) and all(array is not None for array in arrays)
+        choices = itertools.product(*parts)
+        for block in _sums(parts, arrays) if quick else iter(lambda: list(itertools.islice(choices, _BATCH)), []):
+            merged = [self._merged(option, choice) for choice in block]
+            allows = self.recursion.values.feasible
+            self.add([each for each in merged if allows(each[0])] if self._constrained else merged)
+            if not self.recursion.monitor.look():
                 return
 
-    def combined(self, split: int, parts: Sequence[Sequence[Found]], cost: Any) -> Iterator[Found]:
-        """The feasible solutions that branch on the column, for every choice of one solution per child."""
-        for choice in itertools.product(*parts):
-            solution = self.solution(split, choice, cost)
-            if not self._constrained or self._task.feasible(solution[0]):
-                yield solution
-
-    def _merge_arrays(
-        self, split: int, thetas: Sequence[Front], arrays: Sequence[Any], cost: Any, added: Array | None
-    ) -> None:
-        def solution(row: Array) -> Found:
-            choice = tuple(theta.found[at] for theta, at in zip(thetas, row.tolist(), strict=True))
-            return self.solution(split, choice, cost)
-
-        step = max(1, _BLOCK // math.prod(len(array) for array in arrays[1:]))
-        for begin in range(0, len(arrays[0]), step):
-            values: Array = arrays[0][begin : begin + step]
-            choices = np.arange(begin, begin + len(values))[:, None]
-            for array in arrays[1:]:
-                values, choices = self._sums(values, choices, array)
-            if added is not None:
-                values = values + added
-            self._take(values, choices, solution)
-            if not self._monitor.look():
-                return
-
-    def _sums(self, a: Array, choices: Array, b: Array) -> tuple[Array, Array]:
-        """The sums of one row of each, (k, c), and the choices that they are of.
-
-        What is dominated among sums stays so whatever is added, and goes.
-        """
-        values = (a[:, None, :] + b[None, :, :]).reshape(-1, b.shape[1])
-        rows = nondominated_rows(values)
-        first, second = np.divmod(rows, len(b))
-        return values[rows], np.concatenate([choices[first], second[:, None]], axis=1)
-
-    def _take(self, values: Array, choices: Array, solution: Callable[[Array], Found]) -> None:
-        """Takes in these choices (k, ...) of values (k, c), and makes solutions of the nondominated ones only."""
-        front = self.front.array()
-        if front is None and self.front.found:
-            self.add([solution(row) for row in choices])
-            return
-        # what the front has stays before what comes, so that it wins where values are equal
-        together = values if front is None else np.concatenate([front, values])
-        known = len(self.front.found)
-        kept = nondominated_rows(together)
-        old, new = kept[kept < known], kept[kept >= known] - known
-        solutions = [self.front.found[at] for at in old.tolist()] + [solution(row) for row in choices[new]]
-        self.front = Front(solutions, together[kept])
-
-    def solution(self, split: int, choice: tuple[Found, ...], cost: Any) -> Found:
-        """The solution that branches on the column, with one solution per child that has rows."""
-        return self._value(choice, cost), split, choice
-
-    def _value(self, choice: Sequence[Found], cost: Any) -> Value:
-        combine = self._combine
-        value = combine(choice[0][0], choice[1][0])
-        for part in choice[2:]:
-            value = combine(value, part[0])
-        return value if cost is None else combine(value, cost)
-
-    def _compare(self, found: Sequence[Found]) -> None:
-        better = self._task.better
-        front = self.front.found
-        for new in found:
-            if not any(old[0] == new[0] or better(old[0], new[0]) for old in front):
-                front = [old for old in front if not better(new[0], old[0])]
-                front.append(new)
-        self.front = Front(front)
+    def _merged(self, option: Option, choice: Sequence[Found]) -> Found:
+        return self.recursion.merged([found[0] for found in choice], option.cost), option.split, tuple(choice)
 
 
-def _add(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The sum of tuples entry by entry: `Task.combine` of tuples, quicker."""
-    return tuple(map(operator.add, a, b))
-
-
-def _first_nondominated(values: Sequence[Any]) -> list[int]:
-    """The places of the first of each nondominated value, by the componentwise order, of numbers of any kind."""
-    order = sorted(range(len(values)), key=lambda at: values[at])
-    kept: list[int] = []
-    if values and len(values[0]) == 2:
-        least = None
-        for at in order:
-            if least is None or values[at][1] < least:
-                kept.append(at)
-                least = values[at][1]
+def nondominated(task: Task, found: list[Found]) -> list[Found]:
+    """The trees that none is better than, the first one of each value."""
+    values = [each[0] for each in found]
+    if sorts(task):
+        array = _array(values)
+        kept = nondominated_rows(_places(values) if array is None else array).tolist()
     else:
-        for at in order:
-            value = values[at]
-            if not any(all(x <= y for x, y in zip(values[old], value, strict=True)) for old in kept):
-                kept.append(at)
-    return sorted(kept)
+        kept = _undominated(values, task.better)
+    return found if len(kept) == len(found) else [found[at] for at in kept]
+
+
+def _sums(parts: Sequence[Sequence[Found]], arrays: Sequence[Array]) -> Iterator[list[list[Found]]]:
+    """Choices of one tree per child, block by block, without those whose sums others of their block dominate."""
+    step = max(1, _BLOCK // math.prod(len(array) for array in arrays[1:]))
+    for begin in range(0, len(arrays[0]), step):
+        values: Array = arrays[0][begin : begin + step]
+        choices = np.arange(begin, begin + len(values))[:, None]
+        for array in arrays[1:]:
+            # what is dominated among sums stays so whatever is added, and goes
+            values = (values[:, None, :] + array[None, :, :]).reshape(-1, array.shape[1])
+            rows = nondominated_rows(values)
+            first, second = np.divmod(rows, len(array))
+            values, choices = values[rows], np.concatenate([choices[first], second[:, None]], axis=1)
+        yield [[part[at] for part, at in zip(parts, row, strict=True)] for row in choices.tolist()]

@@ -1,98 +1,160 @@
-"""The recursion over sets of rows (STreeD, Eq. 8 and 51), of which the best solution and the front are two algebras.
+"""One recursion over sets of rows for any task (STreeD, Eq. 8 and 51); an algebra says what is kept of their trees.
 
-The limit on the depth rises one by one, so that a search that is stopped knows lower trees; behind depth two or three a
-rolling lookahead makes trees of the whole depth. Of solutions of one value the first is kept: a leaf before a branch,
-smaller labels and columns before larger ones.
+    trees(S, limits, bound) = what is known, if S was asked with these limits and a bound as loose
+                              leaves(S), then for each split of S, and each way to share the branching nodes:
+                                  put the product of trees(child, ..., room) over the children of S, and what it costs
+
+`least.py` keeps the best tree below a value, `front.py` the nondominated ones, `count.py` how many there are of each
+key. Of solutions of one value the first is kept: a leaf before a branch, smaller labels and columns before larger ones.
 """
 
 from __future__ import annotations
 
 import abc
 import functools
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from streed.dp.budgets import Budgets, Limits
-from streed.dp.states import Cell, Found, States
 
 if TYPE_CHECKING:
+    from streed.dp.states import Cell
     from streed.dp.stop_monitor import StopMonitor
-    from streed.problem import Problem
     from streed.task import Value
 
 Path = tuple[int, ...]
 """The columns tested above a set of rows, where costs depend on them."""
 
-_FIRST_DEPTHS = 3
-"""Where the depth is not limited, trees of less depth than this are looked for first."""
+CLOSED = object()
+"""The room of a child where nothing that begins with the split is worth keeping."""
 
 
 class Option(NamedTuple):
     """A split of a cell, and a way to share the branching nodes among its children."""
 
     split: int
-    children: tuple[Cell, ...]
-    limits: list[Limits]
+    children: Sequence[Cell]
+    limits: Sequence[Limits]
     """Of each child."""
     path: Path
     """Of the children."""
-    cost: Value | None
+    cost: Any
+    lows: Sequence[Any] | None = None
+    """What each child costs at least, where that is known already."""
 
 
-class Recursion(abc.ABC):
-    """A search for one problem; `run` it once."""
+class Algebra(abc.ABC):
+    """What is kept of the trees for one set of rows, in the making: made of the leaves, split by split from then on."""
 
-    def __init__(self, problem: Problem, states: States, budgets: Budgets, monitor: StopMonitor) -> None:
-        self.pruned = 0
-        self._task = states.task
-        self._problem = problem
-        self._states = states
-        self._budgets = budgets
-        self._monitor = monitor
+    looks: ClassVar[tuple[int, ...]] = ()
+    """Levels of the exact trees from which lookaheads take their splits."""
 
-    @abc.abstractmethod
-    def run(self) -> bool:
-        """Searches until the answer is proved, which it says, or the monitor stops it."""
+    def __init__(self, recursion: Recursion, cell: Cell, bound: Any) -> None:
+        self.recursion = recursion
+        self.cell = cell
+        self.bound = bound
+        """Trees that are no better need not be kept; None: all are wanted."""
 
     @property
     @abc.abstractmethod
-    def solutions(self) -> list[Found]:
-        """What is known of the answer."""
+    def kept(self) -> Any:
+        """What is remembered of the set of rows."""
+
+    @staticmethod
+    def recall(recursion: Recursion, kept: Any, bound: Any) -> Any:
+        """The trees within a bound, by what is remembered, false if there are none; None if that does not tell."""
+        return kept
+
+    def is_open(self) -> bool:
+        """Whether a tree that branches may be worth keeping."""
+        return True
+
+    def lows(self, option: Option) -> Sequence[Any] | None:
+        """Lower bounds of the children, as `room` reads them; None where nothing that begins so is worth keeping."""
+        return ()
+
+    def room(self, option: Option, lows: Sequence[Any], parts: Sequence[Any]) -> Any:
+        """The bound of the next child, behind those whose trees are known; CLOSED: nothing is worth keeping."""
+        return None
 
     @abc.abstractmethod
-    def bound(self) -> Value | None:
-        """A value that no tree is better than, or None; for a search that was stopped."""
+    def put(self, option: Option, parts: Sequence[Any]) -> None:
+        """Takes in the product of the trees of the children, and the cost of the split."""
 
-    def _limits(self) -> Limits:
-        """The useful limits of the root."""
-        problem = self._problem
-        return self._budgets.useful(self._states.root.most_leaves, problem.max_depth, problem.max_nodes)
 
-    def _rising(self) -> Iterator[tuple[int | None, Limits]]:
-        """The depths that are searched one after another, with the limits of the root; the whole one last."""
-        deepest, nodes = self._limits()
-        for depth in [*range(_FIRST_DEPTHS if deepest is None else deepest), deepest]:
-            yield depth, self._budgets.useful(self._states.root.most_leaves, depth, nodes)
+class Recursion:
+    """The trees of sets of rows by one algebra, remembered by the cells."""
 
-    def _options(self, cell: Cell, limits: Limits, path: Path) -> Iterator[Option]:
-        """The splits of a cell within the limits."""
+    def __init__(self, states: Any, algebra: type[Algebra], budgets: Budgets, monitor: StopMonitor) -> None:
+        self.states = states
+        """The cells: `States`, or what gives their leaves, splits and prices likewise."""
+        self.algebra = algebra
+        self.budgets = budgets
+        self.monitor = monitor
+        self.values = states.values
+        """The task whose order and (+) the values have."""
+        self.pruned = 0
+        self.whole: Any = None
+        """What is in the making for all rows."""
+
+    def trees(self, cell: Cell, limits: Limits, path: Path = (), bound: Any = None) -> Any:
+        """What is kept of the trees within the useful limits and the bound.
+
+        Once the monitor has stopped the search: what is known of them.
+        """
+        key = (self.algebra, limits, path)
+        kept = cell.memo.get(key)
+        found = None if kept is None else self.algebra.recall(self, kept, bound)
+        if found is None:
+            kept = self.make(cell, limits, path, bound)
+            if not self.monitor.stopped:
+                cell.memo[key] = kept
+            found = self.algebra.recall(self, kept, bound)
+        return found
+
+    def make(self, cell: Cell, limits: Limits, path: Path, bound: Any) -> Any:
+        """What is to be remembered of the trees."""
+        making = self.algebra(self, cell, bound)
+        if cell is self.states.root:
+            self.whole = making
+        if limits[0] != 0 and self.monitor.visit() and making.is_open():
+            for option in self.options(cell, limits, path, bound):
+                parts = self.parts(making, option)
+                if parts is not None:
+                    making.put(option, parts)
+                if self.monitor.stopped:
+                    break
+        return making.kept
+
+    def parts(self, making: Algebra, option: Option) -> list[Any] | None:
+        """The trees of each child; None where none that begins with the split is worth keeping."""
+        lows = making.lows(option)
+        if lows is None:
+            return None
+        parts: list[Any] = []
+        for child, limits in zip(option.children, option.limits, strict=True):
+            room = making.room(option, lows, parts)
+            part = None if room is CLOSED else self.trees(child, limits, option.path, room)
+            if not part:
+                return None
+            parts.append(part)
+        return parts
+
+    def useful(self, cell: Cell, depth: int | None, nodes: int | None) -> Limits:
+        """The limits at the cell, written so that equal sets of trees have equal limits."""
+        return self.budgets.useful(cell.most_leaves, depth, nodes)
+
+    def options(self, cell: Cell, limits: Limits, path: Path, bound: Any = None) -> Iterator[Option]:
+        """The splits of a cell within the limits; those under which no tree is within the bound may be left out."""
         depth, nodes = limits
         below, left = None if depth is None else depth - 1, None if nodes is None else nodes - 1
-        for split, children in self._states.splits(cell, last=depth == 1):
-            cost, under = self._cost(cell, path, split), self._states.below(path, split)
-            for shares in self._budgets.shares([child.most_leaves for child in children], below, left):
-                each = [
-                    self._budgets.useful(child.most_leaves, below, share)
-                    for child, share in zip(children, shares, strict=True)
-                ]
+        for split, children in self.states.splits(cell, last=depth == 1):
+            cost, under = self.states.price(cell, path, split), self.states.below(path, split)
+            for shares in self.budgets.shares([child.most_leaves for child in children], below, left):
+                each = [self.useful(child, below, share) for child, share in zip(children, shares, strict=True)]
                 yield Option(split, children, each, under, cost)
 
-    def _cost(self, cell: Cell, path: Path, split: int) -> Value | None:
-        if self._states.free:
-            return self._free
-        return self._task.branching_cost(cell.n_rows, path, self._states.column_of(split))
-
-    @functools.cached_property
-    def _free(self) -> Any:
-        """What every split costs where all cost the same."""
-        return self._task.branching_cost(1, (), 0)
+    def merged(self, values: Sequence[Value], cost: Value | None) -> Value:
+        """The value of a tree whose children have these, and whose root costs that."""
+        value = functools.reduce(self.values.combine, values)
+        return value if cost is None else self.values.combine(value, cost)

@@ -15,11 +15,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from streed.dp.and_or import AndOrSearch
-from streed.dp.best import BestSearch
 from streed.dp.budgets import Budgets
-from streed.dp.dominance import nondominated_at_root
-from streed.dp.fronts import FrontSearch
+from streed.dp.deepening import Deepening
+from streed.dp.dominance import Front, nondominated_at_root
 from streed.dp.ideal_point import ideal_score
+from streed.dp.least import Least
 from streed.dp.recursion import Recursion
 from streed.dp.states import Found, States
 from streed.dp.stop_monitor import StopMonitor
@@ -47,7 +47,7 @@ def search_general(problem: Problem, search_limits: SearchLimits, *, best_first:
     """The optimum of a totally ordered task, `best_first` or depth-first, or the front of any other."""
     begin = time.perf_counter()
     data, is_total = problem.data, problem.task.order == TOTAL
-    search: Recursion | None = None
+    search: Deepening | AndOrSearch | None = None
 
     def report(nodes: int) -> bool:
         if search is None:
@@ -64,15 +64,14 @@ def search_general(problem: Problem, search_limits: SearchLimits, *, best_first:
     n_splits = data.n_questions
     budgets = Budgets(n_splits, max([2, *widths]))
     stopped, complete, states = None, False, None
-    kind = FrontSearch if not is_total else AndOrSearch if best_first else BestSearch
-    beat = search_limits.beat if kind is BestSearch else None
+    best_first = best_first and is_total
+    beat = search_limits.beat if is_total and not best_first else None
     prepared = time.perf_counter()
     with _deep(min(data.n_rows, n_splits + 1)):
         try:
             states = States(problem, monitor)
-            search = kind(problem, states, budgets, monitor)
-            if isinstance(search, BestSearch):
-                search.beat = beat
+            recursion = Recursion(states, Least if is_total else Front, budgets, monitor)
+            search = AndOrSearch(recursion, problem) if best_first else Deepening(recursion, problem, beat)
             prepared = time.perf_counter()
             complete = search.run()
             stopped = monitor.stopped
@@ -99,8 +98,8 @@ def search_general(problem: Problem, search_limits: SearchLimits, *, best_first:
         "seconds_check": time.perf_counter() - searched,
         "nodes": monitor.nodes,
         "subproblems": 0 if states is None else states.remembered,
-        "leaves": 0 if states is None else states.asked,
-        "pruned": 0 if search is None else search.pruned,
+        "leaves": 0 if states is None else states.leaves_asked,
+        "pruned": 0 if search is None else search.recursion.pruned,
         "peak_bytes": process_memory.peak(),
         "columns": data.n_columns,
         "exact": exact,

@@ -6,7 +6,9 @@ one matrix product: of the statistics of its rows with the indicators of all col
 
 from __future__ import annotations
 
+import functools
 import itertools
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -57,13 +59,14 @@ class Cell:
         self.memo: dict[Any, Any] = {}
 
 
-@final
 class States:
     """The cells of one problem."""
 
     def __init__(self, problem: Problem, monitor: StopMonitor) -> None:
         data, task = problem.data, problem.task
         self.task = task
+        self.values: Task = task
+        """The task whose order and (+) the values have."""
         self.data = data
         self.min_leaf = problem.min_leaf
         self.labels = range(len(task.labels(data)))
@@ -80,6 +83,8 @@ class States:
         """Splits are numbered as they are: ordered columns have many."""
         self._columns: list[int] = self._questions.column.tolist()
         self._literals, self._codes = _indicators(self._questions.data)
+        self.used: Sequence[int] = range(len(self._literals))
+        """The splits that trees may have."""
         self._sums = RowSetSums(task, data)
         self._sums.exact = self._takes_fractions()
         everyone = np.arange(data.n_rows)
@@ -90,7 +95,7 @@ class States:
         self._by_rows: dict[int, list[Found]] = {}
         self._cells: dict[int, Cell] = {}
         self._floors = self._group_floors(inner)
-        self.asked = 0
+        self.leaves_asked = 0
         """Leaves whose cost the task was asked for."""
         everything = (1 << data.n_rows) - 1
         self.root = Cell(everything, data.size, self.min_leaf, self._sums.total(np.arange(data.n_rows)))
@@ -118,6 +123,17 @@ class States:
     def below(self, path: tuple[int, ...], split: int) -> tuple[int, ...]:
         """The columns tested above a split's children, () where no cost depends on them; `path`: those above it."""
         return tuple(sorted({*path, self._columns[split]})) if self.path_counts else ()
+
+    def price(self, cell: Cell, path: tuple[int, ...], split: int) -> Value | None:
+        """What a branching node of the cell costs."""
+        if self.free:
+            return self._free
+        return self.task.branching_cost(cell.n_rows, path, self._columns[split])
+
+    @functools.cached_property
+    def _free(self) -> Any:
+        """What every split costs where all cost the same."""
+        return self.task.branching_cost(1, (), 0)
 
     def cut_of(self, split: int) -> Cut | None:
         """The cut of a split; None where its column is not ordered."""
@@ -185,7 +201,7 @@ class States:
         task = self.task
         if not all(limit.allows(state) for limit in self.limits):
             return []
-        self.asked += 1
+        self.leaves_asked += 1
         found: list[Found] = []
         for k in self.labels:
             value = self.cost(state, rows, k)
@@ -220,7 +236,8 @@ class States:
         found: list[tuple[int, tuple[Cell, ...]]] = []
         seen: set[tuple[int, ...]] = set()
         rows, make = cell.rows, self._made if last else self._cell
-        for split, (begin, literals) in enumerate(self._literals):
+        for split in self.used:
+            begin, literals = self._literals[split]
             parts = [(rows & literal, at) for at, literal in enumerate(literals, begin)]
             parts = [part for part in parts if part[0]]
             if len(parts) < 2 or self._known(tuple(part for part, _ in parts), seen):

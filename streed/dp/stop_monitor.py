@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, final
 
+from streed.kernels.compilation import clock
 from streed.problem import process_memory
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ class StopMonitor:
     says that the gap is small enough.
     """
 
-    def __init__(self, search_limits: SearchLimits, report: Callable[[int], bool] | None) -> None:
-        now = time.perf_counter()
+    def __init__(self, search_limits: SearchLimits, report: Callable[[int], bool] | None = None) -> None:
+        now = clock()
         self.nodes = 0
         self.stopped: str | None = None
         """None, "time", "memory" or "gap"."""
@@ -30,6 +30,10 @@ class StopMonitor:
         self._memory_limit = search_limits.memory_limit
         self._report = report
         self._next = now
+
+    def remaining(self) -> float | None:
+        """The seconds that are left, None without a limit."""
+        return None if self._deadline is None else max(0.0, self._deadline - clock())
 
     def visit(self) -> bool:
         """Counts a node; whether the search is to go on."""
@@ -40,7 +44,7 @@ class StopMonitor:
         """Whether the search is to go on."""
         if self.stopped is not None:
             return False
-        now = time.perf_counter()
+        now = clock()
         if self._deadline is not None and now >= self._deadline:
             self.stopped = "time"
             return False

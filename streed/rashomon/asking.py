@@ -8,14 +8,15 @@ from typing import Any, final
 import attrs
 
 from streed.data import Dataset
+from streed.dp.stop_monitor import StopMonitor
 from streed.errors import InputError, MismatchError
 from streed.exact import Range
 from streed.kernels.compilation import Compilation, clock
+from streed.problem import SearchLimits
 from streed.rashomon.counting import Budget, Counted, budget_of
 from streed.rashomon.first_trees import budget_of_first
 from streed.rashomon.question import Question
 from streed.rashomon.rashomon_set import RashomonSet
-from streed.rashomon.recursion import Watch
 from streed.solve import check_stops, solve
 from streed.solving import whole_limit
 from streed.task import Task
@@ -100,11 +101,16 @@ def rashomon(
             "max_depth", "without one, and with splits that cost nothing, trees have no end", "give max_depth=4, say"
         )
 
-    def watch() -> Watch:
+    def limits() -> StopMonitor:
         """The limits, of a count that begins now."""
-        return Watch(None if time_limit is None else clock() + time_limit, memory_limit)
+        return StopMonitor(SearchLimits(time_limit, memory_limit))
 
-    ends = None if time_limit is None else clock() + time_limit
+    began = clock()
+
+    def rest() -> StopMonitor:
+        """What is left of them."""
+        return StopMonitor(SearchLimits(time_limit, memory_limit).after(clock() - began))
+
     best = None
     within: Budget | Callable[[Any], Budget]
     if near.name == "budget":
@@ -115,9 +121,9 @@ def rashomon(
             memory_limit=memory_limit, threads=threads,
         )  # fmt: skip
         if result.status not in ("optimal", "infeasible"):
-            return RashomonSet(Counted.nothing(question, result.stats["stopped"] or "time"), None, watch)
+            return RashomonSet(Counted(question, stopped=result.stats["stopped"] or "time"), None, limits)
         if result.tree is None:
-            return RashomonSet(Counted.nothing(question, None), None, watch)
+            return RashomonSet(Counted(question), None, limits)
         best = question.rank(question.bound.objective_of(evaluate(result.tree, task, data)))
         within = near.budget(question, best)
     else:
@@ -126,16 +132,16 @@ def rashomon(
             return near.budget(question, question.rank(least))
 
     with Compilation(lambda: f"near-optimal trees of {type(task).__name__}"):
-        counted = Counted.of(question, within, banned=frozenset(), extra=(), watch=Watch(ends, memory_limit))
+        counted = Counted.of(question, within, monitor=rest())
         if near.name == "n_best" and counted.stopped is None and counted.histogram.total:
-            first = RashomonSet.complete(counted, watch)
-            held = budget_of_first(question, near.size, first.best_rank, lambda: Watch(ends, memory_limit))
+            first = RashomonSet.complete(counted, limits)
+            held = budget_of_first(question, near.size, first.best_rank, rest)
             if isinstance(held, Counted):
-                return RashomonSet(held, first.optimum, watch)
-            counted = Counted.of(question, held, banned=frozenset(), extra=(), watch=Watch(ends, memory_limit))
+                return RashomonSet(held, first.optimum, limits)
+            counted = Counted.of(question, held, monitor=rest())
     if counted.stopped is not None:
-        return RashomonSet(counted, None if best is None else result.value, watch)
-    trees = RashomonSet.complete(counted, watch)
+        return RashomonSet(counted, None if best is None else result.value, limits)
+    trees = RashomonSet.complete(counted, limits)
     if best is not None and trees.best_rank != best:
         raise MismatchError(
             f"the best counted value is {trees.optimum}, the optimum {result.value}; please report this"

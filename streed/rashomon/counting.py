@@ -11,18 +11,26 @@ from typing import Any, final
 import attrs
 import numpy as np
 
+from streed.dp.count import Counting
+from streed.dp.histogram import EMPTY, Histogram
+from streed.dp.stop_monitor import StopMonitor
 from streed.enumerate.packing import Packing
 from streed.errors import InputError
-from streed.exact import Array
+from streed.kernels.packed import writable
 from streed.problem import SearchLimits, SearchStopped
+from streed.problem.oracle_by_search import FixedCosts
+from streed.rashomon.cells import RowCells, TaskCells
 from streed.rashomon.engine import LARGEST_COST, LEAST_DEPTH, Engine
-from streed.rashomon.histogram import EMPTY, Histogram
 from streed.rashomon.kinds import Kinds
-from streed.rashomon.native import LARGEST_KEY, NativeRecursion
-from streed.rashomon.question import Question, RowSum, exact_leaf
-from streed.rashomon.recursion import Key, Leaves, Recursion, RowLeaves, TaskLeaves, Watch
-from streed.rashomon.splits import BinarySplits, Split, find_splits
-from streed.task import ExactSums
+from streed.rashomon.native import counting
+from streed.rashomon.question import Question, RowSum
+from streed.rashomon.splits import BinarySplits
+
+Key = Any
+"""What a tree costs, a whole number or a fraction; further sums may be packed in it, below the cost."""
+
+LARGEST_KEY = 2**60
+"""Keys of trees within the budget, and of all leaves, stay below this where they are counted natively."""
 
 _FEW_SPLITS = 256
 """Trees of three levels over so few splits are counted all together, in a moment."""
@@ -47,19 +55,16 @@ class Counted:
     """All trees of a question below a budget, but for those on banned columns, by their keys."""
 
     question: Question
-    budget: Budget | None
+    budget: Budget | None = None
     """None where the count was stopped before it was known."""
-    banned: frozenset[int]
-    extra: tuple[RowSum, ...]
+    banned: frozenset[int] = frozenset()
+    extra: tuple[RowSum, ...] = ()
     """Sums that are counted along; trees outside their intervals are left out."""
-    recursion: Recursion
-    packing: Packing | None
+    packing: Packing | None = None
     """None where leaves are asked one by one: a key then is a value."""
-    splits: Sequence[Split]
-    everything: int
-    """All rows."""
-    depth: int
-    limit: Key
+    recursion: Counting | None = None
+    """None where nothing was counted."""
+    limit: Key = 0
     """The largest key."""
     stopped: str | None = None
     """What ended the count early, None if nothing did."""
@@ -72,76 +77,51 @@ class Counted:
         question: Question,
         budget: Budget | Callable[[Key], Budget],
         *,
-        banned: frozenset[int],
-        extra: Sequence[RowSum],
-        watch: Watch,
+        banned: frozenset[int] = frozenset(),
+        extra: Sequence[RowSum] = (),
+        monitor: StopMonitor,
         enough: int | None = None,
     ) -> Counted:
-        """The trees of the question, counted until they all are or the watch or Ctrl-C ends it.
+        """The trees of the question, counted until they all are or the monitor or Ctrl-C ends it.
 
         `budget`: where leaves are asked one by one it may be a function of the least value. `enough`: no more trees
         than so many of the least keys need be counted, and those of the last of these keys.
         """
-        data = question.data
         sums = [] if callable(budget) else _sums(question, budget, extra)
         branches = _most_branches(question)
         packing = Packing.of([each.costs for each in sums], [each.split for each in sums], branches) if sums else None
-        everything = (1 << data.n_rows) - 1
-        given = [each for each in (question.max_depth, question.max_nodes) if each is not None]
-        depth = min([data.n_rows - 1, *given])
-        distinct = question.columns == "distinct"
-        recursion: Recursion
-        splits: Sequence[Split]
+        engine: Engine | None = None
+        cells: RowCells | TaskCells
         if packing is None:
-            splits = find_splits(data, banned, distinct=distinct, price=question.split)
-            leaves: Leaves = TaskLeaves(question.n_labels, _asking(question), question.labels == "best")
-            recursion, limit = Recursion(leaves, splits, question.trivial, watch), 0
+            cells, limit = TaskCells(question, question.bound, banned, question.split, 1), 0
         else:
             assert isinstance(budget, Budget)
             limit = packing.budget(budget.most)
-            kinds = Kinds.of(packing.costs[:, :, 0], data.frequency)
-            most = max(packing.largest, limit) + packing.split[0]
-            binary = BinarySplits.of(data, banned, distinct=distinct) if most < LARGEST_KEY else None
-            if binary is not None:
-                engine = None
-                if most < LARGEST_COST and depth >= LEAST_DEPTH and len(binary.first):
-                    engine = Engine.of(question.bound, data, binary, kinds, depth, question.min_leaf, packing.split[0])
-                sets = binary.sets if engine is None else engine.sets
-                everything = everything if engine is None else engine.everything
-                splits = binary.splits(packing.split[0], sets, everything)
-                members = kinds.members() if engine is None else engine.members
-                leaves = _row_leaves(question, kinds, members, packing)
-                recursion = NativeRecursion(leaves, splits, question.trivial, watch, engine=engine)
-            else:
-                splits = find_splits(data, banned, distinct=distinct, price=packing.split[0])
-                leaves = _row_leaves(question, kinds, kinds.members(), packing)
-                recursion = Recursion(leaves, splits, question.trivial, watch, are_positive=True)
+            cells, engine = _cells(question, packing, limit, banned)
+        recursion = counting(cells, monitor, engine, trivial=question.trivial)
         recursion.enough = enough
-        known = budget if isinstance(budget, Budget) else None
-        made = cls(question, known, banned, tuple(extra), recursion, packing, splits, everything, depth, limit)
-        made._count(budget)
+        recursion.charges = 0 if packing is None else packing.split[0]
+        known = None if callable(budget) else budget
+        made = cls(question, known, banned, tuple(extra), packing, recursion, limit)
+        made._count(recursion, budget, engine)
         return made
 
-    @classmethod
-    def nothing(cls, question: Question, stopped: str | None) -> Counted:
-        """No trees: there are none, or none were counted until `stopped`."""
-        leaves = TaskLeaves(question.n_labels, lambda rows, k: None, best=False)
-        none = Recursion(leaves, (), trivial=True)
-        return cls(question, None, frozenset(), (), none, None, (), 0, 0, 0, stopped=stopped)
-
-    def _count(self, budget: Budget | Callable[[Key], Budget]) -> None:
+    def _count(self, recursion: Counting, budget: Budget | Callable[[Key], Budget], engine: Engine | None) -> None:
         """Counts until that is done or stopped."""
-        recursion = self.recursion
-        engine = recursion.engine if isinstance(recursion, NativeRecursion) else None
+        monitor, root = recursion.monitor, recursion.states.root
         try:
-            if self.packing is None and not self._find_limit(budget):
-                return
-            self.depth = recursion.useful(self.everything, self.depth, self.limit)
-            if engine is None:
-                self._count_all()
+            if self.packing is None:
+                least = recursion.low(root, recursion.useful(root, self.question.depth, None))
+                if least is not None and not monitor.stopped:
+                    self.budget = budget = budget(least) if callable(budget) else budget
+                    self.limit = budget.most
+                    self._count_all(recursion)
+            elif engine is None:
+                self._count_all(recursion)
             else:
-                engine.begin(SearchLimits(recursion.watch.remaining()))
-                engine.run(self._count_all)
+                engine.begin(SearchLimits(monitor.remaining()))
+                engine.run(functools.partial(self._count_all, recursion))
+            self.stopped = monitor.stopped
         except SearchStopped as stop:
             self.stopped = stop.reason
         except KeyboardInterrupt:
@@ -152,24 +132,20 @@ class Counted:
             if engine is not None:
                 engine.end()
             # the limits are those of the count, not of what is asked of its trees
-            recursion.watch = Watch()
+            recursion.monitor = recursion.least.monitor = StopMonitor(SearchLimits())
+        if self.stopped is not None:
+            self._all = EMPTY
 
-    def _find_limit(self, budget: Budget | Callable[[Key], Budget]) -> bool:
-        """Makes the budget known where leaves are asked one by one; whether there are trees."""
-        if callable(budget):
-            least = self.recursion.optimum(self.everything, self.depth)
-            if least is None:
-                return False
-            budget = budget(least)
-        self.budget, self.limit = budget, budget.most
-        return True
-
-    def _count_all(self) -> None:
+    def _count_all(self, recursion: Counting) -> None:
         """Counts below the root split by split, unless that takes a moment only."""
-        recursion, depth = self.recursion, self.depth
-        is_quick = depth < LEAST_DEPTH or (depth == LEAST_DEPTH and len(self.splits) <= _FEW_SPLITS)
-        count = recursion.histogram if is_quick else recursion.by_splits
-        self._all = count(self.everything, depth, self.limit)
+        root = recursion.states.root
+        limits = recursion.within(root, recursion.useful(root, self.question.depth, None), self.limit)
+        depth = limits[0] or 0
+        splits = len(recursion.states.sets) if recursion.small else 0
+        if depth < LEAST_DEPTH or (depth == LEAST_DEPTH and splits <= _FEW_SPLITS):
+            self._all = recursion.trees(root, limits, (), self.limit)
+        else:
+            self._all = Counting.make(recursion, root, limits, (), self.limit)[1]
 
     @functools.cached_property
     def histogram(self) -> Histogram:
@@ -183,17 +159,6 @@ class Counted:
         ]
         inside = np.array(keep, bool)
         return Histogram.made(found.keys[inside], found.counts[inside])
-
-    @property
-    def copies(self) -> list[tuple[int, int]] | None:
-        """The sets of rows with the number of copies of each of them; None where each row is one."""
-        frequency = self.question.data.frequency
-        if frequency is None:
-            return None
-        leaves = self.recursion.leaves
-        if isinstance(leaves, RowLeaves):
-            return [(members, copies) for members, copies, _ in leaves.groups]
-        return [(1 << row, copies) for row, copies in enumerate(frequency.tolist())]
 
     @property
     def _intervals(self) -> list[tuple[int, RowSum]]:
@@ -255,31 +220,23 @@ def _most_branches(question: Question) -> int:
     return rows if depth is None or depth > rows else min(rows, sum(widest**level for level in range(depth)))
 
 
-def _row_leaves(question: Question, kinds: Kinds, members: Array, packing: Packing) -> RowLeaves:
-    return RowLeaves(question.n_labels, kinds, members, question.min_leaf, question.labels == "best", packing.radix)
-
-
-def _asking(question: Question) -> Callable[[int, int], Any]:
-    """What a leaf of a set of rows costs by label, asked of the task; None where its limits allow none."""
-    task, data = question.bound, question.data
-    sums = ExactSums(task, data)
-
-    def cost(rows: int, k: int) -> Any:
-        members = np.flatnonzero(
-            np.unpackbits(np.frombuffer(rows.to_bytes(-(-data.n_rows // 8), "little"), np.uint8), bitorder="little")[
-                : data.n_rows
-            ]
-        )
-        size = data.count(members)
-        if size < question.min_leaf:
-            return None
-        state = sums.state(members)
-        if not all(limit.allows(state) for limit in task.limits):
-            return None
-        exact = task.exact_cost(data, members, k)
-        return exact_leaf(question.task, task.leaf_cost(state, k) if exact is None else exact)
-
-    return cost
+def _cells(
+    question: Question, packing: Packing, limit: int, banned: frozenset[int]
+) -> tuple[RowCells | TaskCells, Engine | None]:
+    """The cells for keys of packed sums, and where it helps the engine that bounds them."""
+    data, (split,), radix = question.data, packing.split, packing.radix
+    costs = packing.costs[:, :, 0]
+    most = max(packing.largest, limit) + split
+    distinct = question.columns == "distinct"
+    binary = BinarySplits.of(data, banned, distinct=distinct) if most < LARGEST_KEY else None
+    if binary is None:
+        return TaskCells(question, FixedCosts(writable(costs), split), banned, split, radix), None
+    kinds, engine = Kinds.of(costs, data.frequency), None
+    if most < LARGEST_COST and question.depth >= LEAST_DEPTH and len(binary.first):
+        engine = Engine.of(question.bound, data, binary, kinds, question.depth, question.min_leaf, split)
+    sets, members = (binary.sets, kinds.members()) if engine is None else (engine.sets, engine.members)
+    everything = (1 << data.n_rows) - 1 if engine is None else engine.everything
+    return RowCells(question, binary, sets, kinds, members, everything, split, radix), engine
 
 
 def budget_of(question: Question, rank: Any) -> Budget:

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+from streed.dp.stop_monitor import StopMonitor
 from streed.rashomon.counting import Budget, Counted, budget_of
 from streed.rashomon.question import Question
-from streed.rashomon.recursion import Watch
 
 _STEPS, _STEPS_OF_SUMS = 40, 400
 """Budgets that are tried; each allows twice as much beyond the optimum.
@@ -22,7 +22,7 @@ Of one sum there may be more, as its unit may be tiny: they end where every tree
 """
 
 
-def budget_of_first(question: Question, k: int, best: Any, watch: Callable[[], Watch]) -> Budget | Counted:
+def budget_of_first(question: Question, k: int, best: Any, limits: Callable[[], StopMonitor]) -> Budget | Counted:
     """The budget of the value of the k-th best tree, of the worst one if there are fewer; a count that was stopped.
 
     `best`: the score of the best tree, exactly.
@@ -37,7 +37,7 @@ def budget_of_first(question: Question, k: int, best: Any, watch: Callable[[], W
     sign = -1 if question.task.larger_is_better else 1
     for _ in range(_STEPS_OF_SUMS if len(sums) == 1 else _STEPS):
         budget = budget_of(question, best + sign * slack)
-        counted = Counted.of(question, budget, banned=frozenset(), extra=(), watch=watch(), enough=k if cuts else None)
+        counted = Counted.of(question, budget, monitor=limits(), enough=k if cuts else None)
         if counted.stopped is not None:
             return counted
         if counted.histogram.total >= k or counted.has_every_tree:

@@ -3,133 +3,131 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import final
+from typing import Any, final
 
 import attrs
 import numpy as np
 
+from streed.dp.budgets import Limits
+from streed.dp.count import Count, Counting, Depths
+from streed.dp.histogram import FITS, Histogram, combined
+from streed.dp.least import Least
+from streed.dp.recursion import Option, Path, Recursion
+from streed.dp.states import Cell
+from streed.dp.stop_monitor import StopMonitor
 from streed.exact import Array
+from streed.rashomon.cells import RowCells, TaskCells
 from streed.rashomon.compiled.counts import convolve, count_shallow, count_three
 from streed.rashomon.compiled.tables import INFINITE
 from streed.rashomon.engine import LEAST_DEPTH, Engine
-from streed.rashomon.histogram import FITS, Histogram, combined
-from streed.rashomon.recursion import Allowed, Key, Recursion, RowLeaves, parted
-from streed.rashomon.splits import Splits
-
-LARGEST_KEY = 2**60
-"""Keys of trees within the budget, and of all leaves, stay below this."""
 
 _UNIT = 3
 """The depth of what one call of a kernel counts."""
 
 
+def counting(cells: RowCells | TaskCells, monitor: StopMonitor, engine: Engine | None, *, trivial: bool) -> Counting:
+    """The recursion that counts trees over the cells; `engine`: what tells the least keys of the sides of splits."""
+    found: Counting
+    if isinstance(cells, RowCells):
+        kernels = _Kernels.of(cells, trivial=trivial)
+        found = _NativeCounting(cells, Count, Depths(), monitor)
+        found.kernels, found.engine, found.small = kernels, engine, True
+        found.least = _NativeLeast(cells, Least, Depths(), monitor)
+        found.least.kernels = kernels
+    else:
+        found = Counting(cells, Count, Depths(), monitor)
+        found.least = Recursion(cells, Least, Depths(), monitor)
+    found.trivial = trivial
+    return found
+
+
 @final
-@attrs.define(eq=False)
-class NativeRecursion(Recursion):
-    """The native search tells what splits may begin trees of three levels and more, and what their sides cost."""
+@attrs.frozen(eq=False)
+class _Kernels:
+    """The kernels, with what of the cells they read."""
 
-    engine: Engine | None = None
-    """What tells the least keys of the sides of splits, where there are three levels or more."""
-    _words: int = attrs.field(init=False)
-    _arrays: tuple[Array, ...] = attrs.field(init=False)
-    _price: int = attrs.field(init=False)
+    arrays: tuple[Array, ...]
+    price: int
+    words: int
 
-    def __attrs_post_init__(self) -> None:
-        leaves, splits, self.are_positive = self.leaves, self.splits, True
-        assert isinstance(leaves, RowLeaves)
-        assert isinstance(splits, Splits)
-        kinds = leaves.kinds
-        self._words = leaves.members.shape[1]
+    @classmethod
+    def of(cls, cells: RowCells, *, trivial: bool) -> _Kernels:
+        kinds, question, words = cells.kinds, cells.question, cells.members.shape[1]
         # a split is the rows of its last part; which side a kernel calls the first is no matter to its counts
-        columns = np.ascontiguousarray(splits.sets.T)
-        keys = np.array(kinds.keys, np.int64).reshape(len(kinds.keys), leaves.n_labels)
+        columns = np.ascontiguousarray(cells.sets.T)
+        keys = np.array(kinds.keys, np.int64).reshape(len(kinds.keys), question.n_labels)
+        member = cells.binary.member
+        multiple = np.bincount(member[member >= 0], minlength=len(cells.sets))
+        options = np.array([question.min_leaf, cells.radix, question.labels == "best", trivial], np.int64)
         copies = np.array(kinds.copies, np.int64)
-        options = np.array([leaves.min_leaf, leaves.radix, leaves.best, self.trivial], np.int64)
-        self._arrays = (columns, leaves.members, keys, copies, splits.multiple, options)
-        self._price = splits.price
+        return cls((columns, cells.members, keys, copies, multiple, options), cells.cost, words)
+
+    def shallow(self, rows: int, depth: int, bound: int, *, counts: bool) -> tuple[int, Histogram | None]:
+        """The least key of trees of depth two or less, and, if asked for, the trees of keys <= bound."""
+        check = np.zeros(1)
+        found = count_shallow(*self.arrays, self._bits(rows), self.price, depth, bound, counts, check)
+        return int(found[0]), _histogram(found[1:], check)
+
+    def three(self, rows: int, splits: list[int], bound: int) -> Histogram | None:
+        """The trees of depth three and keys <= bound that begin with one of the splits, or are a leaf."""
+        check = np.zeros(1)
+        asked = np.array(splits, np.int64)
+        return _histogram(count_three(*self.arrays, self._bits(rows), asked, self.price, bound, check), check)
 
     def _bits(self, rows: int) -> Array:
-        return np.frombuffer(rows.to_bytes(8 * self._words, "little"), np.uint64)
+        return np.frombuffer(rows.to_bytes(8 * self.words, "little"), np.uint64)
 
-    @property
-    def price(self) -> int:
-        return self._price
 
-    def optimum(self, rows: int, depth: int) -> Key | None:
-        depth = self.useful(rows, depth, None)
+def _histogram(found: tuple[Array, Array], check: Array) -> Histogram | None:
+    """The keys and counts of a kernel; None where that may have been too much for its integers."""
+    return None if check[0] >= float(FITS) else Histogram.made(*found)
+
+
+@final
+class _NativeLeast(Recursion):
+    kernels: _Kernels
+
+    def make(self, cell: Cell, limits: Limits, path: Path, bound: Any) -> Any:
+        depth = limits[0] or 0
         if depth >= _UNIT:
-            return super().optimum(rows, depth)
-        known = self._optima.get((rows, depth))
-        if known is None:
-            known = self._optima[rows, depth] = self._shallow(rows, depth, 0, counting=False)[0]
-        return None if known >= INFINITE else known
+            return super().make(cell, limits, path, bound)
+        least = self.kernels.shallow(cell.rows, depth, 0, counts=False)[0]
+        return ([], None) if least >= INFINITE else ([(least, 0, None)], least)
 
-    def _shallow(self, rows: int, depth: int, budget: int, *, counting: bool) -> tuple[int, Histogram | None]:
-        check = np.zeros(1)
-        least, keys, counts = count_shallow(
-            *self._arrays, self._bits(rows), self._price, depth, budget, counting, check
-        )
-        return int(least), _histogram(keys, counts, check)
 
-    def _three(self, rows: int, budget: int) -> Histogram | None:
-        """The trees of depth three; None if there is no engine, or counts are beyond int64."""
-        if self.engine is None:
-            return None
-        found = list(self.engine.splits(rows, _UNIT, budget, self._base(rows)))
-        if not found:
-            return self.of_leaves(rows, budget)
-        check = np.zeros(1)
-        asked = np.array([place for place, _, _ in found], np.int64)
-        keys, counts = count_three(*self._arrays, self._bits(rows), asked, self._price, budget, check)
-        return _histogram(keys, counts, check)
+@final
+class _NativeCounting(Counting):
+    """The native search tells what splits may begin trees of three levels and more, and what their sides cost."""
 
-    # -- histograms ------------------------------------------------------------------------------------------------
+    kernels: _Kernels
+    engine: Engine | None
 
-    def _counted(self, rows: int, depth: int, budget: Key) -> Histogram:
-        self.watch.look()
-        if depth == 0:
-            return self.of_leaves(rows, budget)
-        if depth <= _UNIT:
-            is_unit = depth == _UNIT
-            found = self._three(rows, budget) if is_unit else self._shallow(rows, depth, budget, counting=True)[1]
-            if found is not None:
-                return found
-        # counts beyond int64 are made of those of smaller trees
-        return self.by_splits(rows, depth, budget)
+    def make(self, cell: Cell, limits: Limits, path: Path, bound: Any) -> Any:
+        depth, found = limits[0] or 0, None
+        if 0 < depth < _UNIT and self.monitor.visit():
+            found = self.kernels.shallow(cell.rows, depth, bound, counts=True)[1]
+        elif depth == _UNIT and self.engine is not None and self.monitor.visit():
+            splits = [place for place, *_ in self.engine.splits(cell.rows, depth, bound, self.states.paid(cell.rows))]
+            found = self.kernels.three(cell.rows, splits, bound) if splits else Count(self, cell, bound).kept[1]
+        if found is None:  # counts beyond int64 are made of those of smaller trees
+            return super().make(cell, limits, path, bound)
+        return bound, found if self.enough is None else found.first(self.enough)
 
-    def combined(self, first: Histogram, last: Histogram, add: Key, budget: Key) -> Histogram:
+    def combined(self, first: Histogram, last: Histogram, add: Any, bound: Any) -> Histogram:
         if first.total * last.total >= FITS or not first.total or not last.total or first.keys.dtype == object:
-            return combined(first, last, add, budget)
-        sums = convolve(first.keys, first.counts, last.keys, last.counts, add, budget, 1, np.zeros(1))
-        return Histogram.made(*sums)
+            return combined(first, last, add, bound)
+        return Histogram.made(*convolve(first.keys, first.counts, last.keys, last.counts, add, bound, 1, np.zeros(1)))
 
-    def of_leaves(self, rows: int, budget: Key) -> Histogram:
-        found = super().of_leaves(rows, budget)
-        return Histogram(found.keys.astype(np.int64), found.counts, found.total)
-
-    # -- splits ----------------------------------------------------------------------------------------------------
-
-    def affordable(self, rows: int, depth: int, budget: Key) -> Iterator[Allowed]:
+    def options(self, cell: Cell, limits: Limits, path: Path, bound: Any = None) -> Iterator[Option]:
+        depth, cells = limits[0] or 0, self.states
         if self.engine is None or depth < LEAST_DEPTH:
-            yield from super().affordable(rows, depth, budget)
+            yield from super().options(cell, limits, path, bound)
             return
-        for place, without, having in self.engine.splits(rows, depth, budget, self._base(rows)):
-            self.watch.look()
-            split = self.splits[place]
-            children = parted(split, rows)
-            if len(children) == 2:
-                bases = [self._base(child) for child in children]
-                yield split, children, (without + bases[0], having + bases[1])
-
-    def _base(self, rows: int) -> int:
-        """What every tree of the rows pays."""
-        leaves = self.leaves
-        assert isinstance(leaves, RowLeaves)
-        return sum(least * (members & rows).bit_count() for members, least in leaves.paid)
-
-
-def _histogram(keys: Array, counts: Array, check: Array) -> Histogram | None:
-    """What a kernel counted; None where that may have been too much for its integers."""
-    if check[0] >= float(FITS):
-        return None
-    return Histogram.made(keys, counts)
+        for split, *lows in self.engine.splits(cell.rows, depth, bound, cells.paid(cell.rows)):
+            if not self.monitor.look():
+                return
+            children = cell.rows & ~cells.ones[split], cell.rows & cells.ones[split]
+            if all(children):
+                lows = [low + cells.paid(child) for low, child in zip(lows, children, strict=True)]
+                made = [cells.cell(child) for child in children]
+                yield Option(split, made, [self.useful(child, depth - 1, None) for child in made], (), cells.cost, lows)

@@ -128,6 +128,11 @@ class Question:
         return made((), None, (), _split_of(task, inner, data))
 
     @property
+    def depth(self) -> int:
+        """No tree is deeper."""
+        return min(each for each in (self.data.n_rows - 1, self.max_depth, self.max_nodes) if each is not None)
+
+    @property
     def n_labels(self) -> int:
         """How many labels a leaf may have."""
         return len(self.bound.labels(self.data))

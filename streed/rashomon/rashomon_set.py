@@ -11,15 +11,15 @@ from typing import Any, final
 import attrs
 import numpy as np
 
+from streed.dp.stop_monitor import StopMonitor
 from streed.errors import InputError, MismatchError
 from streed.exact import Array, Range, readable
 from streed.problem.known_tree import with_costs
-from streed.rashomon.counting import Counted
+from streed.rashomon.counting import Counted, Key
 from streed.rashomon.drawing import drawing
 from streed.rashomon.fewest_columns import Fewest, fewest_columns
 from streed.rashomon.quantities import limited_sums, quantity
 from streed.rashomon.question import RowSum
-from streed.rashomon.recursion import Key, Watch
 from streed.rashomon.unranking import Trees
 from streed.task.algebra import gain_sign
 from streed.task.positive import positive_class
@@ -76,11 +76,11 @@ class RashomonSet:
     counted: Counted
     optimum: Any
     """The best value. None if not known or without trees."""
-    limits: Callable[[], Watch] = Watch
+    limits: Callable[[], StopMonitor]
     """Gives the limits of a further count, which begins then."""
 
     @classmethod
-    def complete(cls, counted: Counted, limits: Callable[[], Watch]) -> RashomonSet:
+    def complete(cls, counted: Counted, limits: Callable[[], StopMonitor]) -> RashomonSet:
         """The set of a count that was not stopped, whose best value is known by that."""
         found = cls(counted, None, limits)
         if not counted.histogram.total:
@@ -360,8 +360,8 @@ class RashomonSet:
         """The same question with columns banned and further sums."""
         question, budget = self.counted.question, self.counted.budget
         if budget is None:
-            return RashomonSet(Counted.nothing(question, self.stopped), None, self.limits)
-        counted = Counted.of(question, budget, banned=banned, extra=extra, watch=self.limits())
+            return RashomonSet(Counted(question, stopped=self.stopped), None, self.limits)
+        counted = Counted.of(question, budget, banned=banned, extra=extra, monitor=self.limits())
         if counted.stopped is not None:
             return RashomonSet(counted, None, self.limits)
         return RashomonSet.complete(counted, self.limits)

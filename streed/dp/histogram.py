@@ -60,6 +60,10 @@ class Histogram:
         starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
         return cls(keys[starts], np.add.reduceat(counts, starts), total)
 
+    def __bool__(self) -> bool:
+        """Whether there are any."""
+        return bool(self.total)
+
     @functools.cached_property
     def table(self) -> dict[Any, int]:
         """The counts by key, as Python's integers."""

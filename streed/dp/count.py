@@ -1,0 +1,119 @@
+"""The algebra of numbers of trees: how many there are of each key up to a bound.
+
+    count(S, bound) = leaves of S + sum over splits of  price + count(S_1, bound_1) * count(S_0, bound_0)
+
+with * the sums of keys and products of counts, and bound_1 = bound - price - least(S_0): the least key of any tree, by
+the algebra of one best tree. Every tree is made in one way, by its root and its subtrees, so the union is disjoint and
+nothing is counted twice; what the bounds leave out is beyond them whatever it is joined with.
+"""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, final
+
+import attrs
+
+from streed.dp.budgets import Budgets, Limits
+from streed.dp.histogram import Histogram, combined
+from streed.dp.recursion import Algebra, Option, Path, Recursion
+
+if TYPE_CHECKING:
+    from streed.dp.states import Cell
+
+
+class Counting(Recursion):
+    """Numbers of trees, by least keys that another recursion over the same cells finds."""
+
+    least: Recursion
+    small: bool = False
+    """Whether sums of keys fit int64."""
+    trivial: bool = True
+    """Whether splits into leaves of one label count."""
+    enough: int | None = None
+    """No more trees than so many of the least keys need be counted, and those of the last of these keys."""
+    charges: Any = 0
+    """What every split adds to a key at least, where no leaf has a key below 0; else 0."""
+
+    def trees(self, cell: Cell, limits: Limits, path: Path = (), bound: Any = None) -> Any:
+        return super().trees(cell, self.within(cell, limits, bound), path, bound)
+
+    def within(self, cell: Cell, limits: Limits, bound: Any) -> Limits:
+        """The limits, with the depth beyond which there is no tree of a key <= bound."""
+        if self.charges <= 0:
+            return limits
+        return self.useful(cell, min(limits[0] or 0, max(0, int(bound // self.charges))), None)
+
+    def low(self, cell: Cell, limits: Limits) -> Any | None:
+        """The least key of a tree; None if none is allowed."""
+        found = self.least.trees(cell, limits)
+        return found[0][0] if found else None
+
+    def combined(self, first: Histogram, last: Histogram, add: Any, bound: Any) -> Histogram:
+        """Every sum of a key of each and `add` that is <= bound, with the products of their counts."""
+        return combined(first, last, add, bound)
+
+
+@attrs.frozen
+class Depths(Budgets):
+    """Limits on the depth alone, always as a number."""
+
+    n_splits: int = 0
+    most_children: int = 0
+
+    def useful(self, leaves: int, depth: int | None, nodes: int | None) -> Limits:
+        return max(0, leaves - 1 if depth is None else min(depth, leaves - 1)), None
+
+
+@final
+class Count(Algebra):
+    """How many trees there are of each key <= the bound."""
+
+    recursion: Counting
+    _lows: Sequence[Any] = ()
+
+    def __init__(self, recursion: Counting, cell: Cell, bound: Any) -> None:
+        super().__init__(recursion, cell, bound)
+        keys = (leaf[0] for leaf in recursion.states.leaves(cell) if leaf[0] <= bound)
+        self._parts = [Histogram.of(collections.Counter(keys), small=recursion.small)]
+
+    @property
+    def kept(self) -> tuple[Any, Histogram]:
+        found = Histogram.merged(self._parts)
+        return self.bound, found if self.recursion.enough is None else found.first(self.recursion.enough)
+
+    @staticmethod
+    def recall(recursion: Recursion, kept: Any, bound: Any) -> Histogram | None:
+        most, found = kept
+        return found.upto(bound) if most >= bound else None
+
+    def lows(self, option: Option) -> Sequence[Any] | None:
+        lows = option.lows
+        if lows is None:
+            lows = [self.recursion.low(*each) for each in zip(option.children, option.limits, strict=True)]
+        self._lows = lows
+        return None if None in lows or sum(lows) + option.cost > self.bound else lows
+
+    def room(self, option: Option, lows: Sequence[Any], parts: Sequence[Any]) -> Any:
+        return self.bound - option.cost - sum(lows) + lows[len(parts)]
+
+    def put(self, option: Option, parts: Sequence[Histogram]) -> None:
+        found, *rest = parts
+        for number, own in enumerate(rest, 2):
+            last = number == len(parts)
+            add, later = (option.cost, 0) if last else (0, option.cost)
+            room = self.bound - later - sum(self._lows[number:])
+            found = self.recursion.combined(found, own, add, room)
+        if not self.recursion.trivial:
+            found = found.without(self._of_one_label(option))
+        self._parts.append(found.times(len(self.recursion.states.asked(option.split))))
+
+    def _of_one_label(self, option: Option) -> dict[Any, int]:
+        """The trees whose root has these children, all of them leaves of one label."""
+        leaves = [{label: key for key, label, _ in self.recursion.states.leaves(child)} for child in option.children]
+        keys = (
+            sum(own[label] for own in leaves) + option.cost
+            for label in leaves[0] if all(label in own for own in leaves)
+        )  # fmt: skip
+        return collections.Counter(key for key in keys if key <= self.bound)

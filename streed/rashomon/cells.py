@@ -1,0 +1,189 @@
+"""The sets of rows over which near-optimal trees are counted, with all leaves and splits that tell trees apart.
+
+A leaf counts under every label, and two splits are one only where they part all rows alike.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Collection, Iterator
+from typing import Any, ClassVar, final
+
+import attrs
+import numpy as np
+
+from streed.data import Cut
+from streed.dp.states import Cell, Found, States
+from streed.dp.stop_monitor import StopMonitor
+from streed.exact import Array
+from streed.problem import Problem, SearchLimits
+from streed.problem.oracle_by_search import FixedCosts
+from streed.rashomon.kinds import Kinds
+from streed.rashomon.question import Question, exact_leaf
+from streed.rashomon.splits import BinarySplits, as_numbers
+from streed.task import State, Task
+
+NUMBERS = FixedCosts(np.zeros((1, 1), np.int64), 0)
+"""A task whose order and (+) are those of numbers."""
+
+
+@final
+@attrs.frozen(eq=False)
+class Asked:
+    """A question about a column, and the rows by its answers."""
+
+    column: int
+    cut: Cut | None
+    children: tuple[int, ...]
+    """By child the set of its rows, a whole number whose bit i is row i."""
+
+
+def chosen(leaves: list[Found], radix: int) -> list[Found]:
+    """The leaf of least cost, the first of these; a key // radix is its cost."""
+    return [min(leaves, key=lambda leaf: leaf[0] if radix == 1 else leaf[0] // radix)] if leaves else []
+
+
+@final
+class TaskCells(States):
+    """Cells whose leaves are asked of a task, in exact numbers."""
+
+    def __init__(self, question: Question, task: Task, banned: Collection[int], price: Any, radix: int) -> None:
+        data = question.data
+        if task is not question.bound:  # of costs that have the weights of rows in them
+            data = attrs.evolve(data, weights=data.frequency, sample_weight=None)
+        super().__init__(Problem(data, task, question.max_depth, None, question.min_leaf), StopMonitor(SearchLimits()))
+        self.values = NUMBERS
+        self._price, self._radix = price, radix if question.labels == "best" else 0
+        alike: dict[tuple[int, ...], list[int]] = {}
+        for split, (_, literals) in enumerate(self._literals):
+            parts = tuple(sorted(part for part in literals if part))
+            if len(parts) > 1 and self.column_of(split) not in banned:
+                alike.setdefault(parts, []).append(split)
+        distinct = question.columns == "distinct"
+        self._alike = {first: [first] if distinct else [first, *rest] for first, *rest in alike.values()}
+        self.used = list(self._alike)
+
+    def asked(self, split: int) -> list[Asked]:
+        """The questions that make the split, and count."""
+        return [Asked(self.column_of(q), self.cut_of(q), tuple(self.literals(q))) for q in self._alike[split]]
+
+    def price(self, cell: Cell, path: tuple[int, ...], split: int) -> Any:
+        return self._price
+
+    def floor(self, cell: Cell) -> None:
+        return None
+
+    def _ask(self, state: State, rows: int = 0) -> list[Found]:
+        if not all(limit.allows(state) for limit in self.limits):
+            return []
+        leaves: list[Found] = [(exact_leaf(self.task, self.cost(state, rows, k)), k, None) for k in self.labels]
+        return chosen(leaves, self._radix) if self._radix else leaves
+
+    def _known(self, parts: tuple[Any, ...], seen: set[tuple[Any, ...]]) -> bool:
+        return False
+
+
+@final
+@attrs.define(eq=False)
+class RowCells:
+    """Cells of splits into two, whose leaves' keys are sums over rows: what the kernels read.
+
+    `sets` and `members` are in packed words, with places for the rows that may be the engine's own.
+    """
+
+    question: Question
+    binary: BinarySplits
+    sets: Array
+    """(m, words) uint64: by split the rows that answer its first question with 1."""
+    kinds: Kinds
+    members: Array
+    """(g, words) uint64: the rows of each kind."""
+    everything: int
+    cost: int
+    """What a branching node costs, a key."""
+    radix: int
+    """A key // radix is its cost."""
+    is_sum: ClassVar[bool] = True
+    values: ClassVar[Task] = NUMBERS
+    _cells: dict[int, Cell] = attrs.field(factory=dict, init=False)
+
+    @property
+    def root(self) -> Cell:
+        return self.cell(self.everything)
+
+    def cell(self, rows: int) -> Cell:
+        """The cell of a set of rows."""
+        found = self._cells.get(rows)
+        if found is None:
+            found = self._cells[rows] = Cell(rows, rows.bit_count(), 1, None)
+        return found
+
+    def leaves(self, cell: Cell) -> list[Found]:
+        """The leaves that may stand there, by their labels."""
+        if cell.leaves is None:
+            totals, size = [0] * self.question.n_labels, 0
+            for members, copies, keys in self._groups:
+                count = (members & cell.rows).bit_count()
+                if count:
+                    size += count * copies
+                    totals = [total + count * key for total, key in zip(totals, keys, strict=True)]
+            found: list[Found] = [(total, k, None) for k, total in enumerate(totals)]
+            found = found if size >= self.question.min_leaf else []
+            cell.leaves = chosen(found, self.radix) if self.question.labels == "best" else found
+        return cell.leaves
+
+    def splits(self, cell: Cell, *, last: bool = False) -> Iterator[tuple[int, tuple[Cell, ...]]]:
+        """The splits that separate the cell's rows, with the children."""
+        for split, ones in enumerate(self.ones):
+            sides = cell.rows & ~ones, cell.rows & ones
+            if all(sides):
+                yield split, tuple(map(self.cell, sides))
+
+    def asked(self, split: int) -> list[Asked]:
+        """The questions that make the split, and count."""
+        binary, ones = self.binary, self.ones[split]
+        sides, questions, first = (self.everything ^ ones, ones), binary.questions, int(binary.first[split])
+        return [
+            Asked(
+                q if questions is None else int(questions.column[q]),
+                None if questions is None else questions.cut(q),
+                sides if binary.codes[0, q] == binary.codes[0, first] else (sides[1], sides[0]),
+            )
+            for q in np.flatnonzero(binary.member == split).tolist()
+        ]
+
+    def below(self, path: tuple[int, ...], split: int) -> tuple[int, ...]:
+        """Costs depend on no columns above."""
+        return ()
+
+    def price(self, cell: Cell, path: tuple[int, ...], split: int) -> int:
+        """What a branching node costs."""
+        return self.cost
+
+    def floor(self, cell: Cell) -> None:
+        """Nothing is known of the least key."""
+
+    def count(self, rows: int) -> int:
+        """How many rows the set has, each as often as its frequency says."""
+        if self.question.data.frequency is None:
+            return rows.bit_count()
+        return sum(copies * (members & rows).bit_count() for members, copies, _ in self._groups)
+
+    def paid(self, rows: int) -> int:
+        """What every tree of the rows pays."""
+        return sum(least * (members & rows).bit_count() for members, least in self._least)
+
+    @functools.cached_property
+    def _groups(self) -> list[tuple[int, int, tuple[int, ...]]]:
+        """By kind of rows their set, copies of each row, and the keys by label."""
+        return list(zip(as_numbers(self.members), self.kinds.copies, self.kinds.keys, strict=True))
+
+    @functools.cached_property
+    def _least(self) -> list[tuple[int, int]]:
+        """Rows that pay something whatever their label, and what."""
+        return [(members, min(keys)) for members, _, keys in self._groups if min(keys)]
+
+    @functools.cached_property
+    def ones(self) -> list[int]:
+        """By split the rows of its last child."""
+        return as_numbers(self.sets)
