@@ -12,7 +12,6 @@ import shutil
 import sys
 import time
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any
 
 import attrs
@@ -82,9 +81,7 @@ class Reporter:
     def __enter__(self) -> Reporter:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         if isinstance(self._listener, LiveLine):
             self._listener.close()
 
@@ -145,15 +142,9 @@ def reporter(progress: Any) -> Reporter:
 def line(progress: Progress) -> str:
     """The progress as one line of text."""
     minutes, seconds = divmod(int(progress.elapsed), 60)
-    parts = [
-        progress.phase,
-        f"incumbent {_shown(progress.incumbent)}",
-        f"lower bound {_shown(progress.lower_bound)}",
-        f"gap {_shown(progress.gap)}",
-        f"nodes {progress.nodes:,}",
-        f"{minutes}:{seconds:02d}",
-    ]
-    return "  ".join(parts)
+    known = f"incumbent {_shown(progress.incumbent)}  lower bound {_shown(progress.lower_bound)}"
+    rest = f"gap {_shown(progress.gap)}  nodes {progress.nodes:,}  {minutes}:{seconds:02d}"
+    return f"{progress.phase}  {known}  {rest}"
 
 
 def _shown(x: Any) -> str:

@@ -23,10 +23,7 @@ from streed.tasks.rates import RightPredictions
 Kind = TypeVar("Kind", Task, Limit)
 
 
-FAIRLEARN = {
-    "true_positive_rate_parity": "equal-opportunity",
-    "false_positive_rate_parity": "predictive-equality",
-}
+FAIRLEARN = {"true_positive_rate_parity": "equal-opportunity", "false_positive_rate_parity": "predictive-equality"}
 """What fairlearn calls a notion that has another name here; underscores are read as hyphens."""
 
 

@@ -22,16 +22,7 @@ from streed.tasks.fairness import (
 )
 from streed.tasks.impurity import BrierScore, Entropy, Gini
 from streed.tasks.linear import LinearLeaves, predict_linear
-from streed.tasks.metrics import (
-    F1,
-    ClassErrors,
-    CohenKappa,
-    FBeta,
-    GMean,
-    Jaccard,
-    MatthewsCorrelation,
-    MonotoneMetric,
-)
+from streed.tasks.metrics import F1, ClassErrors, CohenKappa, FBeta, GMean, Jaccard, MatthewsCorrelation, MonotoneMetric
 from streed.tasks.monotone import MonotoneErrors
 from streed.tasks.outcome_scores import PolicyValue, TreatmentCosts
 from streed.tasks.pruning import BayesianTree, MehtaMDL, MinimumError, PessimisticError, QuinlanMDL

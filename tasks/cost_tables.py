@@ -42,16 +42,6 @@ _ALONE = "x"
 """In files, the group of tests that are in none."""
 
 
-def _is_name(test: Any, attribute: Any, value: Any) -> None:
-    if not isinstance(value, str):
-        raise InputError("costs", f"a test is named {value!r}", "give the name of a feature as text")
-
-
-def _is_group(test: Any, attribute: Any, value: Any) -> None:
-    if not (value is None or isinstance(value, str)):
-        raise InputError("costs", f"test {test.name!r} has the group {value!r}", "give a text, or None")
-
-
 def _exact(value: Any) -> Exact:
     return Range().read("costs", value)  # type: ignore[no-any-return]
 
@@ -64,9 +54,8 @@ def _named_columns(columns: Any) -> tuple[int | str, ...] | None:
     if columns is None:
         return None
     listed = (columns,) if isinstance(columns, (int, str)) else columns
-    known = isinstance(listed, Iterable) and not isinstance(listed, Mapping)
-    made = tuple(listed) if known else ()
-    if not known or not all(isinstance(column, (int, np.integer, str)) for column in made):
+    made = tuple(listed) if isinstance(listed, Iterable) and not isinstance(listed, Mapping) else (None,)
+    if not all(isinstance(column, (int, np.integer, str)) for column in made):
         raise InputError("costs", f"a test is of the columns {columns!r}", "give names or positions of columns")
     return made
 
@@ -78,11 +67,11 @@ class TestCost:
     __test__ = False
     """It is no test case of pytest's."""
 
-    name: str = attrs.field(validator=_is_name)
+    name: str
     cost: Exact = attrs.field(converter=_exact, validator=_price)
     discounted: Exact = attrs.field(converter=_exact, validator=_price)
     """What it costs once another test of its group was made; the cost itself, unless given."""
-    group: str | None = attrs.field(default=None, validator=_is_group)
+    group: str | None = None
     columns: tuple[int | str, ...] | None = attrs.field(default=None, converter=_named_columns)
     """The columns made of the feature, by name or position; None: those called `name`, or `name` with =, <, > or [
     behind it, as `colour=red`."""
@@ -92,6 +81,9 @@ class TestCost:
         return self.cost
 
     def __attrs_post_init__(self) -> None:
+        if not isinstance(self.name, str) or not isinstance(self.group, (str, type(None))):
+            found = f"a test is named {self.name!r}, of the group {self.group!r}"
+            raise InputError("costs", found, "give the name of a feature as text, and a group as text or None")
         if self.discounted > self.cost:
             found = f"test {self.name!r} costs {self.cost}, and {self.discounted} with its discount"
             raise InputError("costs", found, "give a discounted price that is not above the full one")
@@ -227,20 +219,20 @@ class CostTable:
         given. Raises InputError that names the line at fault, or says why the file cannot be read.
         """
         lines = read_text(Path(path), "costs", _MOST_BYTES).splitlines()
-        matrix: list[list[str]] = []
+        rows: list[list[Any]] = []
         tests: list[TestCost] = []
         seen_heading = False
         for number, line in enumerate(lines, 1):
             fields = [field for field in re.split(r"[\s,;]+", line.strip()) if field]
             if not fields:
                 continue
-            if not seen_heading and all(map(_is_number, fields)):
-                matrix.append(fields)
+            numbers = None if seen_heading else _numbers(fields)
+            if numbers is not None:
+                rows.append(numbers)
             elif not seen_heading:
                 seen_heading = True
             else:
                 tests.append(_test_of(fields, f"{path}, line {number}"))
-        rows = [[_number(field) for field in row] for row in matrix]
         return cls.of(rows, tests, range(len(rows)) if classes is None else classes)
 
     def for_labels(self, labels: Sequence[Any]) -> CostTable:
@@ -329,17 +321,13 @@ class CostTable:
         return exact_number(sum(Fraction(test.cost) for test in self.tests))
 
 
-def _is_number(text: str) -> bool:
+def _numbers(fields: list[str]) -> list[Any] | None:
+    """The decimals that are written, or NaN and infinities, for whoever refuses them; None where one is no number."""
     try:
-        float(text)
+        floats = list(map(float, fields))
     except ValueError:
-        return False
-    return True
-
-
-def _number(text: str) -> Fraction | float:
-    """The decimal that is written, or NaN or infinity, for whoever refuses them."""
-    return read_decimal(text, "costs") if math.isfinite(float(text)) else float(text)
+        return None
+    return [read_decimal(x, "costs") if math.isfinite(y) else y for x, y in zip(fields, floats, strict=True)]
 
 
 def _test_of(fields: list[str], place: str) -> TestCost:
@@ -352,8 +340,7 @@ def _test_of(fields: list[str], place: str) -> TestCost:
         raise InputError("costs", f"{place}: {' '.join(fields)[:200]!r}", remedy) from None
     if not 0 <= ends[0] <= ends[1] < _MOST_COLUMNS:
         raise InputError("costs", f"{place}: columns {ends[0]} to {ends[1]}", "give the first column before the last")
-    columns = tuple(range(ends[0], ends[1] + 1))
-    return TestCost(name, *prices, None if group == _ALONE else group, columns)
+    return TestCost(name, *prices, None if group == _ALONE else group, tuple(range(ends[0], ends[1] + 1)))
 
 
 def _places(test: TestCost, place_of: Mapping[str, int], n_columns: int, every: bool) -> list[int]:

@@ -97,10 +97,6 @@ class Fairness(GroupRates):
             raise InputError("y", f"it has {len(classes)} classes", remedy)
         return 1
 
-    def favourable(self, data: Dataset) -> Any:
-        number = self.positive_class(data)
-        return None if number is None else data.classes[number]
-
     def happens(self, kind: str, labels: Array, data: Dataset) -> Array:
         y = data.class_numbers if labels.ndim == 1 else data.class_numbers[:, None]
         return np.asarray(labels != y if kind == "errors" else labels == self.positive_class(data))

@@ -26,7 +26,6 @@ The first three are fractions of affine functions of the errors. The others are 
 are compared by the square of the score, a fraction. The positive class is the second one in sorted order,
 unless `positive` names the other.
 
->>> import streed
 >>> from streed.tasks import F1
 >>> result = streed.solve(F1(), [[0, 0], [0, 1], [1, 0], [1, 1]] * 2, [0, 1, 1, 1, 0, 0, 1, 1], max_depth=1)
 >>> result.value, result.status
@@ -66,11 +65,8 @@ def check_classes(data: Dataset, name: str) -> None:
     if data.n_classes < 2:
         raise InputError("y", "every row has the same label", f"{name} compares the errors in two classes or more")
     if data.n_classes > MOST_CLASSES:
-        raise InputError(
-            "y",
-            f"it has {data.n_classes} classes",
-            f"{name} takes {MOST_CLASSES} at most: fronts of more components are not practical; join some classes",
-        )
+        remedy = f"{name} takes {MOST_CLASSES} at most: fronts of more components are not practical; join some classes"
+        raise InputError("y", f"it has {data.n_classes} classes", remedy)
 
 
 @final
@@ -213,8 +209,7 @@ class GMean(ErrorMetric):
         P, N = map(Fraction, _sizes(totals))
         return Fraction((P - value[0]) * (N - value[1]) / (P * N))
 
-    def shown(self, rank: Any) -> float:
-        return math.sqrt(rank)
+    shown = MatthewsCorrelation.shown
 
 
 @final
@@ -297,20 +292,17 @@ def _try_function(function: Callable[..., Any], positives: Any, negatives: Any) 
     steps = [[Fraction(i) * size / 40 for i in range(41)] for size in (positives, negatives)]
     if all(isinstance(size, numbers.Integral) for size in (positives, negatives)):
         steps = [sorted({int(x) for x in step}) for step in steps]
+    after = [dict(zip(step, [*step[1:], step[-1]], strict=True)) for step in steps]
     pairs = list(itertools.product(*steps))
     if len(pairs) > _TRIED:
         pairs = random.Random(0).sample(pairs, _TRIED)
     for fn, fp in pairs:
-        for more in ((_next(fn, steps[0]), fp), (fn, _next(fp, steps[1]))):
-            less = function(fn, fp, positives, negatives)
-            if not function(*more, positives, negatives) <= less:
+        less = function(fn, fp, positives, negatives)
+        for more in ((after[0][fn], fp), (fn, after[1][fp])):
+            found = function(*more, positives, negatives)
+            if not found <= less:
                 raise NotSeparableError(
                     f"MonotoneMetric: the function is better with more errors: (false negatives, false positives) = "
-                    f"({more[0]}, {more[1]}) gives {function(*more, positives, negatives)!r}, ({fn}, {fp}) gives "
-                    f"{less!r}; give one that never rises with an error"
+                    f"({more[0]}, {more[1]}) gives {found!r}, ({fn}, {fp}) gives {less!r}; give one that never rises "
+                    "with an error"
                 )
-
-
-def _next(x: Any, steps: list[Any]) -> Any:
-    at = steps.index(x)
-    return steps[min(at + 1, len(steps) - 1)]

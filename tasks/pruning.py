@@ -61,8 +61,6 @@ Computing 2, 1992; C. Sullivan, M. Tiwari, S. Thrun: MAPTree, AAAI 2024.
 >>> data = streed.Dataset.make([[0]] * 10, [0] * 3 + [1] * 7)
 >>> [round(float(optimum(task, data)[0]), 6) for task in (MinimumError(), PessimisticError())]
 [3.333333, 4.591274]
->>> import streed
->>> from streed.reference import optimum
 >>> from streed.tasks import BayesianTree, QuinlanMDL
 >>> data = streed.Dataset.make([[0], [0], [0], [1], [1], [1]], [0, 0, 0, 1, 1, 1])
 >>> [round(optimum(task, data, max_depth=1)[0], 6) for task in (QuinlanMDL(tree_bits=False), BayesianTree())]

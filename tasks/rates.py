@@ -39,7 +39,7 @@ from streed.errors import InputError, TaskError
 from streed.exact import Array, Range, exact_number
 from streed.task.bounded_sums import BoundedSum, Gap, Ratio, SumLimit, integer_weights, sum_at_least
 from streed.task.positive import positive_number
-from streed.tasks.sensitive_groups import Groups, check_sizes, groups_of, present_groups
+from streed.tasks.sensitive_groups import ROW_DATA, Groups, groups_of, present_groups
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -57,11 +57,6 @@ class Rate(abc.ABC):
     rates: ClassVar[tuple[str, ...]] = ("all",)
     of_classes: ClassVar[bool] = True
 
-    @property
-    def notion(self) -> Any:
-        """What is limited: the rates themselves."""
-        return self
-
     @abc.abstractmethod
     def happens(self, kind: str, labels: Array, data: Dataset) -> Array:
         """Whether the event happens to rows of these labels: (n,) of a label each, or (n or 1, K) of (1, K) labels."""
@@ -77,10 +72,6 @@ class Rate(abc.ABC):
     def n_labels(self, data: Dataset) -> int:
         """How many labels there are."""
         return data.n_classes
-
-    def favourable(self, data: Dataset) -> Any:
-        """The label that is favourable; None if there is no such."""
-        return None
 
     def sizes(self, kind: str, data: Dataset) -> dict[str, int]:
         """What the rows of each group weigh over which a rate is taken."""
@@ -120,12 +111,13 @@ class Bounded:
         return self._compared(">", limit)
 
     def _compared(self: Any, relation: str, limit: Any) -> RateLimit:
+        notion = getattr(self, "notion", self)
         wanted, end = ("<=", "above") if self.side in FROM_ABOVE else (">=", "below")
         if relation == wanted:
-            return RateLimit(self.notion, self.side, limit)
+            return RateLimit(notion, self.side, limit)
         if relation == wanted[0]:
             raise TaskError(f"write {wanted} {limit!r}: a limit holds with equality too")
-        raise TaskError(f"the {self.side} of {self.notion} can be bounded from {end} only: write {wanted} {limit!r}")
+        raise TaskError(f"the {self.side} of {notion} can be bounded from {end} only: write {wanted} {limit!r}")
 
 
 FROM_ABOVE = ("gap", "highest")
@@ -167,7 +159,11 @@ class GroupRates(Rate, Bounded, Gap):
     def sizes(self, kind: str, data: Dataset) -> dict[str, int]:
         """As of any rates; raises InputError for groups without any rows that count."""
         sizes = super().sizes(kind, data)
-        check_sizes(sizes, kind, type(self).__name__)
+        for group, size in sizes.items():
+            if size == 0:
+                found = f"group {group!r} has no {'' if kind in ('all', 'errors') else f'{kind} '}rows of any weight"
+                remedy = f"its rate for {type(self).__name__} is undefined; leave it out"
+                raise InputError(ROW_DATA, found, remedy)
         return sizes
 
     def ratios(self, data: Dataset) -> tuple[Ratio, ...]:
@@ -321,29 +317,28 @@ class RateLimit(SumLimit):
         return tuple(found)
 
     def achieved(self, data: Dataset, predicted: Array, nodes: int) -> Mapping[str, Any]:
-        counts = group_counts(self.notion, data, predicted)
-        each = [MEASURES[self.side](counts, kind) for kind in counts]
+        notion, counts = self.notion, group_counts(self.notion, data, predicted)
+        each = [measure(self.side, counts, kind) for kind in counts]
         value = max(each) if self.relation == "<=" else min(each)
         told = {
-            "limit_on": type(self.notion).__name__ + self._of,
+            "limit_on": type(notion).__name__ + self._of,
             "value": float(value),
             "limit": float(self._exact),
             "relation": self.relation,
             "holds": value <= self._exact if self.relation == "<=" else value >= self._exact,
             "rates": {},
         }
-        if not isinstance(self.notion, GroupRates):
+        if not isinstance(notion, GroupRates):
             return told
         unit: Any = integer_weights(data)[1]
         unit = 1 if unit == 1 else unit  # fractions take ten times as long
-        return told | {
-            "favourable": self.notion.favourable(data),
-            "rates": {kind: {name: hits / size for name, (hits, size) in of.items()} for kind, of in counts.items()},
-            "counts": {
-                kind: {name: [float(unit * part) for part in pair] for name, pair in of.items()}
-                for kind, of in counts.items()
-            },
+        number = notion.positive_class(data) if hasattr(notion, "positive_class") else None
+        told["favourable"] = None if number is None else data.classes[number]
+        told["rates"] = {kind: {name: k / n for name, (k, n) in of.items()} for kind, of in counts.items()}
+        counts_of = {
+            kind: {name: [float(unit * x) for x in pair] for name, pair in of.items()} for kind, of in counts.items()
         }
+        return told | {"counts": counts_of}
 
 
 Counts = Mapping[str, Mapping[str, tuple[int, int]]]
@@ -373,26 +368,18 @@ def group_rates(
     }
 
 
-def _rates(counts: Counts, kind: str) -> list[Fraction]:
-    return [Fraction(*each) if each[1] else Fraction(1) for each in counts[kind].values()]
-
-
-def gap_of(counts: Counts, kind: str) -> Fraction:
-    """The largest rate of a kind minus the smallest one."""
-    rates = _rates(counts, kind)
-    return max(rates) - min(rates)
-
-
-def ratio_of(counts: Counts, kind: str) -> Fraction:
-    """The smallest rate of a kind by the largest one; 1 where all are 0."""
-    rates = _rates(counts, kind)
-    return min(rates) / max(rates) if max(rates) else Fraction(1)
-
-
-MEASURES: dict[str, Callable[[Counts, str], Fraction]] = {
-    "gap": gap_of,
-    "ratio": ratio_of,
-    "lowest": lambda counts, kind: min(_rates(counts, kind)),
-    "highest": lambda counts, kind: max(_rates(counts, kind)),
+MEASURES: dict[str, Callable[[list[Fraction]], Fraction]] = {
+    "gap": lambda rates: max(rates) - min(rates),
+    "ratio": lambda rates: min(rates) / max(rates) if max(rates) else Fraction(1),
+    "lowest": min,
+    "highest": max,
 }
-"""What is limited of the rates of a kind."""
+"""What is limited of the rates of groups; a ratio is 1 where all are 0."""
+
+
+def measure(side: str, counts: Counts, kind: str) -> Fraction:
+    """What `MEASURES` says of the rates of a kind; one over no rows is 1."""
+    return MEASURES[side]([Fraction(*each) if each[1] else Fraction(1) for each in counts[kind].values()])
+
+
+gap_of, ratio_of = functools.partial(measure, "gap"), functools.partial(measure, "ratio")

@@ -28,12 +28,10 @@ Regression Quantiles, Econometrica 46, 1978.
 >>> data = streed.Dataset.make([[0], [0], [1], [1]], [1.0, 2.0, 5.0, 5.0])
 >>> float(optimum(SquaredError(), data, max_depth=1)[0])
 0.5
->>> import streed
->>> from streed.tasks import QuantileError
+>>> from streed.tasks import AbsoluteError, QuantileError
 >>> result = streed.solve(QuantileError(0.9), [[0], [0], [0], [1], [1]], [1, 2, 6, 10, 10], max_depth=1)
 >>> result.value, result.tree.predict([[0], [1]]).tolist()
 (0.9, [6, 10])
->>> from streed.tasks import AbsoluteError
 >>> result = streed.solve(AbsoluteError(), [[0], [0], [0], [1], [1]], [1, 2, 6, 10, 10], max_depth=1)
 >>> result.value, result.tree.predict([[0], [1]]).tolist()
 (5, [2, 10])

@@ -5,8 +5,7 @@ They are row data, `sensitive_features`: one column of any kind, or a table with
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol, final
+from typing import TYPE_CHECKING, Any, final
 from weakref import WeakKeyDictionary
 
 import attrs
@@ -41,27 +40,7 @@ class Groups:
         return [int(size) for size in sizes]
 
 
-def check_sizes(sizes: Mapping[str, int], kind: str, name: str) -> None:
-    """Raises InputError for a group without rows over which a rate is taken."""
-    for group, size in sizes.items():
-        if size == 0:
-            which = "" if kind in ("all", "errors") else f"{kind} "
-            raise InputError(
-                ROW_DATA,
-                f"group {group!r} has no {which}rows of any weight",
-                f"its rate for {name} is undefined; leave it out",
-            )
-
-
-class OfGroups(Protocol):
-    """What compares groups of rows."""
-
-    @property
-    def feature(self) -> Any:
-        """The sensitive column, or several; None where there is but one."""
-
-
-def groups_of(notion: OfGroups, data: Dataset) -> Groups:
+def groups_of(notion: Any, data: Dataset) -> Groups:
     """The groups; raises InputError if there is one only."""
     groups = present_groups(notion, data)
     if len(groups.names) < 2:
@@ -73,18 +52,15 @@ _known: WeakKeyDictionary[Dataset, dict[Any, Groups]] = WeakKeyDictionary()
 """By the data and the feature that groups are of: a solve asks for them before it searches and when it is done."""
 
 
-def present_groups(notion: OfGroups, data: Dataset) -> Groups:
+def present_groups(notion: Any, data: Dataset) -> Groups:
     """The groups that have rows, in sorted order of the sensitive columns' values."""
-    known = _known.get(data)
-    if known is None:
-        known = _known[data] = {}
-    found = known.get(notion.feature)
-    if found is None:
-        found = known[notion.feature] = _find_groups(notion, data)
-    return found
+    known = _known.setdefault(data, {})
+    if notion.feature not in known:
+        known[notion.feature] = _find_groups(notion, data)
+    return known[notion.feature]
 
 
-def _find_groups(notion: OfGroups, data: Dataset) -> Groups:
+def _find_groups(notion: Any, data: Dataset) -> Groups:
     """The groups, found."""
     groups: list[tuple[Any, ...]] = [()]
     number = np.zeros(data.n_rows, np.int64)
@@ -113,7 +89,7 @@ def _coded(column: Array) -> tuple[list[Any], Array]:
     return ordered, np.array([places[value] for value in listed])
 
 
-def _columns(notion: OfGroups, data: Dataset) -> list[Array]:
+def _columns(notion: Any, data: Dataset) -> list[Array]:
     """The sensitive columns that the notion is about."""
     name = type(notion).__name__
     if ROW_DATA not in data.row_data:
@@ -134,11 +110,9 @@ def _columns(notion: OfGroups, data: Dataset) -> list[Array]:
     if table.ndim != 1:
         raise InputError(ROW_DATA, f"its {table.shape[1]} columns have no names", "give a table or dict with names")
     if notion.feature is not None:
-        raise InputError(
-            ROW_DATA, f"it is one column without a name, not a table with {notion.feature!r}", f"write {name}()"
-        )
+        found = f"it is one column without a name, not a table with {notion.feature!r}"
+        raise InputError(ROW_DATA, found, f"write {name}()")
     if table.dtype.kind == "f" and np.isnan(table).any():
-        raise InputError(
-            ROW_DATA, f"row {int(np.isnan(table).argmax())} has no group", "fill it in, or leave the row out"
-        )
+        found = f"row {int(np.isnan(table).argmax())} has no group"
+        raise InputError(ROW_DATA, found, "fill it in, or leave the row out")
     return [table]

@@ -30,7 +30,6 @@ same in the search, in the score, and in what it predicts (survival for certain)
 Risk Trees for Censored Survival Data, Biometrics 48, 1992; T. Huisman, J. van der Linden, E. Demirovic: Optimal
 Survival Trees, AAAI 2024.
 
->>> import streed
 >>> from streed.tasks import RelativeRisk
 >>> result = streed.solve(RelativeRisk(), [[0], [0], [1], [1]], [9, 8, 2, 1], event=[0, 1, 1, 1], max_depth=1)
 >>> round(result.value, 6), [round(risk, 3) for risk in result.tree.predict([[0], [1]]).tolist()]

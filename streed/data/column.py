@@ -271,9 +271,8 @@ def distinct_objects(values: list[Any], argument: str, what: str) -> tuple[tuple
         found = tuple(sorted(dict.fromkeys(values)))
     except TypeError:
         kinds = ", ".join(sorted({type(v).__name__ for v in values}))
-        raise InputError(
-            argument, f"{what} has values that cannot be sorted together (types: {kinds})", "use one type of values"
-        ) from None
+        told = f"{what} has values that cannot be sorted together (types: {kinds})"
+        raise InputError(argument, told, "use one type of values") from None
     place = {value: code for code, value in enumerate(found)}
     return found, np.fromiter((place[value] for value in values), dtype=np.int64, count=len(values))
 

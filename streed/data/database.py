@@ -101,7 +101,7 @@ def read_query(
     if not isinstance(sql, str) or not sql.strip():
         raise InputError("sql", f"{sql!r}", "give a query as text")
     source = f"({sql.strip().rstrip(';')}) AS streed_rows"
-    types = _types(connection, source)
+    types = {row[0]: row[1] for row in _run(connection, f"DESCRIBE SELECT * FROM {source}").fetchall()}
     roles = Roles.of(tuple(types), **named)
     used = [("features", name) for name in roles.features] + roles.named
     for argument, name in used:
@@ -109,11 +109,6 @@ def read_query(
             found = f"column {name!r} has the type {types[name]}"
             raise InputError(argument, found, "give numbers, truth values, texts, dates or durations: cast it in SQL")
     return _Reader(connection, source, types, roles, moments, most_rows).read(categorical, max_cuts)
-
-
-def _types(connection: Any, source: str) -> dict[str, str]:
-    rows = _run(connection, f"DESCRIBE SELECT * FROM {source}").fetchall()
-    return {row[0]: row[1] for row in rows}
 
 
 def quoted(name: str) -> str:
@@ -128,15 +123,12 @@ def _run(connection: Any, sql: str) -> Any:
         return connection.execute(sql)
     except duckdb.InterruptException:
         raise KeyboardInterrupt from None
-    except duckdb.OutOfMemoryException as error:
-        remedy = "give a larger memory_limit, or fewer features"
-        raise InputError("memory_limit", f"it is too small ({_first_line(error)})", remedy) from None
     except duckdb.Error as error:
-        raise InputError("sql", f"the database says: {_first_line(error)}", "check the query and its columns") from None
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0][:300]
+        said = str(error).strip().splitlines()[0][:300]
+        if isinstance(error, duckdb.OutOfMemoryException):
+            remedy = "give a larger memory_limit, or fewer features"
+            raise InputError("memory_limit", f"it is too small ({said})", remedy) from None
+        raise InputError("sql", f"the database says: {said}", "check the query and its columns") from None
 
 
 @attrs.frozen(eq=False)
@@ -177,31 +169,28 @@ class _Reader:
         if len(frequency) > self.most_rows:
             found = f"there are more than {self.most_rows:,} different rows"
             raise InputError("most_rows", found, "round numbers in the query, name fewer features, or raise it")
-        by_name = dict(zip(read, columns, strict=False))
-        table = {name: by_name[name] for name in roles.features}
+        of = dict(zip(read, columns, strict=False))
+        table = {name: of[name] for name in roles.features}
         beside: dict[str, Any] = {
-            name: by_name[given] if isinstance(given, str) else {each: by_name[each] for each in given}
+            name: of[given] if isinstance(given, str) else {each: of[each] for each in given}
             for name, given in roles.row_data.items()
         }
         if self.moments:
             beside[MOMENTS] = _checked_moments(columns[len(keys) + 1], columns[len(keys) + 2], unit)
         data = Dataset.make(
             table or np.zeros((len(frequency), 0), np.uint8),
-            None if self.moments or roles.target is None else by_name[roles.target],
-            sample_weight=None if roles.sample_weight is None else by_name[roles.sample_weight],
+            None if self.moments or roles.target is None else of[roles.target],
+            sample_weight=None if roles.sample_weight is None else of[roles.sample_weight],
             frequency=frequency,
             categorical=[name for name in roles.features if name in listed] or None,
             max_cuts=max_cuts,
             **beside,
         )
-        if self.moments:
-            # the sums have all rows in them already: no sum is to be multiplied by how many there are
-            data = attrs.evolve(data, weights=None, frequency=data.counts)
-        return data
+        # sums have all rows in them already: none is to be multiplied by how many there are
+        return attrs.evolve(data, weights=None, frequency=data.counts) if self.moments else data
 
     def _fetch(self, sql: str) -> dict[str, Array]:
-        found: dict[str, Array] = _run(self.connection, sql).fetchnumpy()
-        return found
+        return _run(self.connection, sql).fetchnumpy()  # type: ignore[no-any-return]
 
     def _check_complete(self) -> None:
         """Raises InputError for rows without a target, a weight or row data, and for frequencies that are none."""
@@ -253,9 +242,8 @@ def _checked_moments(sums: Array, squares: Array, unit: int) -> dict[str, Array]
     """The sums of y and of its squares, (m,) whole numbers of the unit and of its square, and how many units make 1."""
     whole, square = np.asarray(sums), np.asarray(squares)
     if float(np.abs(square.astype(np.float64)).sum()) >= _LARGEST_SUM:
-        raise InputError(
-            "target", "the sum of its squares is beyond 2**60", "subtract its mean in the query, or scale it"
-        )
+        remedy = "subtract its mean in the query, or scale it"
+        raise InputError("target", "the sum of its squares is beyond 2**60", remedy)
     return {"sum": whole, "square": square, "unit": np.full(len(whole), unit)}
 
 

@@ -14,9 +14,17 @@ from streed.data.column import Column, code_column
 from streed.data.database import MOMENTS, MOST_ROWS, file_query, own_connection, read_query
 from streed.data.labels import check_classes, code_labels, own_values, read_targets
 from streed.data.ordered import OrderedValues
-from streed.data.reading import read_column
 from streed.data.rows import read_frequency, read_row_data, read_weights, some_copies, weigh_copies
-from streed.data.table import Table, binary_codes, column_names, listed_columns, read_input, take_rows, take_values
+from streed.data.table import (
+    Table,
+    as_table,
+    binary_codes,
+    column_names,
+    listed_columns,
+    read_input,
+    take_rows,
+    take_values,
+)
 from streed.errors import InputError
 from streed.exact import Array, Range, exact_number
 
@@ -89,9 +97,8 @@ class Dataset:
         if isinstance(X, Dataset):
             given = [y, sample_weight, frequency, categorical, max_cuts, names, *row_data.values()]
             if any(extra is not None for extra in given):
-                raise InputError(
-                    "X", "it is a Dataset, given together with further arguments", "put them into Dataset.make instead"
-                )
+                found = "it is a Dataset, given together with further arguments"
+                raise InputError("X", found, "put them into Dataset.make instead")
             return X
         most = most_cuts(max_cuts)
         source = read_input(X)
@@ -109,17 +116,9 @@ class Dataset:
         named = column_names(source, names, p)
         listed = listed_columns(categorical, named, p)
         held = weigh_copies(weights, copies)
-        coding = functools.partial(code_column, weights=held, max_cuts=_number(most))
-        if isinstance(source, np.ndarray):
-            codes, coded, ordered = _code_array(source, named, listed, coding)
-            pair: tuple[Any, Any] = (False, True) if source.dtype.kind == "b" else (0, 1)
-        else:
-            codes, coded, ordered = _code_table(attrs.evolve(source, names=named), listed, coding)
-            pair = (0, 1)
-        if y is None:
-            numbers, classes = np.zeros(n, dtype=np.int64), (None,)
-        else:
-            numbers, classes = code_labels(y, n)
+        coding = functools.partial(code_column, weights=held, max_cuts=most if isinstance(most, int) else None)
+        codes, coded, ordered = _code_columns(source, named, listed, coding)
+        numbers, classes = (np.zeros(n, np.int64), (None,)) if y is None else code_labels(y, n)
         return cls(
             X=codes,
             class_numbers=numbers,
@@ -129,7 +128,7 @@ class Dataset:
             categorical=tuple(j for j, column in coded.items() if column.multiway),
             names=named,
             coded=coded,
-            pair=pair,
+            pair=(False, True) if isinstance(source, np.ndarray) and source.dtype.kind == "b" else (0, 1),
             sample_weight=weights,
             frequency=copies,
             ordered=ordered,
@@ -330,44 +329,28 @@ class Dataset:
         return f"Dataset({self.n_rows} rows, {self.n_columns} columns, {self.n_classes} classes)"
 
 
-def _code_array(
-    X: Array, names: tuple[str, ...] | None, listed: Collection[int], coding: Callable[..., Any]
+def _code_columns(
+    source: Array | Table, names: tuple[str, ...] | None, listed: Collection[int], coding: Callable[..., Any]
 ) -> tuple[Array, dict[int, Column], dict[int, OrderedValues]]:
-    """The codes of a numeric array, the columns that are not plain 0/1, and the values of ordered ones."""
-    codes = binary_codes(X)
-    if codes is not None:
-        return codes, {}, {}
-    plain = ((X == 0) | (X == 1)).all(axis=0)
-    others = np.flatnonzero(~plain).tolist()
+    """The codes, the columns but for those of an array that are plain 0/1, and the values of ordered ones."""
+    plain = np.zeros(source.shape[1], bool)
+    if isinstance(source, np.ndarray):
+        binary = binary_codes(source)
+        if binary is not None:
+            return binary, {}, {}
+        plain = ((source == 0) | (source == 1)).all(axis=0)
+    table = attrs.evolve(as_table(source), names=names)
     coded: dict[int, Column] = {}
     ordered: dict[int, OrderedValues] = {}
-    codes = np.zeros(X.shape, dtype=np.uint8 if set(others) <= set(listed) else np.int32)
-    codes[:, plain] = X[:, plain]
-    for j in others:
-        name = f"x{j}" if names is None else names[j]
-        read = read_column(np.ascontiguousarray(X[:, j]), f"column {name!r}")
-        coded[j], codes[:, j], found = coding(name, read, listed=j in listed)
-        if found is not None:
-            ordered[j] = found
-    return codes, coded, ordered
-
-
-def _code_table(
-    table: Table, listed: Collection[int], coding: Callable[..., Any]
-) -> tuple[Array, dict[int, Column], dict[int, OrderedValues]]:
-    """The codes of a table column by column, the columns, and the values of ordered ones."""
-    columns: list[Array] = []
-    coded: dict[int, Column] = {}
-    ordered: dict[int, OrderedValues] = {}
+    codes: Array = np.zeros(source.shape, np.int32)
     for j, name in enumerate(table.all_names):
-        coded[j], codes, found = coding(name, table.read(j), listed=j in listed)
-        columns.append(codes)
+        if plain[j]:
+            codes[:, j] = table.columns[j]
+            continue
+        coded[j], codes[:, j], found = coding(name, table.read(j), listed=j in listed)
         if found is not None:
             ordered[j] = found
-    together = np.zeros((table.n_rows, len(columns)), dtype=np.int32 if ordered else np.uint8)
-    for j, codes in enumerate(columns):
-        together[:, j] = codes
-    return together, coded, ordered
+    return codes if ordered else codes.astype(np.uint8), coded, ordered
 
 
 def most_cuts(max_cuts: Any, argument: str = "max_cuts") -> int | str:
@@ -375,7 +358,3 @@ def most_cuts(max_cuts: Any, argument: str = "max_cuts") -> int | str:
     if max_cuts is None or (isinstance(max_cuts, str) and max_cuts in (ALL, AUTO)):
         return max_cuts or AUTO
     return Range(1, whole=True, meaning=f'"{ALL}" or "{AUTO}"').read(argument, max_cuts)  # type: ignore[no-any-return]
-
-
-def _number(most: int | str) -> int | None:
-    return most if isinstance(most, int) else None

@@ -62,11 +62,8 @@ def check_classes(classes: tuple[Any, ...]) -> None:
         return
     real = [label for label in classes if isinstance(label, float) and not label.is_integer()]
     if real:
-        raise InputError(
-            "y",
-            f"it has {len(classes)} different labels that are not whole numbers: {shown(real)}",
-            "a classification task needs classes; bin a real target, or give its classes as text",
-        )
+        found = f"it has {len(classes)} different labels that are not whole numbers: {shown(real)}"
+        raise InputError("y", found, "a classification task needs classes; bin a real target, or give classes as text")
 
 
 class OwnValues(np.ndarray[Any, np.dtype[Any]]):
@@ -141,20 +138,8 @@ def read_targets(classes: tuple[Any, ...]) -> Array:
 
 _UNCLEAR = {"alive", "censor", "censored", "censoring", "survived"}
 _EVENTS = {"cens", "dead", "death", "died", "event", "events", "failed", "failure", "observed", "relapse"}
-_TIMES = {
-    "t",
-    "day",
-    "days",
-    "duration",
-    "durations",
-    "followup",
-    "hours",
-    "lenfol",
-    "months",
-    "times",
-    "weeks",
-    "years",
-}
+_TIMES = {"t", "day", "days", "duration", "durations", "followup", "hours", "lenfol", "months"}
+_TIMES |= {"times", "weeks", "years"}
 
 _REMEDY = 'name the two fields "event" and "time", or give times as y and event='
 

@@ -30,9 +30,8 @@ def read_weights(sample_weight: Any, n: int) -> Array | None:
     read = read_values(sample_weight, "sample_weight", "it")
     weights = read if isinstance(read, np.ndarray) else _decimals(read)
     if len(weights) != n:
-        raise InputError(
-            "sample_weight", f"it has {len(weights)} weights, but X has {n} rows", "give one weight per row"
-        )
+        found = f"it has {len(weights)} weights, but X has {n} rows"
+        raise InputError("sample_weight", found, "give one weight per row")
     if (weights == 1).all():
         return None
     Range(0).read_rows("sample_weight", weights)
@@ -59,16 +58,16 @@ def read_frequency(frequency: Any, n: int) -> Array | None:
     read = read_values(frequency, "frequency", "it")
     if len(read) != n:
         raise InputError("frequency", f"it has {len(read)} numbers, but X has {n} rows", "give one per row")
+    large = InputError("frequency", "the total is 2**60 or more", "divide all frequencies by a common factor")
     if not isinstance(read, np.ndarray) or read.dtype.kind == "b":
-        whole = isinstance(read, list) and all(isinstance(x, int) and not isinstance(x, bool) for x in read)
-        if not whole:
+        if not isinstance(read, list) or not all(isinstance(x, int) and not isinstance(x, bool) for x in read):
             raise InputError("frequency", f"row 0 has {np.asarray(read).tolist()[0]!r}", f"give {_COPIES}")
         if min(read) >= 0:
-            raise InputError("frequency", "the total is 2**60 or more", "divide all frequencies by a common factor")
+            raise large
         read = np.array(read, dtype=object)
     _COPIES.read_rows("frequency", read)
     if float(read.sum(dtype=np.float64)) >= LARGEST_TOTAL:
-        raise InputError("frequency", "the total is 2**60 or more", "divide all frequencies by a common factor")
+        raise large
     if not read.any():
         raise InputError("frequency", "every row stands for 0 rows", "give at least one row a positive number")
     return some_copies(read.astype(np.int64))
@@ -176,11 +175,8 @@ def _decimals(values: list[Any]) -> Array:
     weights = np.array([float(exact_number(value, "sample_weight")) for value in values], dtype=np.float64)
     for row, (value, weight) in enumerate(zip(values, weights.tolist(), strict=True)):
         if exact_number(weight) != exact_number(value):
-            raise InputError(
-                "sample_weight",
-                f"row {row} has the weight {value}, which no short decimal equals",
-                "multiply all weights by a common denominator",
-            )
+            found = f"row {row} has the weight {value}, which no short decimal equals"
+            raise InputError("sample_weight", found, "multiply all weights by a common denominator")
     return weights
 
 

@@ -114,9 +114,8 @@ def check_finite(x: Array, argument: str, what: str) -> None:
 
 def missing_value(argument: str, what: str, row: int) -> InputError:
     """The error for a value that is missing where there must be one."""
-    return InputError(
-        argument, f"{what} has a missing value in row {row} (counted from 0)", "fill it in, or leave the row out"
-    )
+    found = f"{what} has a missing value in row {row} (counted from 0)"
+    return InputError(argument, found, "fill it in, or leave the row out")
 
 
 def numpy_of(series: Any) -> Array | None:

@@ -143,9 +143,8 @@ def take_values(x: Any, rows: Array, n: int, argument: str, what: str) -> Any:
 
 def _array_or_table(X: Array) -> Array | Table:
     if X.ndim != 2:
-        raise InputError(
-            "X", f"it has {X.ndim} dimensions (shape {X.shape})", "give rows and columns: shape (rows, columns)"
-        )
+        found = f"it has {X.ndim} dimensions (shape {X.shape})"
+        raise InputError("X", found, "give rows and columns: shape (rows, columns)")
     if not (isinstance(X, np.ma.MaskedArray) and np.ma.getmaskarray(X).any()):
         X = np.asarray(X)
         if X.dtype.kind in "biuf":
@@ -159,11 +158,8 @@ def _nested(rows: Sequence[Any]) -> Array | Table:
     widths = {len(row) for row in rows}
     if len(widths) > 1:
         first = next(i for i, row in enumerate(rows) if len(row) != len(rows[0]))
-        raise InputError(
-            "X",
-            f"row {first} has {len(rows[first])} values where row 0 has {len(rows[0])}",
-            "give every row the same number of values",
-        )
+        found = f"row {first} has {len(rows[first])} values where row 0 has {len(rows[0])}"
+        raise InputError("X", found, "give every row the same number of values")
     flat = [value for row in rows for value in row]
     if any(issubclass(kind, (list, tuple, np.ndarray)) for kind in set(map(type, flat)) - {_MASKED}):
         raise InputError("X", "it has 3 or more dimensions", "give a list of rows, each a list of values")
@@ -218,9 +214,8 @@ def _frame(X: Any) -> Table:
     except TypeError:
         if isinstance(nw.from_native(X, pass_through=True, allow_series=True), nw.Series):
             raise InputError("X", "it is a series, of 1 dimension", "give a table, such as frame[[name]]") from None
-        raise InputError(
-            "X", f"{type(X).__name__} is no table", "give a numpy array, a list of rows, a pandas or polars table"
-        ) from None
+        remedy = "give a numpy array, a list of rows, a pandas or polars table"
+        raise InputError("X", f"{type(X).__name__} is no table", remedy) from None
     names = _unique_names(frame.columns)
     return Table(names, list(frame.iter_columns()), len(frame))
 

@@ -27,10 +27,7 @@ _MOST_DIGITS = 4_000
 _DELIMITERS = ("\t", ";", ",", " ")
 
 _INTEGER = re.compile(r"[+-]?(0|[1-9][0-9]*)")
-_REAL = re.compile(
-    r"[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|[+-]?inf(inity)?",
-    re.IGNORECASE,
-)
+_REAL = re.compile(r"[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|[+-]?inf(inity)?", re.IGNORECASE)
 _MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"})
 
 

@@ -4,16 +4,4 @@ from streed.tree.claims import Claims
 from streed.tree.nodes import Branch, Leaf, Node, flatten, nest, route, used_columns, walk, worth
 from streed.tree.tree import Tree
 
-__all__ = [
-    "Branch",
-    "Claims",
-    "Leaf",
-    "Node",
-    "Tree",
-    "flatten",
-    "nest",
-    "route",
-    "used_columns",
-    "walk",
-    "worth",
-]
+__all__ = ["Branch", "Claims", "Leaf", "Node", "Tree", "flatten", "nest", "route", "used_columns", "walk", "worth"]

@@ -51,8 +51,7 @@ class _Check:
     def __init__(self, task: Task, data: Dataset, sums: dict[str, Array]) -> None:
         self.whole, self.task, self.data, self.sums = task, objective(task), data, sums
         self.probe = ContractCheck(self.task, data)
-        self.n_labels = len(task.labels(data))
-        self.total = self.task.order == TOTAL
+        self.n_labels, self.total = len(task.labels(data)), self.task.order == TOTAL
         worst = None if not self.total or self.task.overrides("better") else self.task.worst_per_row(data)
         weights = 1 if data.weights is None else data.weights
         self.worst = None if worst is None else np.asarray(worst, dtype=np.float64) * weights
@@ -71,31 +70,24 @@ class _Check:
         value = costs[node.label] if isinstance(node, Leaf) else merged(task, [p[0] for p in parts], s.rows, visit)
         if self.total and parts:
             self.check_parts(s, least, rows, parts)
-        bound = task.lower_bound(s)
-        if bound is not None:
-            if all(limit.allows(s) for limit in self.whole.limits):
-                for cost in filter(task.feasible, costs):
-                    self.check_bound(s, bound, cost, "a leaf there costs")
-            self.check_bound(s, bound, value, "the tree that was found costs")
-        self.check_labels(s, costs)
-        return value, least, rows
-
-    def check_bound(self, s: State, bound: Value, value: Value, words: str) -> None:
-        if self.task.better(value, bound) and not self.near(value, bound):
-            self.probe.refuse("lower_bound", (s,), bound, f"{words} {value!r}, which is better; return less, or None")
-
-    def check_labels(self, s: State, costs: list[Value]) -> None:
-        for k, other in enumerate(costs) if self.task.any_label else ():
+        bound, told = task.lower_bound(s), [(value, "the tree that was found costs")]
+        if bound is not None and all(limit.allows(s) for limit in self.whole.limits):
+            told = [*((cost, "a leaf there costs") for cost in costs if task.feasible(cost)), *told]
+        for cost, words in told if bound is not None else ():
+            if self.beats(cost, bound):
+                found = f"{words} {cost!r}, which is better; return less, or None"
+                self.probe.refuse("lower_bound", (s,), bound, found)
+        for k, other in enumerate(costs) if task.any_label else ():
             if not self.near(costs[0], other):
                 found = f"is True, and a leaf of {s!r} costs {costs[0]!r} with label 0 and {other!r} with label {k}"
                 self.probe.fail("any_label", found, "leave it out")
+        return value, least, rows
 
     def check_parts(self, s: State, least: Value, rows: Array, parts: list[Any]) -> None:
         """What is declared of a leaf of these rows and leaves of its parts."""
-        task = self.task
-        if task.superadditive:
-            together = functools.reduce(task.combine, [part[1] for part in parts])
-            if task.better(least, together) and not self.near(least, together):
+        if self.task.superadditive:
+            together = functools.reduce(self.task.combine, [part[1] for part in parts])
+            if self.beats(least, together):
                 found = f"is True, but {s!r} costs {least!r} as a leaf, and its parts together {together!r}"
                 self.probe.fail("superadditive", found, "leave it out")
         for _, own, below in parts if self.worst is not None else ():
@@ -106,6 +98,10 @@ class _Check:
             if least > most and not self.near(least, most):
                 found = f"allows a leaf of {s.rows} rows to cost {float(most)!r}, and it costs {least!r}"
                 self.probe.fail("worst_per_row", found, "return more, or None")
+
+    def beats(self, a: Value, b: Value) -> bool:
+        """Whether a is better than b by more than rounding."""
+        return bool(self.task.better(a, b)) and not self.near(a, b)
 
     def near(self, a: Value, b: Value) -> bool:
         """Whether two values are the same but for rounding; exact ones only if they are equal."""

@@ -27,6 +27,8 @@ FILE = "file"
 
 _DEEPEST = 50
 
+_REMEDY = "use a file that streed wrote"
+
 
 def describe(thing: Any) -> Any:
     """`thing` as plain data: an attrs object, number, text, None, or lists, tuples and dicts of these.
@@ -46,15 +48,8 @@ def describe(thing: Any) -> Any:
     if isinstance(thing, Mapping):
         return {"items": [[describe(key), describe(item)] for key, item in thing.items()]}
     if attrs.has(type(thing)):
-        return {
-            "class": type(thing).__name__,
-            "module": type(thing).__module__,
-            "parameters": {
-                f.alias: describe(getattr(thing, f.name))
-                for f in attrs.fields(type(thing))
-                if f.init and not f.metadata.get("bound", False)
-            },
-        }
+        held = {field.alias: describe(getattr(thing, field.name)) for field in _parameters(type(thing))}
+        return {"class": type(thing).__name__, "module": type(thing).__module__, "parameters": held}
     raise InputError("task", f"it holds {thing!r}, which no file can hold", "use numbers, texts, lists and dicts")
 
 
@@ -67,7 +62,7 @@ def rebuild(description: Any, depth: int = 0) -> Any:
     if depth > _DEEPEST:
         raise InputError("task", "its description is nested too deeply", "describe it anew")
     if isinstance(description, (int, float)) and not is_finite(description):
-        raise InputError("task", "a parameter is a number that is too large", "use a file that streed wrote")
+        raise InputError("task", "a parameter is a number that is too large", _REMEDY)
     if description is None or isinstance(description, (bool, int, float, str)):
         return description
     if isinstance(description, list):
@@ -79,16 +74,20 @@ def rebuild(description: Any, depth: int = 0) -> Any:
             return _items(items, depth)
         case {"class": str(name), "module": str(module), "parameters": dict(parameters)}:
             return _made(_class(module, name), parameters, depth)
-    raise InputError("task", f"{_short(description)} describes nothing", "use a file that streed wrote")
+    raise InputError("task", f"{_short(description)} describes nothing", _REMEDY)
+
+
+def _parameters(known: type) -> list[attrs.Attribute[Any]]:
+    return [field for field in attrs.fields(known) if field.init and not field.metadata.get("bound", False)]
 
 
 def _fraction(text: str) -> Fraction:
     try:
         found = whole_fraction(text)
     except ValueError as error:
-        raise InputError("task", str(error), "describe the task anew") from None
+        raise InputError("task", str(error), _REMEDY) from None
     if not is_finite(found):
-        raise InputError("task", "a parameter is a fraction that is too large", "use a file that streed wrote")
+        raise InputError("task", "a parameter is a fraction that is too large", _REMEDY)
     return found
 
 
@@ -97,19 +96,19 @@ def _items(items: list[Any], depth: int) -> dict[Any, Any]:
     try:
         made = dict(found)
     except TypeError:
-        raise InputError("task", "a list or dict is a key", "use a file that streed wrote") from None
+        raise InputError("task", "a list or dict is a key", _REMEDY) from None
     if len(made) < len(found):
-        raise InputError("task", "two keys are equal", "use a file that streed wrote")
+        raise InputError("task", "two keys are equal", _REMEDY)
     return made
 
 
 def _made(known: type, parameters: Mapping[str, Any], depth: int) -> Any:
     """The object of that class; raises InputError for parameters that it does not take."""
-    taken = {field.alias: field for field in attrs.fields(known) if field.init and not field.metadata.get("bound")}
+    taken = {field.alias: field for field in _parameters(known)}
     given = {}
     for key, item in parameters.items():
         if key not in taken:
-            raise InputError("task", f"{known.__name__} has no parameter {_short(key)}", "use a file that streed wrote")
+            raise InputError("task", f"{known.__name__} has no parameter {_short(key)}", _REMEDY)
         given[key] = rebuild(item, depth + 1)
         if isinstance(given[key], str) and taken[key].metadata.get(FILE):
             raise InputError("task", f"{known.__name__}: {key} is a text", "a saved tree names no file to be opened")
@@ -120,7 +119,7 @@ def _made(known: type, parameters: Mapping[str, Any], depth: int) -> Any:
     # A class checks what people give it; a file may hold anything, which is no reason to fail otherwise.
     except Exception as error:
         said = f"{known.__name__} does not take these parameters ({type(error).__name__}: {error})"
-        raise InputError("task", said[:300], "use a file that streed wrote") from error
+        raise InputError("task", said[:300], _REMEDY) from error
 
 
 def _short(thing: Any) -> str:
@@ -136,8 +135,5 @@ def _class(module: str, name: str) -> type:
         found = getattr(sys.modules.get(module), name, None)
         if isinstance(found, type) and attrs.has(found) and found.__module__ == module:
             return found
-    raise InputError(
-        "task",
-        f"{_short(f'{module}.{name}')} is no task that ships with streed",
-        "load the tree in Python and evaluate it with streed.tree.evaluation.inspect and your own task",
-    )
+    remedy = "load the tree in Python and evaluate it with streed.tree.evaluation.inspect and your own task"
+    raise InputError("task", f"{_short(f'{module}.{name}')} is no task that ships with streed", remedy)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any, final
 
@@ -27,14 +28,12 @@ def sides_in(data: Dataset, node: Branch, rows: Array | slice) -> Array:
 
 
 @final
-@attrs.frozen(eq=False)
 class TreeRows:
-    """The rows of a table or data set, by the columns that a tree asks about."""
+    """The rows of a table or data set, by the columns that a tree asks about, each of which is read once."""
 
-    n_rows: int
-    _read: Callable[[int], Array | Numbers]
-    """Reads one of the tree's columns."""
-    _held: dict[int, Array | Numbers] = attrs.field(factory=dict, init=False)
+    def __init__(self, n_rows: int, read: Callable[[int], Array | Numbers]) -> None:
+        self.n_rows = n_rows
+        self.column = functools.cache(read)
 
     @classmethod
     def of(cls, X: Any, columns: Mapping[int, Column], n_columns: int, recipe: TableRecipe | None) -> TreeRows:
@@ -59,33 +58,16 @@ class TreeRows:
         n_rows, read = read_rows(every, X, columns, "warn")
         rows = cls(n_rows, read)
         for j in columns:
-            rows._column(j)  # so that what cannot be read is an error, whatever branch the rows take
+            rows.column(j)  # so that what cannot be read is an error, whatever branch the rows take
         return rows
 
     def sides(self, node: Branch, rows: Array) -> Array:
         """(m,) the child that each of the rows (m,), given by number, goes to."""
-        column = self._column(node.column)
-        if isinstance(column, Numbers):
-            assert node.cut is not None
-            return node.cut.sides(column.values[rows], column.missing[rows])
-        return column[rows]
-
-    def codes(self, j: int) -> Array:
-        """(n_rows,) uint8: the codes of a column that is not ordered."""
-        column = self._column(j)
-        assert not isinstance(column, Numbers)
-        return column
-
-    def numbers(self, j: int) -> Numbers:
-        """The values of an ordered column."""
-        column = self._column(j)
-        assert isinstance(column, Numbers)
-        return column
-
-    def _column(self, j: int) -> Array | Numbers:
-        if j not in self._held:
-            self._held[j] = self._read(j)
-        return self._held[j]
+        column = self.column(node.column)
+        if not isinstance(column, Numbers):
+            return column[rows]
+        assert node.cut is not None
+        return node.cut.sides(column.values[rows], column.missing[rows])
 
 
 def _of_data(data: Dataset, j: int, column: Column) -> Array | Numbers:
@@ -108,16 +90,13 @@ def _places(data: Dataset, columns: Mapping[int, Column]) -> dict[int, int]:
             if column.name not in data.names:
                 raise InputError("X", f"column {column.name!r} is missing", "give every column that the tree uses")
             place = data.names.index(column.name)
-        found = data.column(place)
-        same = found == (column if column.scale is None else attrs.evolve(column, has_gaps=found.has_gaps))
-        other_zone = column.scale is Kind.DATE and found.zone is not None and column.zone is not None
-        same = same or (other_zone and found.scale is Kind.DATE)
-        if not same and not (column.scale is Kind.NUMBER and _holds_numbers(found)):
-            raise InputError(
-                "X",
-                f"column {column.name!r} has {_described(found)}, the tree's has {_described(column)}",
-                "give the table itself, so that its values are read by the tree's columns",
-            )
+        found, wanted = data.column(place), column
+        if column.scale is not None:
+            zoned = column.scale is Kind.DATE and None not in (found.zone, column.zone)
+            wanted = attrs.evolve(column, has_gaps=found.has_gaps, zone=found.zone if zoned else column.zone)
+        if found != wanted and not (column.scale is Kind.NUMBER and _holds_numbers(found)):
+            told = f"column {column.name!r} has {_described(found)}, the tree's has {_described(column)}"
+            raise InputError("X", told, "give the table itself, so that its values are read by the tree's columns")
         places[j] = place
     return places
 

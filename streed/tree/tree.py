@@ -111,7 +111,7 @@ class Tree:
         rows = TreeRows.of(X, self.columns, self.n_columns, self.recipe)
         table = np.zeros((rows.n_rows, self.n_columns), dtype=np.uint8)
         for j in self.columns:
-            table[:, j] = rows.codes(j)
+            table[:, j] = np.asarray(rows.column(j))
         return table
 
     def thresholds(self) -> dict[int, tuple[int | float, ...]]:
@@ -203,8 +203,5 @@ def tree_of(model: Any) -> Tree:
         found = model if name is None else getattr(model, name, None)
         if isinstance(found, Tree):
             return found
-    raise InputError(
-        "tree",
-        f"{model!r} has no tree",
-        "give a Tree, a Result whose status is not infeasible, or an estimator after fit",
-    )
+    remedy = "give a Tree, a Result whose status is not infeasible, or an estimator after fit"
+    raise InputError("tree", f"{model!r} has no tree", remedy)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -46,17 +44,11 @@ def check(tree: Tree, data: Dataset) -> list[Check]:
     if not isinstance(claims.task, dict):
         return _checks(tree, claims, claims.task, data)
     task = rebuild(claims.task)
-    with _described():
-        return _checks(tree, claims, task, data)
-
-
-@contextlib.contextmanager
-def _described() -> Iterator[None]:
-    """A task that a file describes may have any parameters, so whatever it fails by is the file's fault."""
     try:
-        yield
+        return _checks(tree, claims, task, data)
     except StreedError:
         raise
+    # a task that a file describes may have any parameters, so whatever it fails by is the file's fault
     except Exception as error:
         said = f"it cannot be evaluated as the tree describes it ({type(error).__name__}: {error})"
         raise InputError("task", said[:300], "use a file that streed wrote") from error
@@ -77,10 +69,9 @@ def _checks(tree: Tree, claims: Claims, task: Any, data: Dataset) -> list[Check]
     leaf = 0
     for place, (node, rows) in enumerate(zip(walk(tree.root), found.rows, strict=True)):
         if isinstance(node, Leaf):
-            checks.append(_equal(f"rows of leaf {leaf} ({shows[leaf]})", node.rows, rows))
-            checks.append(
-                _equal(f"cost of leaf {leaf} ({shows[leaf]})", worth(tree.unit, node.cost), found.leaf_costs[leaf])
-            )
+            which = f"of leaf {leaf} ({shows[leaf]})"
+            checks.append(_equal(f"rows {which}", node.rows, rows))
+            checks.append(_equal(f"cost {which}", worth(tree.unit, node.cost), found.leaf_costs[leaf]))
             leaf += 1
         else:
             checks.append(_equal(f"rows of node {place} ({tree.columns[node.column].name})", node.rows, rows))
@@ -92,18 +83,13 @@ def _checks(tree: Tree, claims: Claims, task: Any, data: Dataset) -> list[Check]
         over, found_over = claims.over.partition(";")[0], claims.cut(data).extent
         checks.append(Check(f"{claims.status} over", over, found_over, over == found_over))
     checks.extend(_bounds(claims.status, task.larger_is_better, claims.value, claims.lower_bound, claims.upper_bound))
-    smallest = min((rows for rows in found.leaf_rows if rows), default=0)
-    checks.append(_limit("fewest rows in a leaf", f"at least {claims.min_leaf}", smallest, smallest >= claims.min_leaf))
-    for what, most, size in (
-        ("depth", claims.max_depth, tree.depth),
-        ("branching nodes", claims.max_nodes, tree.n_branches),
-    ):
-        if most is not None:
-            checks.append(_limit(what, f"at most {most}", size, size <= most))
-    limits = task.bind(data).limits
-    for limit in limits:
+    smallest, least = min((rows for rows in found.leaf_rows if rows), default=0), claims.min_leaf
+    checks.append(Check("fewest rows in a leaf", f"at least {least}", str(smallest), smallest >= least))
+    sizes = ("depth", claims.max_depth, tree.depth), ("branching nodes", claims.max_nodes, tree.n_branches)
+    checks += [Check(what, f"at most {most}", str(n), n <= most) for what, most, n in sizes if most is not None]
+    for limit in task.bind(data).limits:
         broken = [number for number, each in found.broken if each == limit]
-        checks.append(_limit("limit", repr(limit), f"broken by leaves {broken}" if broken else "kept", not broken))
+        checks.append(Check("limit", repr(limit), f"broken by leaves {broken}" if broken else "kept", not broken))
     return checks
 
 
@@ -120,7 +106,7 @@ def _bounds(status: str, maximize: bool, value: Any, lower: Any, upper: Any) -> 
         # further components of a front may be minimised while the first is maximised
         first, last = (each[:1] if isinstance(each, tuple) else each for each in (lower, upper))
         ordered = alike and first is not None and last is not None and bool(first <= last)
-        checks.append(_limit("lower bound", f"at most {number(upper)}", number(lower), ordered))
+        checks.append(Check("lower bound", f"at most {number(upper)}", number(lower), ordered))
     return checks
 
 
@@ -137,7 +123,3 @@ def _same(claimed: Any, found: Any) -> bool:
     if isinstance(claimed, float) or isinstance(found, float):
         return math.isclose(claimed, found, rel_tol=_RELATIVE, abs_tol=1e-12)
     return bool(Fraction(claimed) == Fraction(found))
-
-
-def _limit(what: str, claimed: str, found: Any, holds: bool) -> Check:
-    return Check(what, claimed, str(found), holds)

@@ -52,13 +52,10 @@ def _check_native(case: Case) -> bool:
         for k, compiled in enumerate(costs):
             python = case.task.leaf_cost(s, k)
             if not close(python, compiled):
-                raise Violation(
-                    "leaf_cost gives another number when it is compiled",
-                    ("s", show_state(s)),
-                    (f"leaf_cost(s, {k}) in Python", show(python)),
-                    ("compiled", repr(compiled)),
-                    ("expected", "equal numbers; compiled integers have 64 bits, and there are no fractions"),
-                )
+                told = [("s", show_state(s)), (f"leaf_cost(s, {k}) in Python", show(python))]
+                told += [("compiled", repr(compiled))]
+                told += [("expected", "equal numbers; compiled integers have 64 bits, and there are no fractions")]
+                raise Violation("leaf_cost gives another number when it is compiled", *told)
     return True
 
 

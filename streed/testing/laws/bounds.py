@@ -32,15 +32,10 @@ def _check_subtract(case: Case, sides: list[list[int]]) -> bool:
         concerned = True
         total = case.task.combine(x.value, b.value)
         if case.beats(total, a.value) and not case.task.better(x.value, u) and not close(x.value, u):
-            raise Violation(
-                "subtract prunes a part that the optimum may need",
-                ("a, to be beaten", str(a)),
-                ("b, the sibling", str(b)),
-                ("x", str(x)),
-                ("combine(x, b)", f"{show(total)}, better than a"),
-                ("subtract(a, b)", show(u)),
-                ("expected", f"x better than subtract(a, b), but {show(x.value)} is not better than {show(u)}"),
-            )
+            told = [("a, to be beaten", str(a)), ("b, the sibling", str(b)), ("x", str(x))]
+            told += [("combine(x, b)", f"{show(total)}, better than a"), ("subtract(a, b)", show(u))]
+            told += [("expected", f"x better than subtract(a, b), but {show(x.value)} is not better than {show(u)}")]
+            raise Violation("subtract prunes a part that the optimum may need", *told)
     return concerned
 
 
@@ -55,13 +50,10 @@ def _check_lower_bound(case: Case) -> bool:
     path = case.draw_path(rows)
     for value, tree in case.best_values(rows, path):
         if case.beats(value, bound):
-            raise Violation(
-                "a tree is better than the lower bound",
-                ("s", case.state_text(rows)),
-                ("lower_bound(s)", show(bound)),
-                ("tree", f"{show(value)}, of {case.tree_text(tree)}{f' below columns {path}' if path else ''}"),
-                ("expected", "no tree at s is better than lower_bound(s)"),
-            )
+            told = [("s", case.state_text(rows)), ("lower_bound(s)", show(bound))]
+            told += [("tree", f"{show(value)}, of {case.tree_text(tree)}{f' below columns {path}' if path else ''}")]
+            told += [("expected", "no tree at s is better than lower_bound(s)")]
+            raise Violation("a tree is better than the lower bound", *told)
     return True
 
 
@@ -86,11 +78,8 @@ def _check_worst_per_row(case: Case, sides: list[list[int]]) -> bool:
         raise Violation("a leaf costs less with one row more", *facts, ("expected", "g*(s) <= g*(s and row i)"))
     most = less + w * weight
     if more > most and not close(more, most):
-        raise Violation(
-            "a row costs more than its worst",
-            *facts,
-            ("expected", f"g*(s and row i) <= g*(s) + w[i] * weight = {show(most)}"),
-        )
+        told = [*facts, ("expected", f"g*(s and row i) <= g*(s) + w[i] * weight = {show(most)}")]
+        raise Violation("a row costs more than its worst", *told)
     return True
 
 
@@ -103,13 +92,10 @@ def _check_superadditive(case: Case, sides: list[list[int]]) -> bool:
     parts = [case.least_cost(side) for side in sides]
     together = case.task.combine(*parts)
     if case.beats(whole, together):
-        raise Violation(
-            "superadditive is declared, but a leaf costs less than its parts",
-            ("first part", f"{show(parts[0])}, the least cost of a leaf at {case.state_text(sides[0])}"),
-            ("second part", f"{show(parts[1])}, at {case.state_text(sides[1])}"),
-            ("combined", show(together)),
-            ("both in one leaf", show(whole)),
-        )
+        told = [("first part", f"{show(parts[0])}, the least cost of a leaf at {case.state_text(sides[0])}")]
+        told += [("second part", f"{show(parts[1])}, at {case.state_text(sides[1])}"), ("combined", show(together))]
+        told += [("both in one leaf", show(whole))]
+        raise Violation("superadditive is declared, but a leaf costs less than its parts", *told)
     return True
 
 
@@ -125,12 +111,8 @@ def _check_any_label(case: Case) -> bool:
     first, *others = (case.leaf_cost(rows, k) for k in range(len(case.labels)))
     for k, other in enumerate(others, start=1):
         if not close(first, other):
-            raise Violation(
-                "any_label is declared, but leaves cost more with one label than with another",
-                ("s", case.state_text(rows)),
-                ("leaf_cost(s, 0)", show(first)),
-                (f"leaf_cost(s, {k})", show(other)),
-            )
+            told = [("s", case.state_text(rows)), ("leaf_cost(s, 0)", show(first)), (f"leaf_cost(s, {k})", show(other))]
+            raise Violation("any_label is declared, but leaves cost more with one label than with another", *told)
     return True
 
 
@@ -146,22 +128,16 @@ def _check_priced(case: Case) -> bool:
     for k in range(len(case.labels)):
         cost, said = case.leaf_cost(rows, k), priced.costs.leaf_cost(own, k)
         if not close(cost, said):
-            raise Violation(
-                "a leaf does not cost what `priced` says",
-                ("s", case.state_text(rows)),
-                (f"leaf_cost(s, {k})", show(cost)),
-                ("by priced(data).costs", show(said)),
-            )
+            told = [("s", case.state_text(rows)), (f"leaf_cost(s, {k})", show(cost))]
+            told += [("by priced(data).costs", show(said))]
+            raise Violation("a leaf does not cost what `priced` says", *told)
     for split in range(case.data.n_columns):
         path = tuple(sorted(case.draw(st.sets(st.integers(0, case.data.n_columns - 1)))))
         price = min([int(priced.full[split]), *(int(priced.given[column, split]) for column in path)])
         cost, said = task.branching_cost(len(rows), path, split) or 0, len(rows) * price * priced.unit
         if not close(cost, said):
-            raise Violation(
-                "a branching node does not cost what `priced` says",
-                (f"branching_cost({len(rows)}, {path}, {split})", show(cost)),
-                ("by priced(data)", show(said)),
-            )
+            told = [(f"branching_cost({len(rows)}, {path}, {split})", show(cost)), ("by priced(data)", show(said))]
+            raise Violation("a branching node does not cost what `priced` says", *told)
     return True
 
 
@@ -178,12 +154,7 @@ def _check_score(case: Case) -> bool:
         better = shown > other if case.given.larger_is_better else shown < other
         if case.task.better(b.value, a.value) and better and not close(shown, other):
             aim = "a larger score is better" if case.given.larger_is_better else "a smaller score is better"
-            raise Violation(
-                "the better value has the worse score",
-                ("a", str(a)),
-                ("b", str(b)),
-                ("score(a)", show(shown)),
-                ("score(b)", show(other)),
-                ("found", f"better(b, a), and {aim}"),
-            )
+            told = [("a", str(a)), ("b", str(b)), ("score(a)", show(shown)), ("score(b)", show(other))]
+            told += [("found", f"better(b, a), and {aim}")]
+            raise Violation("the better value has the worse score", *told)
     return bool(scored)

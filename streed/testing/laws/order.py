@@ -52,19 +52,13 @@ def _check_strict(case: Case) -> bool:
             )
     for a, b, c in itertools.permutations(found, 3):
         if better[a, b] and better[b, c] and not better[a, c]:
-            raise Violation(
-                "better is not transitive",
-                *_named(a, b, c),
-                ("found", "better(a, b) and better(b, c), but not better(a, c)"),
-            )
+            told = [*_named(a, b, c), ("found", "better(a, b) and better(b, c), but not better(a, c)")]
+            raise Violation("better is not transitive", *told)
         if case.task.order != TOTAL or not better[a, c]:
             continue
         if not (better[a, b] or better[b, a] or better[b, c] or better[c, b]):
-            raise Violation(
-                "the order is declared total, but being equally good is not transitive",
-                *_named(a, b, c),
-                ("found", "neither of a and b is better, nor of b and c, but better(a, c)"),
-            )
+            told = [*_named(a, b, c), ("found", "neither of a and b is better, nor of b and c, but better(a, c)")]
+            raise Violation("the order is declared total, but being equally good is not transitive", *told)
     return True
 
 
@@ -113,31 +107,17 @@ def _compare_combined(case: Case, a: Reached, b: Reached, c: Reached, *, better:
     ):
         facts = (*_named(a, b, c), (form.format("a"), show(left)), (form.format("b"), show(right)))
         if better and not case.at_least(left, right):
-            raise Violation(
-                "combining turns the order round",
-                *facts,
-                ("expected", f"{known}, so {form.format('b')} is not better than {form.format('a')}"),
-            )
+            told = [*facts, ("expected", f"{known}, so {form.format('b')} is not better than {form.format('a')}")]
+            raise Violation("combining turns the order round", *told)
         if not better and not case.ties(left, right):
-            raise Violation(
-                "values that are equally good combine to values that are not",
-                *facts,
-                ("expected", f"{known}, so neither is better when combined with c"),
-            )
+            told = [*facts, ("expected", f"{known}, so neither is better when combined with c")]
+            raise Violation("values that are equally good combine to values that are not", *told)
         if feasible(right) and not feasible(left):
-            raise Violation(
-                "the better part makes the whole infeasible",
-                *facts,
-                ("found", f"{known}; {form.format('b')} is feasible, {form.format('a')} is not"),
-            )
+            told = [*facts, ("found", f"{known}; {form.format('b')} is feasible, {form.format('a')} is not")]
+            raise Violation("the better part makes the whole infeasible", *told)
 
 
-@law(
-    "combine is associative",
-    "contract: combine",
-    sides=3,
-    unconcerned="partial orders combine as the tree has them",
-)
+@law("combine is associative", "contract: combine", sides=3, unconcerned="partial orders combine as the tree has them")
 def _check_associative(case: Case, sides: list[list[int]]) -> bool:
     """combine(combine(a, b), c) and combine(a, combine(b, c)) are equally good."""
     if case.task.order == PARTIAL:
@@ -206,13 +186,9 @@ def _check_worsening(case: Case) -> bool:
     for a, c, words, whole in _combined(case, infeasible=True):
         concerned = True
         if case.task.feasible(whole) and case.beats(whole, a.value):
-            raise Violation(
-                "an infeasible value becomes better and feasible by being combined",
-                ("a", f"{a}; not feasible"),
-                ("c", str(c)),
-                (words, f"{show(whole)}; feasible, and better than a"),
-                ("expected", "combine makes no value better: what is limited must not be negative"),
-            )
+            told = [("a", f"{a}; not feasible"), ("c", str(c)), (words, f"{show(whole)}; feasible, and better than a")]
+            told += [("expected", "combine makes no value better: what is limited must not be negative")]
+            raise Violation("an infeasible value becomes better and feasible by being combined", *told)
     return concerned
 
 
@@ -225,12 +201,8 @@ def _check_declared_worsening(case: Case) -> bool:
     for a, c, words, whole in _combined(case, infeasible=False):
         concerned = True
         if case.beats(whole, a.value):
-            raise Violation(
-                "worsening is declared, but a value becomes better by being combined",
-                ("a", str(a)),
-                ("c", str(c)),
-                (words, f"{show(whole)}, better than a"),
-            )
+            told = [("a", str(a)), ("c", str(c)), (words, f"{show(whole)}, better than a")]
+            raise Violation("worsening is declared, but a value becomes better by being combined", *told)
     return concerned
 
 
@@ -241,13 +213,9 @@ def _check_anti_monotone(case: Case) -> bool:
     for a, c, words, whole in _combined(case, infeasible=True):
         concerned = True
         if case.task.feasible(whole):
-            raise Violation(
-                "an infeasible part belongs to a feasible whole",
-                ("a", f"{a}; not feasible"),
-                ("c", str(c)),
-                (words, f"{show(whole)}; feasible"),
-                ("expected", f"feasible({show(whole)}) is False, because a part of it is not feasible"),
-            )
+            told = [("a", f"{a}; not feasible"), ("c", str(c)), (words, f"{show(whole)}; feasible")]
+            told += [("expected", f"feasible({show(whole)}) is False, because a part of it is not feasible")]
+            raise Violation("an infeasible part belongs to a feasible whole", *told)
     return concerned
 
 
@@ -258,16 +226,10 @@ def _check_limits(case: Case) -> bool:
         rows = case.rows()
         answers: list[Any] = [limit.allows(case.state(rows)) for _ in range(2)]
         if answers[0] != answers[1]:
-            raise Violation(
-                f"{limit!r} gives two answers for one state",
-                ("s", case.state_text(rows)),
-                ("found", f"allows(s) is {answers[0]!r}, then {answers[1]!r}"),
-            )
+            told = [("s", case.state_text(rows)), ("found", f"allows(s) is {answers[0]!r}, then {answers[1]!r}")]
+            raise Violation(f"{limit!r} gives two answers for one state", *told)
         if limit.support is not None and bool(answers[0]) != (len(rows) >= limit.support):
-            raise Violation(
-                f"{limit!r} says that it asks for {limit.support} rows, but allows says otherwise",
-                ("s", case.state_text(rows)),
-                ("found", f"allows(s) is {answers[0]!r}"),
-                ("expected", f"{len(rows) >= limit.support}, because support is {limit.support}"),
-            )
+            told = [("s", case.state_text(rows)), ("found", f"allows(s) is {answers[0]!r}")]
+            told += [("expected", f"{len(rows) >= limit.support}, because support is {limit.support}")]
+            raise Violation(f"{limit!r} says that it asks for {limit.support} rows, but allows says otherwise", *told)
     return bool(case.task.limits)

@@ -110,28 +110,19 @@ def _check_additive(case: Case) -> bool:
     for rows in [case.everything] if sides is None else sides:
         apart = case.task.statistics(case.data.subset(rows))
         if set(apart) != set(whole):
-            raise Violation(
-                "the statistics have other names on some of the rows",
-                ("all rows", ", ".join(whole)),
-                (case.rows_text(rows), ", ".join(apart)),
-            )
+            told = [("all rows", ", ".join(whole)), (case.rows_text(rows), ", ".join(apart))]
+            raise Violation("the statistics have other names on some of the rows", *told)
         for name, values in whole.items():
             among, alone = np.asarray(values), np.asarray(apart[name])
             if among.shape[1:] != alone.shape[1:]:
-                raise Violation(
-                    f"the statistic {name!r} has another width on some of the rows",
-                    ("all rows", str(among.shape)),
-                    (case.rows_text(rows), str(alone.shape)),
-                )
+                told = [("all rows", str(among.shape)), (case.rows_text(rows), str(alone.shape))]
+                raise Violation(f"the statistic {name!r} has another width on some of the rows", *told)
             for place, row in enumerate(rows):
                 one, other = _plain(among[row]), _plain(alone[place])
                 if not close(one, other):
-                    raise Violation(
-                        f"the statistic {name!r} of row {row} depends on the other rows",
-                        ("among all rows", show(one)),
-                        (f"among {case.rows_text(rows)}", show(other)),
-                        ("expected", "the same; compute what needs the whole data set in bind(data)"),
-                    )
+                    told = [("among all rows", show(one)), (f"among {case.rows_text(rows)}", show(other))]
+                    told += [("expected", "the same; compute what needs the whole data set in bind(data)")]
+                    raise Violation(f"the statistic {name!r} of row {row} depends on the other rows", *told)
     return True
 
 
