@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import random
 import re
 from typing import Any
@@ -13,9 +14,10 @@ import pytest
 import streed
 from streed.errors import InputError
 from streed.exact import Array
+from streed.task.algebra import exact_costs
 from streed.tasks import Accuracy, InstanceCosts, Misclassifications, SparseAccuracy, Splits
 from tests.differential.volume.draws import Size
-from tests.differential.volume.families import row_costs
+from tests.differential.volume.kinds import draw_costs
 from tests.differential.volume.problem import Problem
 from tests.differential.volume.runner import judged
 from tests.searches import NATIVE
@@ -34,13 +36,40 @@ LONG = [(16_500, 8, 2), (32_770, 3, 2), (90_001, 2, 2)]
 """(rows, columns, depth): around vectors of columns, of many nodes, and around what 16 bits count."""
 
 
+def least_cost(problem: Problem, task: Any) -> list[Any] | None:
+    """The optimum by sums over sets of rows in numpy, which many columns and rows need; None if nodes are counted."""
+    data, limits = problem.data(), problem.limits
+    if limits.get("max_nodes") is not None:
+        return None
+    bound = task.bind(data)
+    costs, sizes, codes = exact_costs(bound, data), data.counts, np.asarray(data.X)
+    least = max([limits["min_leaf"], *(limit.support for limit in bound.limits)])
+    each = costs.costs.astype(np.float64 if np.abs(costs.costs).sum() < 2**53 else object)
+    literals = np.stack([code == codes.T for code in range(int(codes.max(initial=0)) + 1)], axis=1)
+
+    @functools.cache
+    def best(key: bytes, depth: int) -> Any:
+        rows = np.frombuffer(key, np.bool_)
+        found = each[rows].sum(axis=0).min() if sizes[rows].sum() >= least else np.inf
+        parts = literals & rows
+        large = parts @ sizes
+        splits = ((large > 0).sum(axis=1) > 1) & ((large == 0) | (large >= least)).all(axis=1)
+        if depth == 1 and splits.any():
+            found = min(found, costs.split + (parts[splits] @ each).min(axis=2).sum(axis=1).min())
+        for sides in parts[splits] if depth > 1 else ():
+            found = min(found, costs.split + sum(best(side.tobytes(), depth - 1) for side in sides if side.any()))
+        return found
+
+    deepest = codes.shape[1]
+    found = best(np.ones(len(codes), np.bool_).tobytes(), min(limits["max_depth"] or deepest, deepest))
+    return [] if found == np.inf else [costs.value(int(found))]
+
+
 def wrong(size: Size, number: int, **options: Any) -> tuple[str, ...]:
     """What is wrong with the answer to a problem of this size, with costs of any kind."""
     rng = np.random.default_rng([number, size.rows, size.columns])
-    problem: Problem = row_costs.draw_problem(random.Random(f"{size}/{number}"), rng, size)
-    if size.kind == "large" and problem.sample_weight is not None:
-        problem = attrs.evolve(problem, sample_weight=rng.integers(1, 30, size.rows).tolist())
-    return judged(attrs.evolve(problem, options={**problem.options, **options})).wrong
+    problem: Problem = draw_costs(random.Random(f"{size}/{number}"), rng, size)
+    return judged(attrs.evolve(problem, options={**problem.options, **options}), least_cost).wrong
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -66,7 +95,7 @@ def test_nodes_that_cost_about_as_much_as_they_save(labels: int, limits: tuple[A
         asked = {"max_depth": limits[0], "max_nodes": limits[1], "min_leaf": int(rng.choice([1, 1, 1, 2, 4]))}
         source = f"Misclassifications() + {rng.choice([0, 1, 1, 2])} * Splits()"
         options = {"search": str(rng.choice(NATIVE)), "threads": int(rng.integers(1, 3))}
-        assert judged(Problem("costs", source, X, y.tolist(), weights, limits=asked, options=options)).wrong == ()
+        assert judged(Problem(source, X, y.tolist(), weights, limits=asked, options=options)).wrong == ()
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -90,7 +119,7 @@ def test_costs_up_to_the_limit_of_every_lane(limit: int, labels: int) -> None:
             price = (limit - 3 - worst) // 2
             source = f"InstanceCosts() + {price} * Splits()"
             given: dict[str, Any] = {"row_data": {"costs": costs.tolist()}, "limits": {"max_depth": 3, "min_leaf": 1}}
-            assert judged(Problem("costs", source, X, [0] * 40, **given)).wrong == ()
+            assert judged(Problem(source, X, [0] * 40, **given)).wrong == ()
 
 
 def noisy(rng: np.random.Generator, rows: int, columns: int) -> tuple[Array, Array]:

@@ -1,4 +1,4 @@
-"""Random problems of every family, judged apart from the engine, and a line of a table for each family.
+"""Random problems of every family, judged by the reference, and a line of a table for each family.
 
     python -m tests.differential.volume --minutes 10                         # all families in turn, from a fresh seed
     python -m tests.differential.volume --family scores --count 20000 --seed 0 --jobs 2
@@ -18,10 +18,11 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from tests.differential.volume.judge import Verdict
+from tests.differential.volume.kinds import KINDS
 from tests.differential.volume.problem import to_text
-from tests.differential.volume.runner import FAMILIES, OTHERS, Drawn, judge
+from tests.differential.volume.runner import OTHERS, Drawn, judge_drawn
 from tests.differential.volume.smaller import smaller
-from tests.differential.volume.truth import Verdict
 
 CASES = Path(__file__).with_name("cases")
 
@@ -36,7 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    every = [*FAMILIES, *OTHERS]
+    every = [*KINDS, *OTHERS]
     parser.add_argument("--family", nargs="+", choices=every, default=every, help="(default: all)")
     parser.add_argument("--count", type=int, default=1000, metavar="N", help="of each family (default: 1000)")
     parser.add_argument("--first", type=int, default=0, metavar="N", help="the number of the first (default: 0)")
@@ -62,7 +63,9 @@ def _run(family: str, seed: int, numbers: range, most: float | None, options: ar
     wrong: list[tuple[Drawn, Verdict]] = []
     drawn = (Drawn(family, seed, number) for number in numbers)
     pool = None if options.jobs == 1 else multiprocessing.get_context("spawn").Pool(options.jobs)
-    for each, verdict in map(judge, drawn) if pool is None else pool.imap_unordered(judge, drawn, chunksize=20):
+    for each, verdict in (
+        map(judge_drawn, drawn) if pool is None else pool.imap_unordered(judge_drawn, drawn, chunksize=20)
+    ):
         seen[verdict.outcome] += 1
         if verdict.wrong:
             wrong.append((each, verdict))
@@ -72,7 +75,7 @@ def _run(family: str, seed: int, numbers: range, most: float | None, options: ar
         pool.terminate()
     for each, verdict in sorted(wrong)[:_SHOWN]:
         print(f"# {each}: {'; '.join(verdict.wrong)}", flush=True)
-        if family in FAMILIES:
+        if family in KINDS:
             text = to_text(smaller(each.problem()).to_plain())
             print(text)
             if options.save is not None:

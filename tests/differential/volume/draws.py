@@ -29,6 +29,10 @@ class Size(NamedTuple):
     columns: int
     depth: int | None
 
+    def no_deeper(self, depth: int) -> Size:
+        """The same within a depth."""
+        return self._replace(depth=depth if self.depth is None else min(self.depth, depth))
+
 
 def draw_size(draw: Draw, least_rows: int = 1, most_columns: int = 6, large: bool = True) -> Size:
     """Mostly small; at the edges of words, with many columns, and rarely with many rows."""
@@ -68,19 +72,13 @@ def draw_columns(draw: Draw, rng: np.random.Generator, size: Size) -> tuple[Arra
 
 
 def draw_labels(draw: Draw, rng: np.random.Generator, X: Array, n_classes: int) -> list[int]:
-    """(n,) class numbers: a rule of the first columns, with noise; every class occurs where there are rows enough."""
+    """(n,) class numbers: a rule of the first columns, with noise; every class occurs, of as many as there are rows."""
+    n_classes = min(n_classes, len(X))
     rule = X[:, : draw.randint(1, 3)].astype(np.int64).sum(axis=1) % n_classes
     noise = rng.random(len(X)) < draw.choice((0.05, 0.25, 0.5, 1.0))
     labels = np.where(noise, rng.integers(0, n_classes, len(X)), rule)
-    if len(X) >= n_classes:
-        labels[rng.permutation(len(X))[:n_classes]] = np.arange(n_classes)
+    labels[rng.permutation(len(X))[:n_classes]] = np.arange(n_classes)
     return [int(k) for k in labels]
-
-
-def draw_classes(draw: Draw, size: Size) -> int:
-    """Mostly two; up to thirty where there are rows for them."""
-    wanted = draw.choice((2,) * 12 + (3, 3, 4, 5, draw.randint(6, 30)))
-    return max(1, min(wanted, size.rows))
 
 
 WEIGHTS = ("ones", "small", "many", "decimal", "zero", "huge", "spread", "real")
@@ -91,8 +89,10 @@ MODERATE = ("ones", "small", "small", "many", "many", "many", "decimal", "zero",
 
 def draw_weights(draw: Draw, rng: np.random.Generator, size: Size, kinds: tuple[str, ...] = WEIGHTS) -> Any:
     """None in half of all cases; else (n,) weights of one of the kinds, of which the first row's is positive."""
-    if draw.random() < 0.45 or (size.kind == "large" and draw.random() < 0.5):
+    if draw.random() < 0.45:
         return None
+    if size.kind == "large":  # few different rows, which the judge puts together
+        return rng.integers(1, 30, size.rows).tolist()
     n, kind = size.rows, draw.choice(kinds)
     weights: Any
     if kind == "ones":

@@ -4,34 +4,19 @@ from __future__ import annotations
 
 import decimal
 import json
-from collections.abc import Iterator, Mapping
-from fractions import Fraction
+from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 
 import attrs
 import numpy as np
 
 import streed
+from streed.data import Dataset
 from streed.exact import Array
 from streed.task import Task
-from streed.tree import Leaf, Node
 
-
-class Part(NamedTuple):
-    """A leaf of a tree and the rows that reach it."""
-
-    rows: Array
-    """(n,) bool."""
-    label: int
-
-
-class Asked(NamedTuple):
-    """A branching node of a tree: the rows that reach it, what was asked above it, and what it asks."""
-
-    rows: Array
-    """(n,) bool."""
-    path: tuple[int, ...]
-    column: int
+MANY = 40
+"""Of more rows, the reference gets each kind once."""
 
 
 class Scaling(NamedTuple):
@@ -78,10 +63,8 @@ def _times(values: Any, power: int, shift: int = 0) -> Any:
 class Problem:
     """A task, data, limits on the tree, and how to search."""
 
-    family: str
-    """Who drew it, and judges it."""
     task: str
-    """The source of the task, in the names that its family offers."""
+    """The source of the task, in the names of `kinds.py`."""
     X: Array
     """(n, p) uint8 codes."""
     y: list[Any] | None
@@ -111,30 +94,27 @@ class Problem:
         """(n,) what a copy of each row weighs, 1 where nothing is said."""
         return [1] * self.n_rows if self.sample_weight is None else self.sample_weight
 
-    def solve(self, names: Mapping[str, Any]) -> streed.Result:
-        """What `streed.solve` answers; the task's source is read with `names`."""
-        task = eval(self.task, dict(names))
-        assert isinstance(task, Task)
+    def solve(self, task: Task) -> streed.Result:
+        """What `streed.solve` answers."""
         scaled = self.scaling.given(self)
         y, row_data = scaled.pop("y"), scaled.pop("row_data")
         given = {**scaled, "frequency": self.frequency, "categorical": self.categorical}
         used: dict[str, Any] = {name: value for name, value in given.items() if value}
         return streed.solve(task, self.X, y, **used, **row_data, **self.limits, **self.options)
 
-    def visits(self, root: Node) -> Iterator[Part | Asked]:
-        """Every node of a tree with its rows, from the root down; leaves without rows are left out."""
-        waiting: list[tuple[Node, Array, tuple[int, ...]]] = [(root, np.ones(self.n_rows, np.bool_), ())]
-        while waiting:
-            node, rows, path = waiting.pop()
-            if isinstance(node, Leaf):
-                if rows.any():
-                    yield Part(rows, node.label)
-                continue
-            yield Asked(rows, path, node.column)
-            asked = self.X[:, node.column]
-            codes = np.unique(asked).tolist() if node.column in self.categorical else [0, 1]
-            for code, child in zip(codes, node.children, strict=True):
-                waiting.append((child, rows & (asked == code), (*path, node.column)))
+    def data(self) -> Dataset:
+        """What the reference judges by: rows written out, or of many rows those alike put together."""
+        plain = self.merged() if self.n_rows > MANY else self.repeated()
+        beside = {"sample_weight": plain.sample_weight, "frequency": plain.frequency, **plain.row_data}
+        return Dataset.make(plain.X, plain.y, categorical=plain.categorical, **beside)
+
+    def merged(self) -> Self:
+        """The same with every kind of rows once, as often as there are."""
+        kinds: dict[str, int] = {}
+        beside = [self.X.tolist(), self.weights, *self.row_data.values(), *([] if self.y is None else [self.y])]
+        of_row = [kinds.setdefault(repr(row), len(kinds)) for row in zip(*beside, strict=True)]
+        counts = np.bincount(of_row, weights=self.copies).astype(int)
+        return self.subset(np.unique(of_row, return_index=True)[1], counts.tolist())
 
     def repeated(self) -> Self:
         """The same with every row as often as `frequency` says, and no frequency."""
@@ -181,10 +161,3 @@ def to_text(plain: Mapping[str, Any]) -> str:
     """JSON with a line for every name."""
     lines = [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in plain.items()]
     return "{\n" + ",\n".join(lines) + "\n}"
-
-
-def fractions(values: Any) -> list[Fraction]:
-    """The decimals that numbers print as, exactly."""
-    listed = list(values)
-    exact = {value: value if isinstance(value, Fraction) else Fraction(repr(value)) for value in set(listed)}
-    return [exact[value] for value in listed]

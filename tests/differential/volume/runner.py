@@ -3,39 +3,32 @@
 from __future__ import annotations
 
 import importlib
+import math
 import random
 import traceback
 import zlib
-from types import ModuleType
-from typing import NamedTuple
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, NamedTuple
 
 import attrs
 import numpy as np
 
-from streed.errors import InputError, StreedError
+from streed.data import Dataset
+from streed.errors import InputError, StreedError, TaskError
+from streed.reference import optimal_front
+from streed.task import Task, Totals
 from tests.differential.volume.draws import draw_scaling
+from tests.differential.volume.judge import TINY, Verdict, judge
+from tests.differential.volume.kinds import KINDS, NAMES
 from tests.differential.volume.problem import Problem
-from tests.differential.volume.truth import Verdict, compare
+from tests.searches import TOTAL_ONLY
 
-FAMILIES = {
-    "costs": "row_costs",
-    "scores": "scores",
-    "fairness": "fairness",
-    "discounts": "discounts",
-    "regression": "regression",
-    "policies": "policies",
-    "user-tasks": "user_tasks",
-}
-"""By name, the module of each: NAMES for task sources, draw_problem(draw, rng), judge(problem), and refused(problem,
-error), which tells whether an error is the right answer."""
+_REAL = ("PolicyValue", "SquaredError", "QuantileError", "PoissonDeviance", "RelativeRisk", "task_class")
+"""Tasks whose costs may be rounded."""
 
 OTHERS = ("thresholds", "fronts", "near_optimal", "stops", "proofs", "claims", "exports", "hostile")
 """Modules with `wrong(seed, number)`: what is wrong, in words, with what they draw by these numbers."""
-
-
-def family_of(name: str) -> ModuleType:
-    """The module of a family."""
-    return importlib.import_module(f"tests.differential.volume.families.{FAMILIES.get(name, name)}")
 
 
 class Drawn(NamedTuple):
@@ -46,42 +39,77 @@ class Drawn(NamedTuple):
     number: int
 
     def problem(self) -> Problem:
-        """The problem that these belong to, always the same one; of FAMILIES only."""
+        """The problem that these belong to, always the same one; of KINDS only."""
         name = f"{self.family}/{self.seed}/{self.number}"
         rng = np.random.default_rng([self.seed, self.number, zlib.crc32(self.family.encode())])
-        problem = family_of(self.family).draw_problem(random.Random(name), rng)
+        problem = KINDS[self.family](random.Random(name), rng)
         assert isinstance(problem, Problem)
         return attrs.evolve(problem, scaling=draw_scaling(random.Random(f"{name}/scaling"), problem))
 
 
-def judged(problem: Problem) -> Verdict:
-    """The verdict on what `streed.solve` answers; an exception that is not the right answer is wrong."""
-    family = family_of(problem.family)
+def judged(problem: Problem, known: Callable[[Problem, Task], list[Any] | None] = lambda *_: None) -> Verdict:
+    """The verdict on what `streed.solve` answers; an exception that is not the right answer is wrong.
+
+    `known`: the best values, where they are known otherwise than by the reference.
+    """
+    task = eval(problem.task, dict(NAMES))
     try:
-        result = problem.solve(family.NAMES)
+        result = problem.solve(task)
     except StreedError as error:
         kind = f"{type(error).__name__}({error.argument})" if isinstance(error, InputError) else type(error).__name__
-        right = family.refused(problem, error)
-        return Verdict(f"refused: {kind}", () if right else (f"solve raises {type(error).__name__}: {error}",))
+        said = f"solve raises {type(error).__name__}: {error}"
+        return Verdict(f"refused: {kind}", () if _is_right(error, problem, task) else (said,))
     except Exception as error:  # noqa: BLE001 - reported as a mismatch, with its traceback
         return Verdict(f"raised: {type(error).__name__}", (traceback.format_exc(),))
     try:
-        return compare(problem, family.judge(problem), result)
+        data = problem.data()
+        scale, undone = _scale(problem, task, data), problem.scaling.undone
+        values = known(problem, task)
+        return judge(result, task, data, dict(problem.limits), values=values, scale=scale, undone=undone)
     except Exception:  # noqa: BLE001 - one judge at fault ends no run
         return Verdict("not judged", (traceback.format_exc(),))
 
 
+def _is_right(error: StreedError, problem: Problem, task: Task) -> bool:
+    """Whether an error is right: the reference refuses the data, too, or sums would be too large."""
+    if isinstance(error, TaskError):
+        return problem.options["search"] in TOTAL_ONLY and "subject_to" in problem.task
+    if getattr(error, "argument", None) == "sample_weight" and problem.sample_weight is not None:
+        weights = [
+            Fraction(repr(weight)) * copies for weight, copies in zip(problem.weights, problem.copies, strict=True)
+        ]
+        if sum(weights) * math.lcm(*(weight.denominator for weight in weights)) > 10**5:
+            return True
+    try:
+        optimal_front(task, problem.data(), max_depth=0)
+    except StreedError:
+        return True
+    return False
+
+
+def _scale(problem: Problem, task: Task, data: Dataset) -> float:
+    """The size of the numbers that were rounded; 0 where all are exact."""
+    if not any(word in problem.task for word in _REAL) and not any(problem.scaling):
+        return 0.0
+    bound, totals = task.bind(data), Totals(task, data)
+    costs = [np.ravel(bound.leaf_cost(totals, k)).astype(float) for k in range(len(bound.labels(data)))]
+    added = sum(float(np.abs(np.asarray(each, float)).sum()) for each in bound.statistics(data).values())
+    # what cancels in costs is known to some last digits of the sums only
+    return max(float(np.abs(costs).max()), added * max(map(float, data.counts)) * 2**-48 / TINY)
+
+
 def verdict_on(drawn: Drawn) -> Verdict:
     """Draws, solves and judges."""
-    if drawn.family in FAMILIES:
+    if drawn.family in KINDS:
         return judged(drawn.problem())
     try:
-        wrong = family_of(drawn.family).wrong(drawn.seed, drawn.number)
+        module = importlib.import_module(f"tests.differential.volume.families.{drawn.family}")
+        wrong = module.wrong(drawn.seed, drawn.number)
     except Exception:  # noqa: BLE001 - reported, with its traceback
         wrong = [traceback.format_exc()]
     return Verdict("wrong" if wrong else "right", tuple(wrong))
 
 
-def judge(drawn: Drawn) -> tuple[Drawn, Verdict]:
+def judge_drawn(drawn: Drawn) -> tuple[Drawn, Verdict]:
     """The same beside what was drawn; here, and not in the command, so that other processes find it."""
     return drawn, verdict_on(drawn)

@@ -11,9 +11,8 @@ import numpy as np
 import streed
 from streed.data import Dataset
 from streed.errors import InputError
-from streed.exact import readable
-from streed.reference import Evaluation, best_trees, optimal_front
-from streed.task import Task, Totals
+from streed.reference import best_trees
+from streed.task import Task
 from streed.task.algebra import at_most
 from streed.tasks import (
     F1,
@@ -40,6 +39,7 @@ from streed.tasks import (
 )
 from streed.tasks.cost_tables import CostTable, TestCost
 from tests import unusual_tasks as unusual
+from tests.differential.volume.judge import judge
 
 Draw = random.Random
 
@@ -127,29 +127,9 @@ def wrong(seed: int, number: int) -> list[str]:
         result = streed.solve(task, data, search="general" if kind in UNUSUAL else "depth-first", **limits)
     except InputError as error:
         return [] if error.argument in ("sensitive_features", "y", "positive") else [f"{kind}: {error}"]
-    totals = Totals(task, data)
-    found = (best_trees if every and data.n_rows < 9 else optimal_front)(task, data, **limits)
-    values = [readable(task.score(value, totals)) for value, _ in found]
-    if not values:
-        return [] if result.status == "infeasible" else [f"{kind}: no tree is feasible, but {result!r}"]
-    if result.tree is None or result.status != "optimal":
-        return [f"{kind}: status {result.status}, the values are {values}"]
-    larger, told = task.larger_is_better, []
-    if not isinstance(values[0], tuple):
-        right = [max(values) if larger else min(values)]
-    elif kind in UNUSUAL:
-        right = sorted(values)
-    else:
-        right = _undominated(values, larger)
-    given = sorted(value for value, _ in result.front) if isinstance(values[0], tuple) else [result.value]
-    if not _alike(given, right):
-        told.append(f"{kind}: the front is {given}, not {right}")
-    evaluation = Evaluation(task, data)
-    for value, tree in result.front:
-        worth = readable(task.score(evaluation.cost(tree.root), totals))
-        if not _alike([worth], [value]) or evaluation.broken_limits(tree.root, **limits):
-            told.append(f"{kind}: a tree is worth {worth}, not {value}, or breaks a limit")
-    return told
+    values = [value for value, _ in best_trees(task, data, **limits)] if every and data.n_rows < 9 else None
+    verdict = judge(result, task, data, limits, values=values)
+    return [f"{kind}: {each}" for each in verdict.wrong]
 
 
 def _data(draw: Draw, kind: str) -> Dataset:
@@ -173,28 +153,3 @@ def _data(draw: Draw, kind: str) -> Dataset:
     elif draw.random() < 0.25 and "test" not in kind and "columns" not in kind:
         more["sample_weight"] = [draw.choice([1, 1, 2, 3]) for _ in X]
     return Dataset.make(np.array(X, np.uint8), y, **more)
-
-
-def _undominated(values: list[Any], larger: bool) -> list[Any]:
-    """Those that no other is as good as in every component; of a maximised task the first one is turned."""
-
-    def turned(value: tuple[Any, ...]) -> tuple[Any, ...]:
-        return (-value[0], *value[1:]) if larger else value
-
-    different = set(values)
-    return sorted(
-        value
-        for value in different
-        if not any(
-            other != value and all(a <= b for a, b in zip(turned(other), turned(value), strict=True))
-            for other in different
-        )
-    )
-
-
-def _alike(found: list[Any], right: list[Any]) -> bool:
-    """Whether values are the same but for the last digits of numbers that are shown."""
-    if len(found) != len(right):
-        return False
-    pairs = zip(np.ravel(found).tolist(), np.ravel(right).tolist(), strict=True)
-    return all(a == b or abs(float(a) - float(b)) < 1e-12 for a, b in pairs)

@@ -20,8 +20,8 @@ from streed.data import Dataset
 from streed.errors import InputError
 from streed.exact import Array
 from streed.ordered import choice
-from streed.reference import best_trees, optimal_front
-from streed.task import State, Task, Totals
+from streed.reference import best_trees
+from streed.task import State, Task
 from streed.tasks import (
     F1,
     Accuracy,
@@ -39,12 +39,9 @@ from streed.tasks import (
 )
 from streed.tasks.cost_tables import CostTable, TestCost
 from streed.tree import Branch, Leaf, Tree
-from streed.tree.evaluation import inspect
+from tests.differential.volume.judge import judge as judge_answer
 
 NAN, INF = math.nan, math.inf
-
-_ROUNDED = 1e-12
-"""How far rounding may take the scores that are compared."""
 
 _MOST_WORK = 3_000
 """Trees of depth two, about, that are enumerated; instances of more are judged by the recursion."""
@@ -191,46 +188,17 @@ def judge(instance: Instance) -> list[str]:
         result = streed.solve(task, instance.table, instance.y, **instance.arguments, **limits, search=instance.search)
     except InputError as error:
         return [] if error.argument in ("min_leaf", "sensitive_features") else [str(error)]
-    found = _optimum(task, data, limits)
-    totals = Totals(task, data)
-    scores = [task.score(value, totals) for value in found]
-    if not scores:
-        return [] if result.status == "infeasible" else [f"no tree is feasible, but {result!r}"]
-    best = (max if task.larger_is_better else min)(scores)
-    if result.tree is None or result.status != "optimal":
-        return [f"status {result.status}, the optimum is {best}"]
-    tree, wrong = result.tree, []
-    for name, value in (("value", result.value), ("lower", result.lower_bound), ("upper", result.upper_bound)):
-        # fronts of the general route come without bounds on the score
-        if not (value is None and instance.search == "general") and not _near(value, best):
-            # a bound of costs that methods round lies beyond the optimum by what they say
-            if name == "lower" and -_ROUNDED <= best - value <= float(result.stats.get("rounding", 0)) + _ROUNDED:
-                continue
-            wrong.append(f"{name} {value!r}, the optimum is {best!r}")
-    seen = inspect(tree, task, data)
-    if not _near(task.score(seen.value, totals), best):
-        wrong.append(f"the tree's score is {task.score(seen.value, totals)!r}, the optimum is {best!r}")
-    if not task.bind(data).feasible(seen.value) or seen.broken:
-        wrong.append("the tree breaks a limit")
-    if min(rows for rows in seen.leaf_rows if rows) < limits["min_leaf"]:
-        wrong.append("a leaf is too small")
-    if tree.depth > (limits["max_depth"] or tree.depth) or tree.n_branches > (limits["max_nodes"] or tree.n_branches):
-        wrong.append("the tree is too large")
-    return wrong + _wrong_with(tree, instance)
+    little = _is_little(task, data, limits["max_depth"])
+    values = [value for value, _ in best_trees(task, data, **limits)] if little else None
+    verdict = judge_answer(result, task, data, limits, values=values)
+    return [*verdict.wrong, *(_wrong_with(result.tree, instance) if result.tree is not None else [])]
 
 
-def _optimum(task: Task, data: Dataset, limits: dict[str, Any]) -> list[Any]:
-    """The nondominated values."""
+def _is_little(task: Task, data: Dataset, depth: int | None) -> bool:
+    """Whether all trees can be tried."""
     splits, labels = data.n_questions, len(task.bind(data).labels(data))
-    depth = limits["max_depth"]
     trees = splits * labels**2 if depth == 1 else splits**3 * labels**4 / 4
-    if depth is not None and depth <= 2 and trees <= _MOST_WORK:
-        return [value for value, _ in best_trees(task, data, **limits)]
-    return [value for value, _ in optimal_front(task, data, **limits)]
-
-
-def _near(a: Any, b: Any) -> bool:
-    return abs(float(a) - float(b)) <= 1e-9 * max(1.0, abs(float(b)))
+    return depth is not None and depth <= 2 and trees <= _MOST_WORK
 
 
 def _wrong_with(tree: Tree, instance: Instance) -> list[str]:

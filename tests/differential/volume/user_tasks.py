@@ -13,12 +13,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from streed.data import Dataset
-from streed.errors import StreedError
-from streed.exact import readable
-from streed.reference import Evaluation, optimum
-from streed.task import Task, Totals
-from streed.tree import Node
+from streed.task import Task
 from tests.differential.volume.draws import (
     EDGES,
     Draw,
@@ -30,14 +25,9 @@ from tests.differential.volume.draws import (
     draw_options,
 )
 from tests.differential.volume.problem import Problem
-from tests.differential.volume.truth import Truth
-
-NAME = "user-tasks"
 
 SHAPES = 80
 """How many different classes are drawn."""
-
-__all__ = ["NAME", "NAMES", "draw_problem", "judge", "refused"]
 
 _HEAD = """
 import math
@@ -163,75 +153,30 @@ def task_class(number: int) -> type[Task]:
     return made
 
 
-NAMES = {"task_class": task_class}
-
-
-def draw_problem(draw: Draw, rng: np.random.Generator) -> Problem:
+def draw_user_task(draw: Draw, rng: np.random.Generator) -> Problem:
     """A problem of some shape, small enough for the reference."""
     number = draw.randrange(SHAPES)
     shape = make_shape(number)
     p = draw.randint(1, 4)
     size = Size("small", draw.randint(shape.n_classes + 1, 14), p, draw.choice((None, 0, 1, 2, 2, 2, 3)))
     if p > 2 and size.depth is None:
-        size = size._replace(depth=2)
+        size = size.no_deeper(2)
     if draw.random() < 0.06:
         size = Size("edge", draw.choice(EDGES), min(p, 3), draw.choice((1, 2)))
-    X, _ = draw_columns(draw, rng, size)
-    X = np.minimum(X, 1)
-    categorical: tuple[int, ...] = ()
+    X = np.minimum(draw_columns(draw, rng, size)[0], 1)
     if shape.multiway:
         X[:, 0] = rng.integers(0, 3, size.rows)
         X[:3, 0] = range(3)
-        categorical = (0,)
     z = rng.integers(-4, 5, size.rows).tolist() if shape.whole else rng.normal(0, 2, size.rows).tolist()
-    weights = None
-    if shape.weighted:
-        weights = rng.integers(1, 4, size.rows).tolist()
     a, b = draw.randint(0, 5), draw.randint(0, 3)
     return Problem(
-        family=NAME,
         task=f"task_class({number})({a if shape.whole else a / 2}, {b if shape.whole else b / 2})",
         X=X,
         y=draw_labels(draw, rng, X, shape.n_classes),
-        sample_weight=weights,
+        sample_weight=rng.integers(1, 4, size.rows).tolist() if shape.weighted else None,
         frequency=draw_frequency(draw, rng, size._replace(kind="large" if size.rows > 20 else size.kind)),
-        categorical=categorical,
+        categorical=(0,) if shape.multiway else (),
         row_data={"z": z},
         limits=draw_limits(draw, size),
         options=draw_options(draw),
     )
-
-
-def judge(problem: Problem) -> Truth:
-    """The optimum by the reference's recursion, which runs the task's methods as Python."""
-    number = int(problem.task[len("task_class(") :].partition(")")[0])
-    plain = problem.repeated()
-    task = eval(problem.task, dict(NAMES))
-    data = Dataset.make(
-        plain.X,
-        plain.y,
-        sample_weight=plain.sample_weight,
-        categorical=plain.categorical,
-        z=np.array(plain.row_data["z"]),
-    )
-    found = optimum(task, data, **plain.limits)
-
-    def shown(value: Any) -> Any:
-        return readable(task.score(value, Totals(task, data)))
-
-    def of_tree(root: Node) -> Any:
-        return Evaluation(task, data).cost(root)
-
-    scale = 1.0 if found is None else abs(float(found[0]))
-    return Truth(
-        None if found is None else found[0],
-        of_tree=of_tree,
-        shown=shown,
-        exact=make_shape(number).whole,
-        scale=max(scale, 1.0),
-    )
-
-
-def refused(problem: Problem, error: StreedError) -> bool:
-    """No error is right here."""
-    return False
