@@ -114,6 +114,7 @@ def data_of(asked: Asked, table: Table | None = None) -> tuple[Dataset, Roles]:
     """The rows (of `table`, if given), and what their columns are; says which numbers are cut, and how often."""
     from streed import datasets as bundled
     from streed.cli.preparation import ALL, make_dataset, roles_in
+    from streed.data.visible import visible
     from streed.task.analysis.extent import affordable
 
     whole, found = table_of(asked)
@@ -125,7 +126,11 @@ def data_of(asked: Asked, table: Table | None = None) -> tuple[Dataset, Roles]:
     if data.ordered:
         timed = asked.time_limit is not None
         data = affordable(objective_of(asked), data, asked.max_depth, asked.max_nodes, timed=timed)
-        click.echo(_tried(data), err=True)
+        told = [f"{visible(data.names[j])} ({len(each.values):,} values)" for j, each in data.ordered.items()]
+        most, rest = data.max_cuts, len(told) - _MOST_TOLD
+        tried = f"at most {counted(most, 'thresholds')} of each of" if isinstance(most, int) else "all thresholds of"
+        more = f" and {rest:,} more columns" if rest > 0 else ""
+        click.echo(f"{tried} {', '.join(told[:_MOST_TOLD])}{more}", err=True)
     return data, roles
 
 
@@ -148,16 +153,6 @@ def make_objective(task: str, parameters: Sequence[str], limits: Sequence[str], 
         given[key] = value
     objective = registry.make_task(task, given)
     return objective.subject_to(*map(registry.make_limit, limits)) if limits else objective
-
-
-def _tried(data: Dataset) -> str:
-    from streed.data.visible import visible
-
-    told = [f"{visible(data.names[j])} ({len(each.values):,} values)" for j, each in data.ordered.items()]
-    rest = len(told) - _MOST_TOLD
-    most = data.max_cuts
-    tried = f"at most {counted(most, 'thresholds')} of each of" if isinstance(most, int) else "all thresholds of"
-    return f"{tried} {', '.join(told[:_MOST_TOLD])}{f' and {rest:,} more columns' if rest > 0 else ''}"
 
 
 def size_of(text: str) -> int:

@@ -52,9 +52,13 @@ def front(asked: Asked) -> None:
     DATA is a bundled data set (see `streed datasets`), a CSV file, or - for standard input. With --json, each point has
     its tree. Exit code 3: stopped early; the points found.
     """
+    from streed.task.algebra import objective as bare
+
     objective = fair(asked, _joined(asked, asked.against))
     dataset, _ = data_of(asked)
-    search = "fronts" if _keeps_all(objective) else "depth-first"
+    form = bare(objective).vector_form
+    # where a front must be asked for, because a solve would look for the best score alone
+    search = "fronts" if form.of_sums and not form.gaps else "depth-first"
     result = streed.solve(objective, dataset, search=search, **limits_of(asked))
     heads, rows = _table(result, objective, asked.against, dataset)
     document = {
@@ -87,14 +91,6 @@ def _joined(asked: Asked, against: Sequence[str]) -> Task:
     if objective.order == "total":
         fail(f"task: {asked.task} has one optimum and no front; name a second quantity, such as --against splits")
     return objective.subject_to(*map(registry.make_limit, asked.subject_to)) if asked.subject_to else objective  # type: ignore[no-any-return]
-
-
-def _keeps_all(objective: Task) -> bool:
-    """Whether the front must be asked for, because a solve would look for the best score alone."""
-    from streed.task.algebra import objective as bare
-
-    form = bare(objective).vector_form
-    return form.of_sums and not form.gaps
 
 
 def _table(

@@ -4,8 +4,7 @@ from streed.errors import MissingPackageError
 
 try:
     from streed.estimators.binarizer import Binarizer
-    from streed.estimators.classifier import OptimalTreeClassifier
-    from streed.estimators.cost_sensitive import CostSensitiveTreeClassifier
+    from streed.estimators.classifier import CostSensitiveTreeClassifier, OptimalTreeClassifier
     from streed.estimators.fair import FairTreeClassifier, fairness_margin
     from streed.estimators.held_out import cross_validate_fair, cross_validate_policy
     from streed.estimators.policy import PolicyTree

@@ -141,7 +141,9 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
             y = None if y is None else take_rows(y, rows)
             given = {name: take_rows(values, rows) for name, values in given.items()}
         labels = y.tolist() if isinstance(y, np.ndarray) else y
-        held = None if weights is None or (weights == 1).all() else _whole(weights)
+        held = None if weights is None or (weights == 1).all() else weights
+        if held is not None and (np.floor(held) == held).all() and held.max() < 2**53:
+            held = held.astype(np.int64)  # so that their sums are exact
         names = None if hasattr(X, "columns") else getattr(self, "feature_names_in_", None)
         most = most_cuts(self.cuts, "cuts")
         return Dataset.make(X, labels, sample_weight=held, names=names, max_cuts=most, **given)
@@ -185,15 +187,9 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         weights = np.ones(data.n_rows) if data.weights is None else data.weights
         self.nodes_ = Nodes.of(self.tree_, data, self._statistics(data) * weights[:, None])
         self._shown = self._predictions(self.tree_)
-        self.feature_importances_ = self._importances()
-
-    def _importances(self) -> Array:
-        """(n_features_in_,) the share of each column in what the splits gain, in the units of `_impurity`."""
-        gains, columns = self.nodes_.gains(self._impurity(self.nodes_.sums)), self.nodes_.columns
-        asked = columns >= 0
-        shares: Array = np.bincount(columns[asked], gains[asked], self.n_features_in_)
-        total = shares.sum()
-        return shares / total if total > 0 else shares
+        gains, asked = self.nodes_.gains(self._impurity(self.nodes_.sums)), self.nodes_.columns >= 0
+        shares: Array = np.bincount(self.nodes_.columns[asked], gains[asked], self.n_features_in_)
+        self.feature_importances_ = shares / (shares.sum() or 1)
 
     def training_data(self, X: Any, y: Any = None, *row_data: Any, **more: Any) -> Dataset:
         """The data that `fit` solves on when it is given the same arguments: what `streed.proof.prove` is about."""
@@ -345,9 +341,3 @@ def listed(given: Any) -> list[Any]:
     if given is None:
         return []
     return list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
-
-
-def _whole(weights: Array) -> Array:
-    """The weights as whole numbers where all are, so that sums of them are exact."""
-    whole = np.floor(weights) == weights
-    return weights.astype(np.int64) if whole.all() and weights.max() < 2**53 else weights

@@ -66,7 +66,12 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         forget(self)
         X = checked_table(self, readable(X), reset=True)
         weights = checked_weights(sample_weight, X)
-        teacher = None if y is None or self.thresholds not in LEARNED else self._teacher(y, len(X))
+        teacher = None
+        if y is not None and self.thresholds in LEARNED:
+            auto = self.target_type == "auto" and type_of_target(y) == "continuous"
+            column = checked_column(y, len(X), numeric=(numeric := auto or self.target_type == "numbers"))
+            column = column if numeric else np.unique(column, return_inverse=True)[1]
+            teacher = Teacher(column, numeric, seed=self.random_state)
         self.recipe_ = attrs.evolve(make_recipe(X, settings, teacher, weights=weights), unseen=self.unseen)
         return self
 
@@ -86,13 +91,6 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """What was found in each column and made of it, a line each; `recipe_.report()` has it as data."""
         check_is_fitted(self)
         return self.recipe_.to_text()
-
-    def _teacher(self, y: Any, n_rows: int) -> Teacher:
-        numeric = self.target_type == "numbers" or (self.target_type == "auto" and type_of_target(y) == "continuous")
-        column = checked_column(y, n_rows, numeric=numeric)
-        if not numeric:
-            _, column = np.unique(column, return_inverse=True)
-        return Teacher(column, numeric, seed=self.random_state)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "recipe_")

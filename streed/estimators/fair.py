@@ -134,7 +134,11 @@ class FairTreeClassifier(LabelTree):
         self.notion_ = self._notion(data)
         self.notion_.positive_class(data)  # that there are two labels is asked before whether there are two groups
         if not hasattr(self, "limit_"):
-            self.limit_ = self._limit_with_margin(data)
+            self.limit_ = self.limit
+            if self.confidence is not None and self.limit is not None:
+                nobody = np.full(data.n_rows, -1)
+                sizes = [[n for _, n in of.values()] for of in group_counts(self.notion_, data, nobody).values()]
+                self.limit_ = max(0.0, float(self.limit) - max(fairness_margin(of, self.confidence) for of in sizes))
         return self._bounds()
 
     def _bounds(self) -> list[Limit]:
@@ -144,14 +148,6 @@ class FairTreeClassifier(LabelTree):
             return bounds
         with argument_names(limit="ratio"):
             return [*bounds, self.notion_.ratio >= self.ratio]
-
-    def _limit_with_margin(self, data: Dataset) -> Any:
-        """`limit`, tightened by the margin for the sample where `confidence` asks for one."""
-        if self.confidence is None or self.limit is None:
-            return self.limit
-        nobody = np.full(data.n_rows, -1)
-        sizes = [[size for _, size in of.values()] for of in group_counts(self.notion_, data, nobody).values()]
-        return max(0.0, float(self.limit) - max(fairness_margin(of, self.confidence) for of in sizes))
 
     def _objective(self, cost_complexity: Any) -> Task:
         return label_task(self.task, cost_complexity)

@@ -57,7 +57,7 @@ def complexity_path(solve: Solve) -> list[Step]:
             waiting.pop()
             continue
         rounded = cost.limit_denominator(_DIGITS)
-        found = _step(solve(cost_complexity=_as_cost(rounded)), rounded)
+        found = _step(solve(cost_complexity=rounded), rounded)
         gained = first.loss + rounded * first.n_nodes - (found.loss + rounded * found.n_nodes)
         if gained > _tolerance(first, last) and first.n_nodes < found.n_nodes < last.n_nodes:
             waiting.append(found)
@@ -107,7 +107,3 @@ def _step(result: Result, cost: Fraction = Fraction(0)) -> Step:
 
 def _tolerance(a: Step, b: Step) -> float:
     return _CLOSE * max(abs(float(a.loss)), abs(float(b.loss)))
-
-
-def _as_cost(cost: Fraction) -> Fraction | int:
-    return int(cost) if cost.denominator == 1 else cost

@@ -131,12 +131,10 @@ def named_errors(name: str, remedy: str) -> Iterator[None]:
 
 def _numbers(column: Array, name: str) -> Array:
     """(n,) float64; raises InputError for what is no number."""
-    found = np.empty(len(column))
+    found = np.full(len(column), math.nan)
     for row, value in enumerate(column.tolist()):
-        try:
+        with contextlib.suppress(TypeError, ValueError, OverflowError):
             found[row] = math.nan if isinstance(value, (str, bytes)) else float(value)
-        except (TypeError, ValueError, OverflowError):
-            found[row] = math.nan
         if math.isnan(found[row]):
             raise InputError(name, f"it has {brief(value)} in row {row}, which is no number", "give one number per row")
     return found

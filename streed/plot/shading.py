@@ -41,12 +41,15 @@ def colours(tree: Tree, nodes: Sequence[Seen], shade: str | None = None) -> tupl
         hue = {label: HUES[place % len(HUES)] for place, label in enumerate(shown)}
         legend = [(colour, brief(label)) for label, colour in hue.items()][: len(HUES)]
         return [_by_class(tree, seen, hue) for seen in nodes], legend if len(legend) > 1 else []
-    amounts = [float(seen.rows) if shade == "rows" else _value_of(seen) for seen in nodes]
-    known = [amount for amount in amounts if amount is not None]
+    # the number that a leaf predicts, or the mean of a branching node's rows; None where there is none
+    values = [seen.mean if not seen.is_leaf else seen.shows if _is_number(seen.shows) else None for seen in nodes]
+    amounts = [seen.rows for seen in nodes] if shade == "rows" else values
+    known = [float(amount) for amount in amounts if amount is not None]
     if not known:
         raise InputError("shade", "'value', and the leaves predict no numbers", "shade by class or rows")
     low, high = 0.0 if shade == "rows" else min(known), max(known)
-    fills = [NEUTRAL if each is None else _mix(_COLD, _WARM, (each - low) / (high - low or 1.0)) for each in amounts]
+    share = [None if each is None else (float(each) - low) / (high - low or 1.0) for each in amounts]
+    fills = [NEUTRAL if each is None else _mix(_COLD, _WARM, each) for each in share]
     ends = ("few rows", "all rows") if shade == "rows" else (brief(low), brief(high))
     return fills, list(zip((_COLD, _WARM), ends, strict=True))
 
@@ -67,15 +70,7 @@ def ink(fill: str) -> str:
 def _mix(low: str, high: str, share: float) -> str:
     """The colour at `share` of the way from one to the other."""
     share = min(max(share, 0.0), 1.0)
-    parts = [round(a + (b - a) * share) for a, b in zip(_parts(low), _parts(high), strict=True)]
-    return "#" + "".join(f"{part:02x}" for part in parts)
-
-
-def _value_of(seen: Seen) -> float | None:
-    """The number that a leaf predicts, or the mean of a branching node's rows; None where there is none."""
-    if seen.is_leaf:
-        return float(seen.shows) if _is_number(seen.shows) else None
-    return seen.mean
+    return "#" + bytes(round(a + (b - a) * share) for a, b in zip(_parts(low), _parts(high), strict=True)).hex()
 
 
 def _by_class(tree: Tree, seen: Seen, hue: dict[Any, str]) -> str:
@@ -94,5 +89,5 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
-def _parts(colour: str) -> tuple[int, int, int]:
-    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+def _parts(colour: str) -> bytes:
+    return bytes.fromhex(colour[1:])

@@ -22,7 +22,7 @@ from streed.data.visible import escaped
 from streed.errors import InputError, MismatchError
 from streed.progress import Progress, Reporter, reporter
 from streed.proof import check
-from streed.proof.check import MAGIC, UNLIMITED, Plane, Record, Sums
+from streed.proof.check import MAGIC, UNLIMITED, Limits, Plane, Record, Sums
 from streed.proof.prover import Prover, ProverSums, StoppedError
 from streed.proof.statement import ProofClaim, Statement
 from streed.task import Task
@@ -30,6 +30,12 @@ from streed.tree import Tree
 from streed.tree.description import rebuild
 from streed.tree.tree import tree_of
 from streed.tree.verification import check as verify
+
+_NO_END = 2**50
+"""No sum is beyond."""
+
+_LARGEST = 2.0**48
+"""Of the sums of a relaxed problem, which are then summed quickly."""
 
 
 @final
@@ -176,8 +182,6 @@ def prove_statement(
     deadline = None if time_limit is None else began + 0.8 * time_limit  # the rest is for the checker's steps
     multipliers: list[Fraction] = []
     if made.amounts:
-        from streed.proof.multipliers import find_multipliers
-
         multipliers = find_multipliers(made, limits, deadline)
     problem = ProverSums(made.X, made.goal.costs, limits, made.amounts, (multipliers, []))
 
@@ -198,6 +202,39 @@ def prove_statement(
         bound = cost if found >= made.goal.reached else Fraction(1)
     seconds = time.monotonic() - began
     return Proof(written, made.table, statement.arguments, bound, cost, made.goal.words(found), len(records), seconds)
+
+
+def find_multipliers(made: ProofClaim, limits: Limits, deadline: float | None) -> list[Fraction]:
+    """Those of the search's own relaxation, whose bound on trees within the limits is highest, one for every amount.
+
+    They need not be trusted: `check.py` bounds what follows from any.
+    """
+    from streed.drivers.native import DepthFirst
+    from streed.enumerate.vector_trees import Trees
+    from streed.problem import Problem, SearchLimits, SearchStopped
+    from streed.problem.oracle_by_search import FixedCosts
+    from streed.reductions.lagrangian import Relaxation
+
+    costs, amounts = made.goal.costs, made.amounts
+    parts = np.stack([costs.costs, *(amount.of_rows for amount in amounts)])
+    splits = (costs.split, *(amount.of_split for amount in amounts))
+    windows = [(-_NO_END if a.least is None else a.least, _NO_END if a.most is None else a.most) for a in amounts]
+    wide = np.flatnonzero(made.X.max(axis=0, initial=0) > 1).tolist()
+    data = Dataset.make(made.X.astype(np.int64), None, categorical=wide)
+    depth = None if limits.depth == UNLIMITED else limits.depth
+    problem = Problem(data, FixedCosts(parts[0], costs.split), depth, None, limits.min_leaf)
+    left = None if deadline is None else max(0.0, deadline - time.monotonic())
+    with contextlib.closing(Trees(problem, parts, splits, DepthFirst(), SearchLimits(left))) as trees:
+        relaxation = Relaxation(trees, [1], windows, made.goal.reached)
+        try:
+            relaxation.raise_bound(counting=False)
+        except SearchStopped as stopped:  # the multipliers found so far are as good as any
+            if stopped.reason == "interrupt":
+                raise KeyboardInterrupt from None
+    sizes = np.abs(parts).max(axis=2).sum(axis=1, dtype=np.float64)
+    total = sizes[0] + sum(abs(float(m)) * x for m, x in zip(relaxation.multipliers, sizes[1:], strict=True)) + 1
+    denominator = max(1, int(_LARGEST / total))
+    return [Fraction(round(m * denominator), denominator) for m in relaxation.multipliers]
 
 
 def find_records(problem: Sums, made: ProofClaim, deadline: float | None, tell: Any) -> list[Record]:
