@@ -204,27 +204,28 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         `trees[i]` is optimal for costs from `cost_complexities[i]` to the next one; it has `n_nodes[i]` branching
         nodes, and without their cost it is worth `task_values[i]`. Costs are in the units of `cost_complexity`.
         """
-        steps, found = self._path(complexity_path, X, y, sample_weight, row_data)
-        return Bunch(cost_complexities=np.array([float(step.from_cost) for step in steps]), **found)
+        return self._path(complexity_path, X, y, sample_weight, row_data)
 
     def size_path(self, X: Any, y: Any, sample_weight: Any = None, **row_data: Any) -> Bunch:
         """The optimal tree for every number of branching nodes up to the best; arguments as for `fit`.
 
         `trees[k]` has at most k of them, and is worth `task_values[k]`; nodes cost nothing here.
         """
-        return Bunch(**self._path(lambda solve: size_path(solve, self.max_nodes), X, y, sample_weight, row_data)[1])
+        found = self._path(lambda solve: size_path(solve, self.max_nodes), X, y, sample_weight, row_data)
+        del found["cost_complexities"]
+        return found
 
-    def _path(self, steps_of: Any, X: Any, y: Any, sample_weight: Any, row_data: Any) -> tuple[Any, dict[str, Any]]:
-        """(the steps, what is told of each)."""
+    def _path(self, steps_of: Any, X: Any, y: Any, sample_weight: Any, row_data: Any) -> Bunch:
         other = clone(self)
         data = other._prepare(*other._present(X, y, sample_weight, row_data))
         steps = steps_of(lambda **given: other._solve(data, **given))
         sign = -1 if other._objective(0).larger_is_better else 1
-        return steps, {
-            "task_values": np.array([sign * float(step.loss) for step in steps]),
-            "n_nodes": np.array([step.n_nodes for step in steps]),
-            "trees": [step.result.tree for step in steps],
-        }
+        return Bunch(
+            cost_complexities=np.array([float(step.from_cost) for step in steps]),
+            task_values=np.array([sign * float(step.loss) for step in steps]),
+            n_nodes=np.array([step.n_nodes for step in steps]),
+            trees=[step.result.tree for step in steps],
+        )
 
     def predict(self, X: Any) -> Array:
         """(m,) what each row's leaf says: a label, a number, a treatment, a risk relative to that of all rows."""

@@ -86,9 +86,8 @@ class FairTreeClassifier(LabelTree):
         labels = predicted if y is None else labels_of(y, len(predicted))
         data = Dataset.make(np.zeros((len(predicted), 0), np.uint8), labels.tolist(), **{ROW_DATA: groups})
         # The labels at hand may be but some of those that the tree knows.
-        data = attrs.evolve(
-            data, class_numbers=np.searchsorted(self.classes_, labels), classes=tuple(self.classes_.tolist())
-        )
+        places, classes = np.searchsorted(self.classes_, labels), tuple(self.classes_.tolist())
+        data = attrs.evolve(data, class_numbers=places, classes=classes)
         notion = self._notion(data)
         if y is None and notion.rates != ("all",):
             about = "errors" if notion.rates == ("errors",) else "rows of one label"
@@ -126,9 +125,8 @@ class FairTreeClassifier(LabelTree):
         if self.is_constant_:
             only = self.tree_.shows()[0]
             told.append(f"all rows get {only!r}: no tree of that size that keeps the limits is better")
-        return "\n".join(
-            [*told, "this holds on the rows of the fit and is no promise on others: see cross_validate_fair"]
-        )
+        told.append("this holds on the rows of the fit and is no promise on others: see cross_validate_fair")
+        return "\n".join(told)
 
     def _further_limits(self, data: Dataset) -> list[Limit]:
         self.notion_ = self._notion(data)
@@ -144,10 +142,8 @@ class FairTreeClassifier(LabelTree):
     def _bounds(self) -> list[Limit]:
         """The limits on the gap and on the ratio that were asked for."""
         bounds: list[Limit] = [] if self.limit_ is None else [self.notion_ <= self.limit_]
-        if self.ratio is None:
-            return bounds
         with argument_names(limit="ratio"):
-            return [*bounds, self.notion_.ratio >= self.ratio]
+            return bounds if self.ratio is None else [*bounds, self.notion_.ratio >= self.ratio]
 
     def _objective(self, cost_complexity: Any) -> Task:
         return label_task(self.task, cost_complexity)
@@ -172,8 +168,8 @@ class FairTreeClassifier(LabelTree):
             return X
         if isinstance(X, Table) or hasattr(X, "columns"):
             table = as_table(read_input(X))
-            kept = [place for place, name in enumerate(table.all_names) if name not in named]
-            return Table(tuple(table.all_names[j] for j in kept), [table.columns[j] for j in kept], table.n_rows)
+            known = {name: table.columns[j] for j, name in enumerate(table.all_names) if name not in named}
+            return Table(tuple(known), list(known.values()), table.n_rows)
         array = X if isinstance(X, np.ndarray) or hasattr(X, "tocsr") else np.asarray(as_array(X))
         if array.ndim != 2 or not (fitting or array.shape[1] != self.n_features_in_):
             return array
@@ -182,14 +178,13 @@ class FairTreeClassifier(LabelTree):
     def _placed(self, X: Any) -> tuple[Table, list[int]]:
         """(X as a table, the places of the groups' columns in it); raises InputError for those that are not there."""
         table, found = as_table(read_input(X)), []
-        names, width = table.names, len(table.columns)
+        width = len(table.columns)
+        known = range(-width, width) if table.names is None else table.names
         for given in _named(self.sensitive):
-            if names is None and not isinstance(given, numbers.Integral):
-                told = f"X has no column {given!r}: it has no names"
-                raise InputError("sensitive", told, "give positions, or a table")
-            if given not in names if names is not None else not -width <= int(given) < width:
-                raise InputError("sensitive", f"X has no column {given!r}", "name columns of X")
-            found.append(int(given) % width if names is None else names.index(given))
+            if given not in known:
+                remedy = "give positions, or a table" if table.names is None else "name columns of X"
+                raise InputError("sensitive", f"X has no column {given!r}", remedy)
+            found.append(known.index(given) % width)
         return table, found
 
     def _groups(self, X: Any, sensitive_features: Any) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 import statistics
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -40,8 +39,8 @@ def cross_validate_fair(
     apart, with Newcombe's. `kept`: in how many folds the held-out gap is within the limit. Intervals treat the folds'
     trees as one and take no account of the choice of the two groups: read them as a lower bound on what is not known.
     """
-    labels, groups = np.asarray(y), np.asarray(sensitive_features).tolist()
-    strata = [f"{group} {label}" for group, label in zip(groups, labels.tolist(), strict=True)]
+    labels = np.asarray(y)
+    strata = [f"{g} {k}" for g, k in zip(np.asarray(sensitive_features).tolist(), labels.tolist(), strict=True)]
     accuracy, counts = [], []
     for train, test in StratifiedKFold(cv, shuffle=True, random_state=random_state).split(strata, strata):
         grown, held = take_rows(sensitive_features, train), take_rows(sensitive_features, test)
@@ -120,7 +119,11 @@ def cross_validate_policy(
         raise InputError("control", f"there is no treatment {estimator.control!r}", f"they are {known!r}")
     chosen, values = np.empty(n, dtype=np.int64), []
     for train, test in KFold(cv, shuffle=True, random_state=random_state).split(valued):
-        model = clone(estimator).set_params(**_in_proportion(estimator, len(train) / n))
+        # Numbers of rows and budgets are for a part of the rows; shares are not.
+        capacity, budget, part = estimator.capacity, estimator.budget, len(train) / n
+        room = capacity if capacity is None or 0 < capacity < 1 else math.floor(capacity * part)
+        spent = None if budget is None else float(f"{float(budget) * part:.9g}")
+        model = clone(estimator).set_params(capacity=room, budget=spent)
         groups = None if estimator.parity is None else take_rows(sensitive_features, train)
         given = {name: take_rows(column, train) for name, column in past.items()}
         model.fit(take_rows(X, train), take_rows(y, train), sensitive_features=groups, **given)
@@ -128,7 +131,13 @@ def cross_validate_policy(
         values.append(float(valued[test, chosen[test]].mean()))
     got, treated = valued[np.arange(n), chosen], chosen != place_of.get(estimator.control, 0)
     value, interval = _mean(got, confidence)
-    rates = {} if sensitive_features is None else {"group_rates": _rates(treated, sensitive_features, confidence)}
+    rates = {}
+    if sensitive_features is not None:
+        groups = np.asarray(sensitive_features)
+        if groups.shape != treated.shape:
+            raise InputError("sensitive_features", f"it has the shape {groups.shape}", f"give one column of {n} groups")
+        by = {name: _mean(treated[groups == name].astype(float), confidence) for name in sorted(set(groups.tolist()))}
+        rates = {"group_rates": by}
     return Bunch(
         value=value,
         interval=interval,
@@ -137,23 +146,6 @@ def cross_validate_policy(
         fold_values=np.array(values),
         **rates,
     )
-
-
-def _in_proportion(estimator: PolicyTree, share: float) -> dict[str, Any]:
-    """The limits for a part of the rows: numbers of rows and budgets are cut down, shares are not."""
-    capacity, budget = estimator.capacity, estimator.budget
-    rows = None if capacity is None or 0 < capacity < 1 else math.floor(capacity * share)
-    spent = None if budget is None else float(f"{float(budget) * share:.9g}")
-    return {"capacity": capacity if rows is None else rows, "budget": spent}
-
-
-def _rates(treated: Array, sensitive_features: Any, confidence: float) -> Mapping[Any, tuple[float, Interval]]:
-    """By group, the share of its rows that are treated, and its interval."""
-    groups = np.asarray(sensitive_features)
-    if groups.shape != treated.shape:
-        found = f"it has the shape {groups.shape}"
-        raise InputError("sensitive_features", found, f"give one column of {len(treated)} groups")
-    return {name: _mean(treated[groups == name].astype(float), confidence) for name in sorted(set(groups.tolist()))}
 
 
 def _mean(values: Array, confidence: float) -> tuple[float, Interval]:

@@ -75,12 +75,11 @@ def size_path(solve: Solve, most: int | None = None) -> list[Step]:
     """
     best = _step(solve(cost_complexity=0))
     steps: list[Step] = []
-    while True:
-        budget = len(steps)
-        step = _step(solve(max_nodes=budget, cost_complexity=0))
-        steps.append(step)
-        if abs(step.loss - best.loss) <= _tolerance(step, best) or budget == most or budget == best.n_nodes:
-            return steps
+    for budget in itertools.count():
+        steps.append(step := _step(solve(max_nodes=budget, cost_complexity=0)))
+        if abs(step.loss - best.loss) <= _tolerance(step, best) or budget in (most, best.n_nodes):
+            break
+    return steps
 
 
 def is_interrupted(result: Result) -> bool:
@@ -95,8 +94,7 @@ def _step(result: Result, cost: Fraction = Fraction(0)) -> Step:
     if result.status != "optimal":
         raise InputError("time_limit", "a solve of the path stopped early", "allow more time, or smaller trees")
     if not isinstance(result.value, (int, float, Fraction)):
-        found = "its values are tuples, which no cost of nodes trades off"
-        raise InputError("task", found, "give a task of one number")
+        raise InputError("task", "its values are tuples, which no cost of nodes trades off", "give one of one number")
     assert result.tree is not None
     nodes = result.tree.n_branches
     # What is shown is rounded; a rate of errors is found again as the fraction that it is.

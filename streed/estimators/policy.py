@@ -110,8 +110,7 @@ class PolicyTree(OptimalTree):
         if self.method not in METHODS:
             raise InputError("method", f"{self.method!r}", f"use one of {', '.join(METHODS)}")
         X, weights = self._checked(X, sample_weight)
-        copies = row_data.get(FREQUENCY)
-        beside = {FREQUENCY: copies, ROW_DATA: row_data.get(ROW_DATA)}
+        beside = {name: row_data.get(name) for name in (FREQUENCY, ROW_DATA)}
         past = {name: values for name, values in row_data.items() if name not in beside}
         data = self._make_data(X, None, weights, {**_past(y, len(X), **past), **beside})
         if "treatment" in data.row_data and not {"propensity", "predicted"} & set(data.row_data):
@@ -137,11 +136,11 @@ class PolicyTree(OptimalTree):
                 found.append(TreatmentCosts(self.treatment_costs) <= self.budget)
         if self.capacity is None and self.parity is None:
             return found
-        known_treatments = treatments(data)
-        control = known_treatments[0] if self.control is None else self.control
-        if control not in known_treatments:
-            raise InputError("control", f"there is no treatment {control!r}", f"they are {known_treatments!r}")
-        treated = [treatment for treatment in known_treatments if treatment != control]
+        known = treatments(data)
+        control = known[0] if self.control is None else self.control
+        if control not in known:
+            raise InputError("control", f"there is no treatment {control!r}", f"they are {known!r}")
+        treated = [treatment for treatment in known if treatment != control]
         if self.capacity is not None:
             found.append(TreatmentCosts(dict.fromkeys(treated, 1)) <= self._room(data))
         if self.parity is not None:
@@ -161,8 +160,7 @@ class PolicyTree(OptimalTree):
             attrs.evolve(kind, whole=True).read("capacity", int(most) if most % 1 == 0 else most)
         if isinstance(most, numbers.Integral) or most >= 1:
             return most
-        total = Fraction(sum(data.class_totals()))
-        return math.floor(Fraction(exact_number(most)) * total)
+        return math.floor(Fraction(exact_number(most)) * Fraction(sum(data.class_totals())))
 
     def _statistics(self, data: Dataset) -> Array:
         return scores(self._method, data)
@@ -214,6 +212,4 @@ def chosen_method(method: str, past: Any) -> str:
         return "dm"
     if method != "auto":
         return method
-    if "propensity" not in past:
-        return "dm"
-    return "dr" if "predicted" in past else "ipw"
+    return "dm" if "propensity" not in past else "dr" if "predicted" in past else "ipw"

@@ -144,12 +144,11 @@ def signs_of(monotonic_cst: Any, n_features: int) -> dict[Any, int]:
     """{place or name of a column: 1 or -1}, of what scikit-learn calls so; raises InputError for anything else."""
     if monotonic_cst is None:
         return {}
-    if isinstance(monotonic_cst, Mapping):
-        given = dict(monotonic_cst)
-    else:
-        listed = np.asarray(monotonic_cst, dtype=object)
+    given: Any = monotonic_cst
+    if not isinstance(given, Mapping):
+        listed = np.asarray(given, dtype=object)
         if listed.shape != (n_features,):
-            found = f"it is {brief(monotonic_cst)}, and X has {n_features} columns"
+            found = f"it is {brief(given)}, and X has {n_features} columns"
             raise InputError("monotonic_cst", found, "give one of -1, 0 and 1 for each, or a dict by name")
         given = dict(enumerate(listed.tolist()))
     for column, sign in given.items():
@@ -171,9 +170,7 @@ def checked_weights(sample_weight: Any, X: Any) -> Array | None:
     return weights  # type: ignore[no-any-return]
 
 
-def present_rows(
-    X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]
-) -> tuple[Any, Any, Any, Mapping[str, Any]]:
+def present_rows(X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> tuple[Any, ...]:
     """The same without the rows whose `frequency`, one of the row data, is 0; whole numbers (n,) are in its place.
 
     Raises InputError for frequencies that are no whole numbers >= 0, and row data of another length than X.

@@ -57,8 +57,7 @@ class SurvivalTree(OptimalTree):
     def score(self, X: Any, y: Any, event: Any = None) -> float:
         """Harrell's concordance: the share of comparable pairs of which the riskier died first, ties counting half."""
         risks = self.predict(X)
-        times, events = _outcome(*_columns(y, event), len(risks))
-        return concordance(times, events, risks)
+        return concordance(*_outcome(*_columns(y, event), len(risks)), risks)
 
     def _present(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> Any:
         times, event = _columns(y, row_data.get("event"))

@@ -44,9 +44,10 @@ def teach(
     fewer rows than there are folds, and where the models are not fitted within `seconds`.
     """
     features, given, outcomes = np.asarray(X), np.asarray(treatment), np.asarray(outcome, dtype=np.float64)
-    if not len(features) == len(given) == len(outcomes):
-        lengths = f"X, treatment and outcome have {len(features)}, {len(given)} and {len(outcomes)} rows"
-        raise InputError("treatment", lengths, "give one entry per row")
+    lengths = list(map(len, (features, given, outcomes)))
+    if len(set(lengths)) > 1:
+        found = "X, treatment and outcome have {}, {} and {} rows".format(*lengths)
+        raise InputError("treatment", found, "give one entry per row")
     if given.dtype.kind == "O":
         distinct_objects(given.tolist(), "treatment", "it")
     known, codes, counts = np.unique(given, return_inverse=True, return_counts=True)
@@ -74,12 +75,9 @@ def _fitted(model: Any, X: Array, y: Array, until: float | None) -> Any:
     """The model, fitted; a forest grows some trees at a time, the same ones. Raises InputError when it is too late."""
     made = clone(model)
     grows = until is not None and {"n_estimators", "warm_start"} <= set(made.get_params())
-    steps = [*range(_TREES, made.n_estimators, _TREES), made.n_estimators] if grows else [None]
-    for trees in steps:
+    for trees in [*range(_TREES, made.n_estimators, _TREES), made.n_estimators] if grows else [None]:
         if until is not None and time.perf_counter() > until:
             found = "it was over before outcomes and propensities were learned"
             raise InputError("time_limit", found, "allow more time, or give propensity= and predicted=")
-        if trees is not None:
-            made.set_params(n_estimators=trees, warm_start=True)
-        made.fit(X, y)
+        made.set_params(**({} if trees is None else {"n_estimators": trees, "warm_start": True})).fit(X, y)
     return made

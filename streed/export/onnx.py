@@ -51,12 +51,9 @@ def to_onnx(model: Any) -> ModelProto:
     except ModuleNotFoundError:
         raise MissingPackageError('to_onnx needs onnx: pip install "streed[onnx]"') from None
     tree = tree_of(model)
-    nodes = plan(tree)
-    graph = _Graph(onnx)
-    inputs = _inputs(tree, nodes, graph)
-    leaf = _leaf(nodes, inputs, graph)
-    shows = [shown for shown, below in zip(nodes.shows, nodes.children, strict=True) if not below]
-    table = _labels(shows)
+    nodes, graph = plan(tree), _Graph(onnx)
+    leaf = _leaf(nodes, _inputs(tree, nodes, graph), graph)
+    table = _labels([shown for shown, below in zip(nodes.shows, nodes.children, strict=True) if not below])
     graph.add("Gather", [graph.constant(table), leaf], name="prediction", axis=0)
     graph.add("Identity", [leaf], name="leaf")
     kind = onnx.helper.np_dtype_to_tensor_dtype(table.dtype) if table.dtype != object else onnx.TensorProto.STRING
@@ -141,12 +138,7 @@ class _Graph:
         key = (str(held.tolist()), str(held.dtype))
         if key not in self._made:
             name = self._made[key] = f"/constant_{len(self.constants)}"
-            if held.dtype == object:
-                texts = [text.encode() for text in held.tolist()]
-                kind = self.onnx.TensorProto.STRING
-                self.constants.append(self.onnx.helper.make_tensor(name, kind, held.shape, texts))
-            else:
-                self.constants.append(self.onnx.numpy_helper.from_array(held, name))
+            self.constants.append(self.onnx.numpy_helper.from_array(held, name))
         return self._made[key]
 
     def input(self, name: str, kind: str, width: int) -> str:
@@ -199,10 +191,8 @@ def _leaf(nodes: Plan, inputs: dict[int, str], graph: _Graph) -> str:
     reached = {0}
     for place, question in enumerate(nodes.questions):
         if place in reached and question is not None:
-            asked[place] = question
-            reached |= {
-                nodes.children[place][code] for code in (question.rest, *(each.child for each in question.order))
-            }
+            asked[place], below = question, nodes.children[place]
+            reached |= {below[question.rest], *(below[each.child] for each in question.order)}
     for place, question in reversed(asked.items()):
         if _kind(question) == "text":
             _check_gaps(question)
@@ -263,13 +253,13 @@ def _check_gaps(question: Question) -> None:
 
 def _labels(shows: Sequence[Any]) -> Array:
     """(leaves,) what the leaves show: int64, double, bool, or texts as objects."""
-    if all(isinstance(shown, str) for shown in shows):
+    kinds = [str if isinstance(each, str) else bool if isinstance(each, bool) else numbers.Number for each in shows]
+    if set(kinds) == {str}:
         return as_objects(shows)
-    if all(isinstance(shown, bool) for shown in shows):
+    if set(kinds) == {bool}:
         return np.array(shows)
-    if all(isinstance(shown, numbers.Integral) and not isinstance(shown, bool) for shown in shows):
-        return np.array(shows, dtype=np.int64)
-    if all(isinstance(shown, numbers.Real) and not isinstance(shown, bool) for shown in shows):
-        return np.array([float(shown) for shown in shows])
+    if bool not in kinds and all(isinstance(shown, numbers.Real) for shown in shows):
+        whole = all(isinstance(shown, numbers.Integral) for shown in shows)
+        return np.array(shows, dtype=np.int64) if whole else np.array([float(shown) for shown in shows])
     found = ", ".join(sorted({type(shown).__name__ for shown in shows}))
     raise InputError("tree", f"its labels are of the types {found}", "ONNX wants texts, numbers or truth values alone")

@@ -94,16 +94,14 @@ def plan(tree: Tree, given: Mapping[str, str] | None = None) -> Plan:
             raise InputError("conditions", f"{name!r} is no column of the tree", f"it asks about {names}")
         if used[name].multiway:
             raise InputError("conditions", f"{name!r} has categories", "give those of binary columns only")
-    shows = iter(tree.shows())
-    nodes: list[tuple[tuple[int, ...], Question | None, Any]] = []
+    shows, nodes = iter(tree.shows()), list[tuple[Any, ...]]()
     for first, second, _, *cuts in flatten(tree.root):
         if isinstance(second, tuple):
             asks = _of_cut(tree.columns[first], first, cuts[0]) if cuts else _question_at(tree, first, given or {})
             nodes.append((second, asks, None))
         else:
             nodes.append(((), None, next(shows)))
-    columns: list[tuple[Any, ...]] = list(zip(*nodes, strict=True))
-    return Plan(*columns)
+    return Plan(*zip(*nodes, strict=True))
 
 
 def _question_at(tree: Tree, j: int, given: Mapping[str, str]) -> Question:
@@ -157,13 +155,13 @@ def _of_recipe(recipe: ColumnRecipe, at: int, place: int, *, strict: bool) -> Qu
     known: Sequence[Any] = recipe.categories
     if recipe.kind is Kind.BOOLEAN:
         closed, known = strict, (0, 1)
-    yes = [Case(1, GAP)] if relation == "missing" else [Case(1, ONE_OF, value)]
+    yes = Case(1, ONE_OF, value)
     if relation == "missing":
-        gap = 1
+        yes, gap, value = Case(1, GAP), 1, ()
     if not closed or not known:
-        return _question(recipe, place, yes, gap, 0)
-    others = tuple(category for category in known if relation == "missing" or category not in value)
-    return _question(recipe, place, [*yes, *([Case(0, ONE_OF, others)] if others else [])], gap, None)
+        return _question(recipe, place, [yes], gap, 0)
+    others = tuple(category for category in known if category not in value)
+    return _question(recipe, place, [yes, Case(0, ONE_OF, others)] if others else [yes], gap, None)
 
 
 def _question(

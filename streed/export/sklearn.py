@@ -49,7 +49,8 @@ def to_sklearn(model: Any, X: Any = None, y: Any = None, *, sample_weight: Any =
         raise MissingPackageError("to_sklearn needs scikit-learn: pip install 'streed[sklearn]'") from None
     tree = tree_of(model)
     built, shows = _binary(tree), tree.shows()
-    is_regression = tree.shown is not None and all(_is_number(shown) for shown in shows)
+    is_number = (isinstance(shown, numbers.Real) and not isinstance(shown, bool) for shown in shows)
+    is_regression = tree.shown is not None and all(is_number)
     classes = None if is_regression else _classes(tree, shows)
     values = np.array([[float(shown)] for shown in shows]) if classes is None else np.array(shows)[:, None] == classes
     sizes = np.array([leaf.rows for leaf in tree.leaves()])
@@ -118,10 +119,6 @@ def _binary(tree: Tree) -> list[list[int]]:
     return made
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool)
-
-
 def _classes(tree: Tree, shows: Sequence[Any]) -> Array:
     """(K,) the classes of the estimator, sorted as scikit-learn wants them."""
     labels = list(tree.labels if tree.shown is None else dict.fromkeys(shows))
@@ -147,10 +144,8 @@ def _shares(
     if classes is None or y is None:
         return sizes, masses, values
     targets = np.asarray(y)
-    unknown = targets[~np.isin(targets, classes)]
-    if len(unknown):
-        found = f"{unknown[0].item()!r} is no label of the tree"
-        raise InputError("y", found, f"its labels are {classes.tolist()[:5]}")
+    for unknown in targets[~np.isin(targets, classes)].tolist():
+        raise InputError("y", f"{unknown!r} is no label of the tree", f"its labels are {classes.tolist()[:5]}")
     cells = at * len(classes) + np.searchsorted(classes, targets)
     counts = np.bincount(cells, weights=weights, minlength=values.size).reshape(values.shape)
     totals = counts.sum(axis=1, keepdims=True)

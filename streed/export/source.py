@@ -91,7 +91,7 @@ def _source(nodes: Plan, dialect: _Python | _Sql) -> list[str]:
     for place in reversed(range(len(made))):
         question, below = nodes.questions[place], [made[child] for child in nodes.children[place]]
         if question is None:
-            made[place] = dialect.leaf(_literal(nodes.shows[place], dialect))
+            made[place] = [dialect.leaf + dialect.literal(nodes.shows[place])]
             continue
         cases = [(dialect.condition(question, case), below[case.child]) for case in question.order]
         rest = None if question.otherwise is None else below[question.otherwise]
@@ -107,23 +107,42 @@ _Cases = list[tuple[str, list[str]]]
 """The condition of each case, and the lines of its child."""
 
 
-@attrs.define
-class _Sql:
+class _Dialect:
+    """How values are spelled."""
+
+    leaf: ClassVar[str] = ""
+
+    def word(self, value: Any) -> str:
+        """A text, a truth value, a fraction or None as source."""
+        raise NotImplementedError
+
+    def literal(self, value: Any) -> str:
+        """The value as source; raises InputError where it has none."""
+        if value is None or isinstance(value, (bool, str, Fraction)):
+            return self.word(value)
+        if isinstance(value, numbers.Integral) or (isinstance(value, float) and math.isfinite(value)):
+            return repr(float(value) if isinstance(value, float) else int(value))
+        raise InputError("tree", f"{value!r} of type {type(value).__name__} has no literal", "use texts or numbers")
+
+    def one_of(self, column: str, values: tuple[Any, ...], equal: str, among: str) -> str:
+        """The condition that a column is one of the values."""
+        written = [self.literal(value) for value in values]
+        return f"{column} {equal} {written[0]}" if len(written) == 1 else f"{column} {among} ({', '.join(written)})"
+
+
+class _Sql(_Dialect):
     """CASE expressions, in the words that DuckDB, SQLite and PostgreSQL share."""
 
-    words: ClassVar[dict[Any, str]] = {None: "NULL", True: "TRUE", False: "FALSE"}
-
-    def leaf(self, value: str) -> list[str]:
-        return [value]
+    def word(self, value: Any) -> str:
+        if isinstance(value, str):
+            return _quoted(value, "'")
+        return repr(float(value)) if isinstance(value, Fraction) else str(value).upper().replace("NONE", "NULL")
 
     def branch(self, place: int, question: Question, cases: _Cases, rest: list[str] | None) -> list[str]:
         parts = [(f"WHEN {condition} THEN ", below) for condition, below in cases]
         parts += [] if rest is None else [("ELSE ", rest)]
-        return [
-            "CASE",
-            *(line for said, (first, *more) in parts for line in _indented([said + first, *more], "  ")),
-            "END",
-        ]
+        lines = (line for said, (first, *more) in parts for line in _indented([said + first, *more], "  "))
+        return ["CASE", *lines, "END"]
 
     def condition(self, question: Question, case: Case) -> str:
         column = _quoted(question.name)
@@ -132,40 +151,35 @@ class _Sql:
         if case.relation == ONE_OF:
             if question.kind is Kind.BOOLEAN and all(isinstance(value, int) for value in case.values):
                 column = f"CAST({column} AS INTEGER)"  # PostgreSQL compares no truth value with a number
-            return _one_of(column, case.values, self, "=", "IN")
-        if case.relation in (AT_MOST, ABOVE):
-            limit = case.values[0]
-            if question.kind in TIMES:
-                value, written = _sql_time(column, question.kind, limit, question.zone)
-                return f"{value} {case.relation} {written}"
-            if isinstance(limit, float) and math.isinf(limit):
-                # Up to minus infinity is below all finite numbers, above it all that is not.
-                largest = _sql_number(math.copysign(sys.float_info.max, limit))
-                return f"{column} {'<' if case.relation == AT_MOST else '>='} {largest}"
-            return f"{column} {case.relation} {limit if isinstance(limit, int) else _sql_number(limit)}"
-        return f"{column} IS NULL" if case.relation == GAP else f"{column} IS NOT NULL"
-
-    def text(self, value: str) -> str:
-        if "\0" in value:
-            raise InputError("tree", f"{value!r} has a NUL character, which SQL cannot hold", "rename it")
-        return "'" + value.replace("'", "''") + "'"
-
-    def fraction(self, value: Fraction) -> str:
-        return repr(float(value))
+            return self.one_of(column, case.values, "=", "IN")
+        if case.relation not in (AT_MOST, ABOVE):
+            return f"{column} IS {'' if case.relation == GAP else 'NOT '}NULL"
+        limit, relation = case.values[0], case.relation
+        if question.kind in TIMES:
+            column, written = _sql_time(column, question.kind, limit, question.zone)
+        elif isinstance(limit, float) and math.isinf(limit):
+            # Up to minus infinity is below all finite numbers, above it all that is not.
+            relation = "<" if relation == AT_MOST else ">="
+            written = _sql_number(math.copysign(sys.float_info.max, limit))
+        else:
+            written = _sql_number(limit)
+        return f"{column} {relation} {written}"
 
 
 @attrs.define
-class _Python:
+class _Python(_Dialect):
     """Functions of a row; the levels that are too deep for one are left to others."""
 
     name: str
     by_position: bool
     functions: list[tuple[str, list[str]]] = attrs.field(init=False, factory=list)
     """The name and the lines of those for deeper levels, the deepest first."""
-    words: ClassVar[dict[Any, str]] = {None: "None", True: "True", False: "False"}
+    leaf: ClassVar[str] = "return "
 
-    def leaf(self, value: str) -> list[str]:
-        return [f"return {value}"]
+    def word(self, value: Any) -> str:
+        if isinstance(value, Fraction):
+            return f"Fraction({value.numerator}, {value.denominator})"
+        return repr(str(value) if isinstance(value, str) else value)
 
     def branch(self, place: int, question: Question, cases: _Cases, rest: list[str] | None) -> list[str]:
         lines = [line for said, below in cases for line in (f"if {said}:", *_indented(below, "    "))]
@@ -189,7 +203,7 @@ class _Python:
         if case.relation == HOLDS:
             return str(case.values[0])
         if case.relation == ONE_OF:
-            return _one_of(self._read(question, case, value), case.values, self, "==", "in")
+            return self.one_of(self._read(question, case, value), case.values, "==", "in")
         if case.relation in (AT_MOST, ABOVE):
             return self._compared(question, case, value)
         gap = f"_{self.name}_gap({value})"
@@ -219,12 +233,6 @@ class _Python:
             return f"_{self.name}_number({value})"
         other = any(each[:1].isdigit() or each[:1] in "+-.(" or each in _OTHERS for each in question.texts if each)
         return f"_{self.name}_text({value})" if other and question.kind is Kind.CATEGORY else value
-
-    def text(self, value: str) -> str:
-        return repr(str(value))
-
-    def fraction(self, value: Fraction) -> str:
-        return f"Fraction({value.numerator}, {value.denominator})"
 
 
 _DEEPEST = 18
@@ -292,31 +300,11 @@ _HELPERS = {
 """What reads the values of a row, by name, for those functions that need it."""
 
 
-def _one_of(column: str, values: tuple[Any, ...], dialect: _Python | _Sql, equal: str, among: str) -> str:
-    written = [_literal(value, dialect) for value in values]
-    return f"{column} {equal} {written[0]}" if len(written) == 1 else f"{column} {among} ({', '.join(written)})"
-
-
-def _literal(value: Any, dialect: _Python | _Sql) -> str:
-    """The value as source; raises InputError where it has none."""
-    if value is None or isinstance(value, bool):
-        return dialect.words[value]
-    if isinstance(value, str):
-        return dialect.text(value)
-    if isinstance(value, Fraction):
-        return dialect.fraction(value)
-    if isinstance(value, numbers.Integral):
-        return repr(int(value))
-    if isinstance(value, float) and math.isfinite(value):
-        return repr(float(value))
-    raise InputError("tree", f"{value!r} of type {type(value).__name__} has no literal", "use texts or numbers")
-
-
-def _quoted(name: str) -> str:
-    """The name as SQL has it; raises InputError for one that no database takes."""
-    if "\0" in name:
-        raise InputError("tree", f"the name {name!r} has a NUL character, which SQL cannot hold", "rename the column")
-    return '"' + name.replace('"', '""') + '"'
+def _quoted(text: str, mark: str = '"') -> str:
+    """A name, or a text, as SQL has it; raises InputError for one that no database takes."""
+    if "\0" in text:
+        raise InputError("tree", f"{text!r} has a NUL character, which SQL cannot hold", "rename it")
+    return mark + text.replace(mark, 2 * mark) + mark
 
 
 def _sql_time(column: str, kind: Kind, threshold: int, zone: str | None) -> tuple[str, str]:

@@ -60,7 +60,8 @@ def trace(result: Result, *, title: str | None = None, ax: Axes | None = None) -
     kept = result.stats.get("trace")
     if not kept:
         raise InputError("result", "its search kept no trace", "solve with a driver that keeps one in stats['trace']")
-    seconds, incumbents, bounds = ([_known(entry[place]) for entry in kept] for place in range(3))
+    known = [[float(x) if isinstance(x, numbers.Real) and math.isfinite(x) else math.nan for x in e[:3]] for e in kept]
+    seconds, incumbents, bounds = zip(*known, strict=True)
     drawn = _axes(ax)
     drawn.fill_between(seconds, bounds, incumbents, step="post", color=HUES[0], alpha=0.12, lw=0)
     drawn.step(seconds, incumbents, where="post", color=HUES[0], label="best tree so far")
@@ -164,10 +165,6 @@ def _finished(drawn: Axes, x_label: str, y_label: str, title: str | None) -> Axe
     if title:
         drawn.set_title(title, parse_math=False)
     return drawn
-
-
-def _known(value: Any) -> float:
-    return float(value) if isinstance(value, numbers.Real) and math.isfinite(value) else math.nan
 
 
 def _none() -> InputError:

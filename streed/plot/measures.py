@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import attrs
@@ -17,12 +17,8 @@ from streed.tasks.fairness import DemographicParity, EqualOpportunity, Fairness,
 from streed.tree import Tree
 from streed.tree.tree import tree_of
 
-SIZES: dict[str, Callable[[Tree], int]] = {
-    "nodes": lambda tree: tree.n_branches,
-    "leaves": lambda tree: tree.n_leaves,
-    "depth": lambda tree: tree.depth,
-}
-"""Measures of the tree alone."""
+SIZES = {"nodes": "n_branches", "leaves": "n_leaves", "depth": "depth"}
+"""Measures of the tree alone, and its attributes."""
 
 COUNTS = ("errors", "error rate", "false negatives", "false positives")
 """Measures on rows."""
@@ -45,9 +41,7 @@ class Rows:
         """The rows of a Dataset, or of what `solve` takes; raises InputError where there are no labels."""
         if isinstance(X, Dataset):
             if y is not None or any(given is not None for given in further.values()):
-                raise InputError(
-                    "X", "it is a Dataset, given together with further arguments", "give the Dataset alone"
-                )
+                raise InputError("X", "it is a Dataset, and further arguments are given", "give the Dataset alone")
             if X.classes == (None,):
                 raise InputError("y", "the Dataset has no labels", "make it with y")
             return cls(X, X)
@@ -73,12 +67,11 @@ class Rows:
         known = {label: k for k, label in enumerate(self.data.classes)}
         return np.array([known.get(shown, -1) for shown in tree.shows()], dtype=np.int64)[self.leaves(tree)]
 
-    @property
-    def groups(self) -> Dataset:
-        """The data, for `streed.tasks.fairness`; raises InputError where no groups are given."""
+    def rates(self, notion: Fairness, predicted: Array) -> Any:
+        """As `group_rates`; raises InputError where no groups are given."""
         if "sensitive_features" not in self.data.row_data:
             raise InputError("sensitive_features", "missing", "give the groups that are compared")
-        return self.data
+        return group_rates(notion, self.data, predicted)
 
 
 @attrs.frozen(eq=False)
@@ -122,7 +115,11 @@ def front_of(
     where `found` is no Result. Raises InputError where there is no tree, where a value has no such component, and for
     measures that need what is not given.
     """
-    pairs = _pairs(found)
+    pairs: list[Any] = list(found.front) if isinstance(found, Result) else list(found)
+    if any(isinstance(each, Result) for each in pairs):
+        pairs = [(each.value, each.tree) for each in pairs if each.tree is not None]
+    if not pairs or not all(isinstance(tree, Tree) for _, tree in pairs):
+        raise InputError("result", "it has no tree to show", "give a Result with a front, several Results, or pairs")
     marked = found.tree if isinstance(found, Result) else chosen
     tuples = all(isinstance(value, tuple) and len(value) > 1 for value, _ in pairs)
     rows = X if X is None or isinstance(X, Rows) else Rows.make(X, labels, **further)
@@ -150,11 +147,10 @@ def rates_of(
     the favourable label is not clear.
     """
     rows = X if isinstance(X, Rows) else Rows.make(X, y, **further)
-    data, predicted = rows.groups, rows.predicted(tree_of(tree))
-    found: dict[str, dict[str, float]] = {}
+    predicted, found = rows.predicted(tree_of(tree)), dict[str, dict[str, float]]()
     for notion in (DemographicParity, EqualOpportunity, PredictiveEquality):
         try:
-            _, rates = group_rates(notion(feature, positive=positive), data, predicted)
+            _, rates = rows.rates(notion(feature, positive=positive), predicted)
         except ZeroDivisionError:
             continue
         found |= {kind: {group: float(rate) for group, rate in by.items()} for kind, by in rates.items()}
@@ -170,7 +166,7 @@ def measure(tree: Tree, what: Any, rows: Rows | None) -> float:
     if callable(what):
         return float(what(tree))
     if isinstance(what, str) and what in SIZES:
-        return float(SIZES[what](tree))
+        return float(getattr(tree, SIZES[what]))
     if not isinstance(what, Fairness) and what not in COUNTS:
         names = ", ".join(map(repr, [*SIZES, *COUNTS]))
         raise InputError("measure", repr(what), f"use one of {names}, a notion such as DemographicParity(), a function")
@@ -178,7 +174,7 @@ def measure(tree: Tree, what: Any, rows: Rows | None) -> float:
         raise InputError("X", f"missing, and {label(what)} is measured on rows", "give X and y, or a Dataset")
     predicted = rows.predicted(tree)
     if isinstance(what, Fairness):
-        return float(max(group_rates(what, rows.groups, predicted)[0].values()))
+        return float(max(rows.rates(what, predicted)[0].values()))
     wrong = predicted != rows.data.class_numbers
     if what in ("errors", "error rate"):
         return float(rows.weights[wrong].sum() / (1 if what == "errors" else rows.weights.sum()))
@@ -195,16 +191,6 @@ def label(what: Any) -> str:
     if what == "nodes":
         return "branching nodes"
     return what if isinstance(what, str) else str(getattr(what, "__name__", what)).replace("_", " ")
-
-
-def _pairs(found: Any) -> list[tuple[Any, Tree]]:
-    """The values with their trees."""
-    pairs: list[Any] = list(found.front) if isinstance(found, Result) else list(found)
-    if any(isinstance(each, Result) for each in pairs):
-        pairs = [(each.value, each.tree) for each in pairs if each.tree is not None]
-    if not pairs or not all(isinstance(tree, Tree) for _, tree in pairs):
-        raise InputError("result", "it has no tree to show", "give a Result with a front, several Results, or pairs")
-    return pairs
 
 
 def _coordinate(

@@ -111,24 +111,22 @@ def _skeleton(tree: Tree) -> list[Seen]:
 def _counted(tree: Tree, nodes: list[Seen], at: Array, rows: Rows | None) -> list[Seen]:
     """The nodes with rows (n,) that come to the leaves `at`, and what is known of these."""
 
-    def upwards(numbers: Array, weights: Array | None, wide: int) -> Array:
+    def upwards(weights: Array | None, numbers: Any = 0, wide: int = 1) -> Array:
         """(nodes, wide) the totals of the leaves added up to the root."""
-        flat = np.bincount(at * wide + numbers, weights=weights, minlength=len(nodes) * wide)
-        totals: Array = flat.reshape(len(nodes), wide)
+        totals: Array = np.bincount(at * wide + numbers, weights, len(nodes) * wide).reshape(len(nodes), wide)
         for seen in reversed(nodes[1:]):
             totals[seen.parent] += totals[seen.place]
         return totals
 
-    zeros = np.zeros(len(at), dtype=np.int64)
-    changes: list[dict[str, Any]] = [{"rows": int(count)} for (count,) in upwards(zeros, None, 1)]
+    changes: list[dict[str, Any]] = [{"rows": int(count)} for (count,) in upwards(None)]
     known = {label: k for k, label in enumerate(tree.labels)}
     if rows is not None and tree.shown is None and all(label in known for label in rows.data.classes):
         numbered = np.array([known[label] for label in rows.data.classes])[rows.data.class_numbers]
-        for change, counts in zip(changes, upwards(numbered, rows.weights, len(known)), strict=True):
+        for change, counts in zip(changes, upwards(rows.weights, numbered, len(known)), strict=True):
             change["counts"] = tuple(counts.tolist())
     elif rows is not None and all(isinstance(each, numbers.Real) for each in (*rows.data.classes, *tree.shows())):
         targets = np.array([float(label) for label in rows.data.classes])[rows.data.class_numbers]
-        sums, weights = (upwards(zeros, each, 1)[:, 0] for each in (targets * rows.weights, rows.weights))
+        sums, weights = (upwards(each)[:, 0] for each in (targets * rows.weights, rows.weights))
         for change, total, weight in zip(changes, sums, weights, strict=True):
             change["mean"] = float(total / weight) if weight > 0 else None
     return [attrs.evolve(seen, **change) for seen, change in zip(nodes, changes, strict=True)]

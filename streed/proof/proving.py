@@ -130,47 +130,33 @@ def prove(
     began = time.monotonic()
     grown = tree_of(tree)
     given = {"sample_weight": sample_weight, "frequency": frequency, "categorical": categorical, "max_cuts": max_cuts}
-    data = data_of(tree, X, y, **given, **row_data)
+    data = _data_of(tree, X, y, {name: value for name, value in {**given, **row_data}.items() if value is not None})
     claims, within = grown.claims, dict(limits or {})
     if claims is not None:
         data = claims.cut(data)
         within = {"max_depth": claims.max_depth, "min_leaf": claims.min_leaf, "max_nodes": claims.max_nodes} | within
+        for each in verify(grown, data) if task is None else ():
+            if not each.holds and each.what in ("rows of the data", "labels", "value"):
+                found = f"the tree claims of its data: {each.what} {each.claimed}, and on these it is {each.found}"
+                remedy = "give rows, weights and frequencies of its solve, or what is to be proved: task="
+                raise InputError("X", found, remedy)
         if task is None:
             task = rebuild(claims.task) if isinstance(claims.task, dict) else claims.task
-            _check_claims(grown, data)
     if not isinstance(task, Task):
         raise InputError("task", "the tree does not say what it is the best for", "give the task")
-    unknown = set(within) - {"max_depth", "min_leaf", "max_nodes"}
-    if unknown:
-        found = f"{', '.join(sorted(unknown))} cannot be proved"
+    asked = within.pop("max_depth", None), within.pop("min_leaf", 1), within.pop("max_nodes", None)
+    if within:
+        found = f"{', '.join(sorted(within))} cannot be proved"
         raise InputError("limits", found, "give max_depth, max_nodes and min_leaf only")
-    asked = within.get("max_depth"), within.get("min_leaf", 1), within.get("max_nodes")
     with reporter(progress) as listener:
         return prove_statement(Statement.of(task, data, *asked), grown, time_limit, began, listener)
 
 
-def _check_claims(tree: Tree, data: Dataset) -> None:
-    """Raises InputError where a tree is not worth on some data what it claims: these are not those of its solve."""
-    for each in verify(tree, data):
-        if not each.holds and each.what in ("rows of the data", "labels", "value"):
-            found = f"the tree claims of its data: {each.what} {each.claimed}, and on these it is {each.found}"
-            raise InputError(
-                "X", found, "give rows, weights and frequencies of its solve, or what is to be proved: task="
-            )
-
-
-def data_of(model: Any, X: Any, y: Any = None, **more: Any) -> Dataset:
-    """The data set of a tree, result or fitted estimator, from what its solve or fit was given.
-
-    The columns are those that the model asks about: an estimator's, and by its recipe those of a tree that one grew.
-    """
-    if isinstance(X, Dataset):
-        return Dataset.make(X, y, **more)
-    more = {name: value for name, value in more.items() if value is not None}
-    if hasattr(model, "training_data"):
-        made: Dataset = model.training_data(X, y, **more)
-        return made
-    recipe = tree_of(model).recipe
+def _data_of(model: Any, X: Any, y: Any, more: dict[str, Any]) -> Dataset:
+    """The data with the columns that the model asks about: an estimator's, or those of a tree that one grew."""
+    if not isinstance(X, Dataset) and hasattr(model, "training_data"):
+        return model.training_data(X, y, **more)  # type: ignore[no-any-return]
+    recipe = None if isinstance(X, Dataset) else tree_of(model).recipe
     return Dataset.make(X, y, **more) if recipe is None else recipe.dataset(recipe.encode(X), y, **more)
 
 
@@ -180,9 +166,7 @@ def prove_statement(
     """The proof of a tree, or of a bound where the time is over; `began` is a time of `time.monotonic`."""
     made, limits = statement.claim(tree), statement.limits
     deadline = None if time_limit is None else began + 0.8 * time_limit  # the rest is for the checker's steps
-    multipliers: list[Fraction] = []
-    if made.amounts:
-        multipliers = find_multipliers(made, limits, deadline)
+    multipliers = find_multipliers(made, limits, deadline) if made.amounts else []
     problem = ProverSums(made.X, made.goal.costs, limits, made.amounts, (multipliers, []))
 
     def tell(lower: int, claims: int) -> None:
@@ -197,11 +181,11 @@ def prove_statement(
         problem.add(record)
     found = check.prove([problem], made.amounts, made.goal.reached)
     written = to_bytes({"tree": made.tree, "arguments": list(statement.arguments)}, [(multipliers, records)])
-    bound, cost = found * made.goal.costs.unit, made.goal.worth
+    bound, cost, words = found * made.goal.costs.unit, made.goal.worth, made.goal.words(found)
     if made.goal.is_score:
         bound = cost if found >= made.goal.reached else Fraction(1)
-    seconds = time.monotonic() - began
-    return Proof(written, made.table, statement.arguments, bound, cost, made.goal.words(found), len(records), seconds)
+    counted = len(records), time.monotonic() - began
+    return Proof(written, made.table, statement.arguments, bound, cost, words, *counted)
 
 
 def find_multipliers(made: ProofClaim, limits: Limits, deadline: float | None) -> list[Fraction]:
@@ -246,8 +230,7 @@ def find_records(problem: Sums, made: ProofClaim, deadline: float | None, tell: 
     if problem.depth <= 2 or not len(problem.starts):
         return []
     prover = Prover(problem, deadline, tell)
-    root = prover.root
-    roots = [root]
+    roots = [root := prover.root]
     with contextlib.suppress(StoppedError, KeyboardInterrupt):
         prover.improve(root, budget + 1)
         if made.amounts and 3 < problem.depth < UNLIMITED and root.lower <= budget:

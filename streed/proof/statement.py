@@ -68,7 +68,12 @@ class CodedTable:
         if codes.sum() > MOST_CODES:
             found = f"{int(codes.sum())} codes and questions, and proofs are about {MOST_CODES} at most"
             raise InputError("X", found, "give max_cuts, or fewer columns")
-        names = _safe([_asked(asked, q) if asked is not None else name for q, name in enumerate(coded.names)])
+        names = list(coded.names)
+        for q in range(len(names) if asked is not None else 0):
+            column, cut = int(asked.column[q]), asked.cut(q)  # type: ignore[union-attr]
+            number = q - int(np.searchsorted(asked.column, column))  # type: ignore[union-attr]
+            names[q] = data.names[column] if cut is None else f"{data.names[column]} {number}"
+        names = _safe(names)
         categorical = tuple(name for name, k in zip(names, codes, strict=True) if k > 2)
         classes = _safe([str(label) for label in data.classes], columns=False)
         labels = tuple(classes[k] for k in data.class_numbers.tolist())
@@ -95,19 +100,18 @@ class CodedTable:
         made: list[dict[str, Any]] = [{} for _ in nodes]
         for place in reversed(range(len(nodes))):
             node, below = nodes[place], flat[place][1]
-            if isinstance(node, Branch) and isinstance(below, tuple):
-                column, codes = self._asked_by(node)
-                children = {str(code): made[child] for code, child in zip(codes, below, strict=True)}
-                made[place] = {"column": column, "children": children}
-            elif isinstance(node, Leaf):
-                made[place] = {"label": labels[node.label]}
+            if isinstance(node, Leaf) or not isinstance(below, tuple):
+                made[place] = {"label": labels[node.label]}  # type: ignore[union-attr]
+                continue
+            column, codes = self._asked_by(node)
+            children = {str(code): made[child] for code, child in zip(codes, below, strict=True)}
+            made[place] = {"column": column, "children": children}
         return made[0]
 
     def _asked_by(self, node: Branch) -> tuple[int, list[int]]:
         """The column of codes that a branch asks for, and the code of each of its children."""
         if node.column >= self.source.n_columns:
-            found = f"it splits column {node.column}, counted from 0, of data with {self.source.n_columns}"
-            raise InputError("tree", found, "give its own data")
+            raise InputError("tree", f"it splits column {node.column}, which the data lack", "give its own data")
         if self.questions is None or node.cut is None:
             place = node.column if self.questions is None else int(np.searchsorted(self.questions.column, node.column))
             return place, list(range(len(node.children)))
@@ -117,11 +121,6 @@ class CodedTable:
             if np.array_equal(self.X[:, question], sides):
                 return question, [0, 1]
         raise InputError("tree", "it splits a column in a way that no question of the data does", "give its own data")
-
-
-def _asked(asked: Questions, question: int) -> str:
-    name, cut = asked.source.names[int(asked.column[question])], asked.cut(question)
-    return name if cut is None else f"{name} {question - int(np.searchsorted(asked.column, asked.column[question]))}"
 
 
 def _safe(names: list[str], *, columns: bool = True) -> list[str]:

@@ -32,6 +32,9 @@ from streed.tree.tree import tree_of
 if TYPE_CHECKING:
     from streed.rashomon.rashomon_set import RashomonSet
 
+_MOST_CLASSES = 12
+"""Of a table of classes; more than these nobody reads."""
+
 _STATUS = {"optimal": ("good", "proven optimal"), "feasible": ("open", "stopped early")}
 
 
@@ -74,7 +77,7 @@ def make_report(
         raise InputError("y", f"missing, and {given[0]} is given", "give X and y, or a Dataset with labels")
     rows = Rows.make(X, y, **further) if labelled else None
     counted = X if rows is None else rows
-    nodes = survey(tree, counted, gather=gather)
+    nodes, trace = survey(tree, counted, gather=gather), () if result is None else result.stats.get("trace") or ()
     known = {
         "Tree": {"svg": plot.tree_svg(tree, counted, gather=gather), "text": tree.to_text()},
         "Leaves": _leaves(tree, nodes),
@@ -84,7 +87,7 @@ def make_report(
         else _groups(tree, rows, verdict),
         "Front": _front(tree, result, compare, rows),
         "Near-optimal trees": _near_optimal(near),
-        "Search": _search(result),
+        "Search": None if len(trace) < 2 else {"charts": [_chart("Value and bound over time", plot.trace, result)]},
         "Statistics": None if result is None else _statistics(result),
     }
     text: str = _page().render(
@@ -134,10 +137,6 @@ def _page() -> Any:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     ).get_template("page.html")
-
-
-_MOST_CLASSES = 12
-"""Of a table of classes; more than these nobody reads."""
 
 
 def _leaves(tree: Tree, nodes: Sequence[Seen]) -> dict[str, Any]:
@@ -198,7 +197,7 @@ def _groups(tree: Tree, rows: Rows, told: Sequence[str] = ()) -> dict[str, Any]:
         plot.rates_of(tree, rows, positive=tree.positive)
     except InputError as reason:
         return {"verdict": told, "refused": str(reason)}
-    data, predicted = rows.groups, rows.predicted(tree)
+    data, predicted = rows.data, rows.predicted(tree)
     positive = data.classes[-1] if tree.positive is None else tree.positive
     both = group_counts(EqualizedOdds(positive=positive), data, predicted)
     wrong = group_counts(ErrorRateParity(), data, predicted)["errors"]
@@ -257,13 +256,6 @@ def _near_optimal(trees: RashomonSet | None) -> dict[str, Any] | None:
             raise
     kind = "tree" if trees.count == 1 else "trees"
     return {"charts": drawn, "said": f"{trees.count:,} {kind} within the budget, {reach}."}
-
-
-def _search(result: Result | None) -> dict[str, Any] | None:
-    """The bounds over time; None too where the search was over before there were two entries to join."""
-    if result is None or len(result.stats.get("trace") or ()) < 2:
-        return None
-    return {"charts": [_chart("Value and bound over time", plot.trace, result)]}
 
 
 def _statistics(result: Result) -> dict[str, Any]:
