@@ -21,9 +21,8 @@ from streed.progress import Progress, reporter
 from streed.result import Result, TightestLimit
 from streed.solving import Asked, Solving
 from streed.task import Task
-from streed.task.algebra import objective
-from streed.task.constrained import leaf_limits, limited
 from streed.task.contract import check_task
+from streed.task.objective import limited, record_of
 
 _STOPS = {
     "time_limit": Range(above=0, optional=True, meaning="seconds"),
@@ -151,9 +150,10 @@ def _tightest_limits(solving: Solving, time_limit: float | None) -> tuple[Tighte
     task, asked, found = solving.task, solving.asked, []
     max_depth, max_nodes, min_leaf = asked.trees
     until = None if time_limit is None else solving.begin + solving.compilation.seconds + time_limit
-    for part, limit in objective(task).value_limits:
+    record = record_of(task)
+    for part, limit in record.limited:
         result = solve(
-            limited(part, leaf_limits(task)),
+            limited(part, record.leaf_limits),
             solving.data,
             max_depth=max_depth,
             max_nodes=max_nodes,

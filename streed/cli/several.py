@@ -52,13 +52,13 @@ def front(asked: Asked) -> None:
     DATA is a bundled data set (see `streed datasets`), a CSV file, or - for standard input. With --json, each point has
     its tree. Exit code 3: stopped early; the points found.
     """
-    from streed.task.algebra import objective as bare
+    from streed.task.objective import record_of
 
     objective = fair(asked, _joined(asked, asked.against))
     dataset, _ = data_of(asked)
-    form = bare(objective).vector_form
+    record = record_of(objective)
     # where a front must be asked for, because a solve would look for the best score alone
-    search = "fronts" if form.of_sums and not form.gaps else "depth-first"
+    search = "fronts" if record.of_sums and not record.gaps else "depth-first"
     result = streed.solve(objective, dataset, search=search, **limits_of(asked))
     heads, rows = _table(result, objective, asked.against, dataset)
     document = {

@@ -29,6 +29,7 @@ from streed.exact import Range
 from streed.kernels.compilation import clock
 from streed.problem import Driver, Outcome, Problem, SearchLimits, process_memory
 from streed.task import TOTAL, Task
+from streed.task.objective import record_of
 
 _POLL = 0.1
 """Seconds between looks at the workers."""
@@ -61,7 +62,7 @@ class Distributed(Driver):
     name: ClassVar[str] = "distributed"
 
     def check(self, task: Task) -> None:
-        if task.order != TOTAL and not task.vector_form.of_sums:
+        if task.order != TOTAL and not record_of(task).of_sums:
             raise TaskError("many machines search for one optimum; a front is searched by one: leave search= out")
 
     def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:

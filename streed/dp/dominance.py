@@ -17,6 +17,7 @@ from streed.dp.recursion import Algebra, Option, Recursion
 from streed.exact import Array
 from streed.task import COMPONENTWISE, Task
 from streed.task.algebra import objective
+from streed.task.objective import record_of
 
 if TYPE_CHECKING:
     from streed.dp.states import Cell, Found
@@ -67,10 +68,11 @@ def nondominated_at_root(task: Task, values: Sequence[Value]) -> list[int]:
 
     Fronts of two components are sorted, as long as all of them counts.
     """
-    rest = [task.at_root(value) for value in values]
+    record = record_of(objective(task))
+    rest = [record.at_root(value) for value in values]
     if sorts(task) and rest and all(type(value) is tuple and len(value) == 2 for value in rest):
         return list(nondominated_rows(_places(rest)).tolist())
-    return _undominated(rest, task.better_at_root)
+    return _undominated(rest, record.better_at_root)
 
 
 def _undominated(values: Sequence[Value], better: Any) -> list[int]:

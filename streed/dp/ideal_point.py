@@ -18,13 +18,14 @@ from streed.problem import Problem, SearchLimits
 from streed.task import TOTAL, Task, Totals, Value
 from streed.task.algebra import objective
 from streed.task.analysis.vector_form import VectorCosts, vector_costs
+from streed.task.objective import record_of
 
 
 def ideal_score(problem: Problem) -> Any | None:
     """The score of the ideal point of the problem's bound task; None where nothing is known of some component."""
     task = objective(problem.task)
     value = ideal_value(problem)
-    return None if value is None else task.ideal_score(value, Totals(task, problem.data))
+    return None if value is None else record_of(task).ideal_score(value, Totals(task, problem.data))
 
 
 def ideal_value(problem: Problem) -> tuple[Value, ...] | None:
@@ -33,9 +34,10 @@ def ideal_value(problem: Problem) -> tuple[Value, ...] | None:
     costs = vector_costs(problem.task, data)
     if costs is not None and min(costs.splits, default=0) >= 0:
         return costs.value(least_sums(costs, data.X))
-    if task.value_parts is None:
+    record = record_of(task)
+    if record.is_plain or record.sum_limits or record.gaps:
         return None
-    found = [_least(part, problem) for part in task.value_parts]
+    found = [_least(part, problem) for part in record.parts]
     return None if None in found else tuple(found)
 
 

@@ -25,7 +25,7 @@ from streed.ordered.in_order_search import search_in_order
 from streed.problem import Driver, Outcome, Problem, SearchLimits
 from streed.problem.linear_oracle import LinearOracle
 from streed.task import TOTAL, Task
-from streed.task.constrained import objective
+from streed.task.base import objective
 
 _MOST_KINDS, _ROWS_OF_KIND = 512, 256
 """So many kinds of rows are counted kind by kind, if each has about as many rows, which fill most of their words."""

@@ -22,7 +22,7 @@ from streed.ordered.in_order_search import search_in_order
 from streed.ordered.search import search_ordered
 from streed.problem import Driver, Outcome, Problem, SearchLimits, process_memory
 from streed.task import Task
-from streed.task.algebra import objective
+from streed.task.objective import record_of
 
 _MOST_QUESTIONS = 2_000
 """So many are asked once more, where rounding left open over thresholds which tree is the best."""
@@ -80,7 +80,7 @@ class OverOrdered(Driver):
 def _check_size(problem: Problem, search_limits: SearchLimits) -> None:
     """Raises InputError where the questions, or the counts of their pairs where they will be made, take too much."""
     questions, needed = problem.data.n_questions, problem.data.n_rows * problem.data.n_questions
-    if problem.max_depth not in (0, 1) and not objective(problem.task).vector_form.of_sums:
+    if problem.max_depth not in (0, 1) and not record_of(problem.task).of_sums:
         needed += _ENTRY * questions**2 * max(len(problem.task.labels(problem.data)) - 1, 1)
     limit = search_limits.memory_limit
     room = process_memory.free() if limit is None else min(process_memory.free(), limit - process_memory.resident())

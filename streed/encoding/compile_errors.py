@@ -12,7 +12,7 @@ from streed.errors import TaskError
 from streed.kernels.codegen import generate
 from streed.kernels.codegen.spec import KernelSpec
 from streed.task import Task
-from streed.task.constrained import objective
+from streed.task.base import objective
 
 
 def compile_kernels(

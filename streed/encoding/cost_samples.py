@@ -20,7 +20,7 @@ from streed.kernels import coding
 from streed.problem import Problem
 from streed.task import State, Task, Value
 from streed.task.analysis.facts import first_states, is_larger_better, reads
-from streed.task.constrained import objective
+from streed.task.base import objective
 
 _LARGEST_NATIVE = 2.0**62
 

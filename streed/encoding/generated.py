@@ -33,8 +33,8 @@ from streed.problem import Problem, Solution, agree
 from streed.task import State, Task, Value, state_of
 from streed.task.analysis.facts import can_generate
 from streed.task.analysis.linear_form import row_cost_form
-from streed.task.analysis.vector_form import exact_costs
-from streed.task.constrained import objective
+from streed.task.analysis.row_costs import exact_costs
+from streed.task.base import objective
 from streed.whole_costs import common_unit
 
 _GRID_BITS = 44
@@ -326,13 +326,14 @@ def grid_of(kind: str, problem: Problem, probe: CostSamples, lost: float) -> tup
 def grain_of(problem: Problem) -> Fraction | None:
     """A number of which every value is a whole multiple; None where none is known."""
     units = []
-    for weight, task in objective(problem.task).summands:
+    for weight, task in objective(problem.task).terms:
         priced = task.priced(problem.data)
         form = row_cost_form(task, problem.data) if priced is None else priced.costs
         costs = None if form is None else exact_costs(form, problem.data)
         if costs is None or not costs.exact:
             return None
-        units += [weight * costs.unit, *([] if priced is None else [weight * priced.unit])]
+        size = abs(weight)
+        units += [size * costs.unit, *([] if priced is None else [size * priced.unit])]
     return common_unit(units)
 
 

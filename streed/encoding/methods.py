@@ -17,7 +17,8 @@ from streed.exact import Array
 from streed.kernels.codegen import capture
 from streed.kernels.codegen.spec import TermSpec
 from streed.task import Limit, Task
-from streed.task.constrained import objective
+from streed.task.base import objective
+from streed.task.terms import written_terms
 
 Read = tuple[tuple[str, str], ...]
 
@@ -41,7 +42,7 @@ class CompiledMethods:
     @classmethod
     def of(cls, task: Task, n_columns: int) -> CompiledMethods:
         """Of a bound task, limits and all."""
-        terms = [ScoredTerm.of(term, n_columns) for term in task.written_terms()]
+        terms = [ScoredTerm.of(term, n_columns) for term in written_terms(task)]
         functions, members = functions_of(objective(task), terms)
         limits = [place_limit(limit, terms) for limit in task.limits if limit.support is None]
         functions |= {f"allows{i}": type(limit).allows for i, (limit, _) in enumerate(limits)}

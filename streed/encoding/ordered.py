@@ -21,7 +21,7 @@ from streed.exact import Array
 from streed.kernels.codegen.capture import mentions
 from streed.problem import Problem
 from streed.task.analysis.linear_form import branching_context
-from streed.task.composable import parts_of
+from streed.task.base import parts_of
 from streed.tree import Branch, Node, flatten, nest
 from streed.tree.rows import sides_in
 

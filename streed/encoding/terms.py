@@ -1,6 +1,6 @@
 """The terms of a task whose kernels are generated: which of their methods are compiled, and what splits cost.
 
-A task is the sum of its terms (`Task.written_terms`); most have one, themselves.
+A task is the sum of its terms (`written_terms`); most have one, themselves.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from streed.exact import Array, as_float, exact_number
 from streed.kernels.codegen.spec import ROWS, TermSpec
 from streed.problem import Problem
 from streed.task import Limit, State, Task
-from streed.task.algebra import Term
 from streed.task.analysis.facts import reads
-from streed.task.constrained import OwnLimit, Watched
+from streed.task.limits import OwnLimit
 from streed.task.states import StateOfPart
+from streed.task.terms import Term, Watched
 
 
 @attrs.frozen(eq=False)

@@ -17,7 +17,7 @@ from streed.kernels.packed import Prices
 from streed.problem import Problem
 from streed.task.algebra import exact_costs
 from streed.task.analysis.linear_form import adds
-from streed.task.constrained import objective
+from streed.task.base import objective
 from streed.tree import Branch, Node
 from streed.whole_costs import IntegerCosts
 

@@ -13,6 +13,7 @@ from streed.data import Dataset
 from streed.errors import InputError
 from streed.exact import Array
 from streed.result import Result
+from streed.task.objective import record_of
 from streed.tasks.fairness import DemographicParity, EqualOpportunity, Fairness, PredictiveEquality, group_rates
 from streed.tree import Tree
 from streed.tree.tree import tree_of
@@ -123,7 +124,9 @@ def front_of(
     marked = found.tree if isinstance(found, Result) else chosen
     tuples = all(isinstance(value, tuple) and len(value) > 1 for value, _ in pairs)
     rows = X if X is None or isinstance(X, Rows) else Rows.make(X, labels, **further)
-    names = [type(part).__name__ for part in (found.task.value_parts or () if isinstance(found, Result) else ())]
+    names = [
+        type(part).__name__ for part in (record_of(found.task).parts if tuples and isinstance(found, Result) else ())
+    ]
     xs, x_label = _coordinate(pairs, x if x is not None else 0 if tuples else "nodes", rows, names)
     ys, y_label = _coordinate(pairs, y if y is not None else 1 if tuples else "errors", rows, names)
     points: list[Point] = []

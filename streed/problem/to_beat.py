@@ -10,7 +10,7 @@ import numpy as np
 from streed.errors import InputError
 from streed.exact import Range, readable
 from streed.task import TOTAL, Task, Totals, Value
-from streed.task.constrained import objective
+from streed.task.base import objective
 
 _VALUE = Range(optional=True, meaning="a value of the task")
 

@@ -21,10 +21,11 @@ from streed.proof import check
 from streed.proof.check import Amount
 from streed.task import Task, Totals
 from streed.task.analysis.linear_form import row_cost_form
-from streed.task.analysis.vector_form import exact_costs
+from streed.task.analysis.row_costs import exact_costs
+from streed.task.base import objective
 from streed.task.bounded_sums import integer_weights
-from streed.task.constrained import objective
 from streed.task.contract import is_shipped
+from streed.task.objective import record_of
 from streed.task.sums import SumTask
 from streed.tree import Branch, Leaf, Tree, flatten, walk
 from streed.tree.rows import sides_in
@@ -233,11 +234,7 @@ _Words = tuple[list[str], dict[str, Sequence[Any]], list[str]]
 
 def _objective(task: Task, bound: Task, data: Dataset, coded: CodedTable, *, limited: bool) -> _Words:
     """The objective in the checker's words."""
-    rated = objective(bound).vector_form.objective if limited else bound
-    if limited and objective(bound).value_limits:
-        parts = objective(bound).value_parts
-        assert parts is not None
-        rated = parts[0]
+    rated = record_of(bound).parts[0] if limited else bound
     form = row_cost_form(rated, data)
     if form is not None:
         return _of_costs(exact_costs(form, data), coded)
@@ -259,16 +256,15 @@ def _objective(task: Task, bound: Task, data: Dataset, coded: CodedTable, *, lim
 
 def _amounts(task: Task, data: Dataset) -> list[Amount]:
     """The sums over rows and nodes that a bound task keeps in intervals."""
-    inner = objective(task)
-    form = inner.vector_form
+    record = record_of(task)
     weights, _ = integer_weights(data)
     each = 1 if weights is None else weights[:, None]
-    made = [Amount(np.asarray(s.costs * each), s.split, None if s.split else s.least, s.most) for s in form.intervals]
-    if form.gaps or (form.price is not None and made):
+    made = [Amount(np.asarray(s.costs * each), s.split, None if s.split else s.least, s.most) for s in record.intervals]
+    if record.gaps or (getattr(record.parts[0], "price", None) is not None and (made or record.most)):
         raise TaskError(f"{task!r}: there are no proofs of fronts, or of scores with a price under limits on sums")
-    for part, most in inner.value_limits:
+    for part, most in record.limited:
         shape = row_cost_form(part, data)
-        if shape is None or not inner.value_parts:
+        if shape is None:
             raise TaskError(f"{task!r}: there are proofs of limits on sums over rows and splits only")
         costs = _exact(exact_costs(shape, data))
         made.append(Amount(costs.costs, costs.split, None, math.floor(Fraction(exact_number(most)) / costs.unit)))

@@ -18,8 +18,9 @@ from streed.task import RowCostTask, Task, Totals, Value
 from streed.task.algebra import exact_costs
 from streed.task.analysis.linear_form import adds, branching_context, row_cost_form
 from streed.task.analysis.vector_form import vector_costs
+from streed.task.base import objective
 from streed.task.bounded_sums import BoundedSum, integer_weights
-from streed.task.constrained import objective
+from streed.task.objective import record_of
 from streed.task.sums import LinearFraction
 
 LABELS = ("all", "best")
@@ -98,9 +99,10 @@ class Question:
         made = functools.partial(
             cls, task, data, bound, max_depth, needed, labels, trivial, columns, max_nodes=max_nodes
         )
-        form = inner.vector_form
-        several = form.components is not None or form.intervals or inner.value_limits
-        if form.gaps or (inner.order != "total" and not several):
+        record = record_of(bound)
+        first = record.parts[0]
+        several = first.components is not None or record.intervals or record.most
+        if record.gaps or (inner.order != "total" and not several):
             raise _refused(task, "it has a front and no one optimum", "limit the other quantities by subject_to")
         if several and labels == "best":
             raise InputError(
@@ -108,16 +110,12 @@ class Question:
             )
         if several and any(limit.support is None for limit in bound.limits):
             raise _refused(task, "limits on leaves other than their number of rows do not go with several sums", "")
-        limits = interval_sums(form.intervals, data) if form.intervals else ()
-        if form.components is not None:
-            sums, fraction = _fraction(task, form.objective, data, form.price)
+        limits = interval_sums(record.intervals, data) if record.intervals else ()
+        limits += tuple(row_sum(part, data, most=limit) for part, limit in record.limited)
+        if first.components is not None:
+            sums, fraction = _fraction(task, first, data)
             return made(sums, fraction, limits, 0)
-        if inner.value_limits:
-            parts = inner.value_parts
-            assert parts is not None
-            more = [row_sum(part, data, most=limit) for part, limit in inner.value_limits]
-            return made((row_sum(parts[0], data),), None, (*limits, *more), 0)
-        form_of_rows = row_cost_form(form.objective if form.intervals else bound, data)
+        form_of_rows = row_cost_form(first if limits else bound, data)
         if form_of_rows is not None:
             return made((row_sum(form_of_rows, data),), None, limits, 0)
         if limits:
@@ -201,9 +199,9 @@ def row_sum(task: Task, data: Dataset, most: Any = None) -> RowSum:
     return RowSum(given.costs, int(Fraction(inner.split_cost()) / given.unit), given.unit, None, cap)
 
 
-def _fraction(task: Task, rated: Any, data: Dataset, price: Any) -> tuple[tuple[RowSum, ...], LinearFraction]:
+def _fraction(task: Task, rated: Any, data: Dataset) -> tuple[tuple[RowSum, ...], LinearFraction]:
     """The sums of a task of several, and its score as a fraction of them."""
-    fraction = None if price is not None else rated.fraction(Totals(rated, data))
+    fraction = None if rated.price is not None else rated.fraction(Totals(rated, data))
     if fraction is None:
         raise _refused(
             task,

@@ -14,14 +14,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from streed.task.algebra import objective
 from streed.task.analysis.linear_form import row_cost_form
+from streed.task.analysis.row_costs import exact_costs
+from streed.task.objective import Objective, record_of
 
 if TYPE_CHECKING:
     from streed.data import Dataset
     from streed.problem import Driver
     from streed.task import Task
-    from streed.task.composable import VectorForm
 
 
 def reduced(task: Task, driver: Driver, data: Dataset) -> Driver:
@@ -29,14 +29,14 @@ def reduced(task: Task, driver: Driver, data: Dataset) -> Driver:
 
     Of more than two sums, only those of limits are reduced.
     """
-    form = objective(task).vector_form
-    if not form.of_sums:
+    record = record_of(task)
+    if not record.of_sums:
         return driver
-    if not driver.reduces or not _is_reducible(form, data):
+    if not driver.reduces or not _is_reducible(record, data):
         from streed.reductions.reduction import Checked
 
-        return Checked(driver) if form.limits or form.gaps else driver
-    if form.gaps:
+        return Checked(driver) if record.sum_limits or record.gaps or record.most else driver
+    if record.gaps:
         from streed.reductions.epsilon_constraint import TradeOff
 
         return TradeOff(driver)
@@ -45,11 +45,19 @@ def reduced(task: Task, driver: Driver, data: Dataset) -> Driver:
     return Reduction(driver)
 
 
-def _is_reducible(form: VectorForm, data: Dataset) -> bool:
-    """Whether on the data the task is a cost per row or a score of two sums, with what is limited and one gap."""
-    if len(form.gaps) > 1:
+def _is_reducible(record: Objective, data: Dataset) -> bool:
+    """Whether the record is a cost per row or a score of two sums on the data, with one gap and sums that are limited.
+
+    What is limited are sums of whole costs, which no branching node makes less.
+    """
+    if len(record.gaps) > 1:
         return False
-    if form.components is None:
-        return row_cost_form(form.objective.bind(data), data) is not None
-    bound = form.objective.bind(data).vector_form.rated.vector_form
-    return bound.components is not None and len(bound.components) == 2
+    for part, _ in record.limited:
+        form = row_cost_form(part.bind(data), data)
+        costs = None if form is None else exact_costs(form, data)
+        if costs is None or not costs.exact or costs.split < 0:
+            return False
+    first = record.parts[0].bind(data)
+    if first.components is None:
+        return row_cost_form(first, data) is not None
+    return len(first.rated.components) == 2  # type: ignore[attr-defined]

@@ -21,9 +21,7 @@ from streed.kernels.compilation import clock
 from streed.problem import Driver, Outcome, Problem, SearchLimits, Solution
 from streed.reductions.reduction import Reduction, check_limit
 from streed.task import Task
-from streed.task.algebra import objective
-from streed.task.constrained import limited
-from streed.task.over_sums import BoundSums
+from streed.task.objective import Objective, record_of
 from streed.tree.predictions import count_branches, predict_data
 
 
@@ -40,8 +38,7 @@ class TradeOff(Driver):
 
     def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
         begin, started = time.perf_counter(), clock()
-        trade = objective(problem.task).vector_form.trade
-        assert trade is not None
+        trade = record_of(problem.task)
         solutions: list[Solution] = []
         below: Fraction | None = None
         counts: dict[str, Any] = {"scalar_solves": 0, "enumerations": 0, "nodes": 0, "limited_solves": 0}
@@ -54,7 +51,7 @@ class TradeOff(Driver):
                 if left is not None and left <= 0:
                     stopped = "time"
                     break
-                scalar = attrs.evolve(problem, task=limited(trade.with_gap_below(below), problem.task.limits))
+                scalar = attrs.evolve(problem, task=trade.with_gap_below(below))
                 last = Reduction(self.driver).search(scalar, attrs.evolve(search_limits, time_limit=left))
                 counts["limited_solves"] += 1
                 if below is None:
@@ -95,21 +92,21 @@ class TradeOff(Driver):
         return Outcome(found, None, stopped, stats, score_bound=ideal)
 
 
-def _first_bound(trade: BoundSums, unlimited: Outcome) -> Any:
+def _first_bound(trade: Objective, unlimited: Outcome) -> Any:
     """A score that the objective of no tree is better than, by a solve of any gap; None if nothing is known."""
     if unlimited.stopped is None and unlimited.solutions:
-        return trade.objective_score(unlimited.solutions[0].value)
+        return trade.first_score(trade.objective_of(unlimited.solutions[0].value))
     if unlimited.score_bound is not None:
-        return trade.score_of(unlimited.score_bound)
+        return unlimited.score_bound
     if unlimited.lower is None:
         return None
-    return trade.score_of(trade.vector_form.objective.score(unlimited.lower[0], trade.totals))
+    return trade.first_score(unlimited.lower[0])
 
 
-def _bound(trade: BoundSums, last: Outcome | None) -> float | None:
+def _bound(trade: Objective, last: Outcome | None) -> float | None:
     """No tree of a smaller gap has a better score, by a search that was stopped; None if nothing is known."""
     if last is None:
         return None
-    bound = last.lower if last.score_bound is None else last.score_bound
-    bound = bound[0] if isinstance(bound, tuple) else bound
-    return None if bound is None else float(trade.score_of(bound))
+    if last.score_bound is not None:
+        return float(last.score_bound)
+    return None if last.lower is None else float(trade.first_score(last.lower[0]))

@@ -11,15 +11,57 @@ from typing import Any, final
 import attrs
 import numpy as np
 
+from streed.data import Dataset
 from streed.enumerate.vector_trees import EvaluatedTree, Vector, Weighed, Window
 from streed.exact import Array
 from streed.problem import Problem
 from streed.task import State
-from streed.task.algebra import exact_costs, objective
-from streed.task.bounded_sums import BoundedSum, SumLimit, check_weighted, integer_weights
-from streed.task.sums import LinearFraction, SumTask
+from streed.task.algebra import exact_costs
+from streed.task.analysis.linear_form import row_cost_form
+from streed.task.bounded_sums import check_weighted, integer_weights
+from streed.task.objective import Objective, record_of
+from streed.task.sums import LinearFraction
 from streed.tree import Branch, Leaf, Node
 from streed.whole_costs import WideCosts
+
+
+@final
+@attrs.frozen(eq=False)
+class Kept:
+    """A sum that a limit keeps in an interval, in whole numbers."""
+
+    costs: Array
+    """(n, K) int64, row weights multiplied in."""
+    split: int
+    """What a branching node adds."""
+    window: Window
+    unit: Fraction | int
+    """What one is worth."""
+    is_value: bool
+    """Whether the task's values have it as it is; else as what it is above its least, and below its most."""
+
+    @property
+    def counts_nodes(self) -> bool:
+        """Whether it is a multiple of the number of branching nodes, whatever the rows are."""
+        return self.split > 0 and not self.costs.any()
+
+
+def _kept_sums(record: Objective, data: Dataset) -> list[Kept]:
+    """The sums under limits of a bound record, in the order of its values."""
+    found = []
+    for part, most in record.limited:
+        costs = exact_costs(row_cost_form(part, data) or part, data)
+        window = (int(costs.costs.min(axis=1).sum()), math.floor(Fraction(most) / costs.unit))
+        found.append(Kept(costs.costs, costs.split, window, _plain(costs.unit), True))
+    weights, fine = integer_weights(data)
+    unit = _plain(fine)
+    sums = [(_weighted(each.costs, weights), each) for each in record.intervals]
+    return found + [Kept(costs, each.split, (each.least, each.most), unit, False) for costs, each in sums]
+
+
+def _weighted(costs: Array, weights: Array | None) -> Array:
+    check_weighted(costs, weights)
+    return costs if weights is None else costs * weights[:, None]
 
 
 @final
@@ -36,9 +78,8 @@ class Plan:
     units: tuple[Fraction | int, ...]
     """(m,) what one of the whole numbers is worth in the task's values."""
     intervals: tuple[Window, ...]
-    bounded: tuple[BoundedSum, ...]
+    kept: tuple[Kept, ...]
     """All sums under limits: those of the intervals, and those that count nodes."""
-    limits: tuple[SumLimit, ...]
     rank_of: Callable[[Vector], Any]
     """What a tree is worth, larger is better, by its whole numbers."""
     fraction: LinearFraction | None
@@ -48,8 +89,6 @@ class Plan:
 
     The fraction, if there is one, is then what the price is taken from.
     """
-    fine: Fraction
-    """What one of a limited sum is worth."""
     shown: Callable[[Any], Any] | None
     """The score of a rank; None where the rank is the value with its sign changed."""
     wide: WideCosts | None = None
@@ -63,13 +102,11 @@ class Plan:
         count = len(found.vector) - len(self.intervals)
         value = [_plain(unit * x) for x, unit in zip(found.vector[:count], self.units, strict=False)]
         rest = zip(value_ranges[count:], found.vector[count:], self.units[count:], strict=True)
-        for each in self.bounded:
+        for each in self.kept:
             by_nodes = found.branches * each.split
-            if each.counts_nodes:
-                value += [_plain(self.fine * by_nodes), 0]
-            else:
-                (least, most), x, unit = next(rest)
-                value += [_plain(unit * (x - least)), _plain(unit * (most - x + by_nodes))]
+            (least, most), x, unit = ((0, 0), by_nodes, each.unit) if each.counts_nodes else next(rest)
+            both = [unit * x] if each.is_value else [unit * (x - least), unit * (most - x + by_nodes)]
+            value += map(_plain, both)
         return tuple(value)
 
     def exact_value(self, found: EvaluatedTree, weighed: Weighed, value_ranges: Sequence[Window]) -> Any:
@@ -87,7 +124,7 @@ class Plan:
         if self.shown is not None:
             return None, self.shown(rank)
         least = _plain(-rank * self.units[0]) if self.wide is None else self.wide.lower(math.ceil(-rank))
-        return (least, *[0] * (2 * len(self.bounded))), None
+        return (least, *[0] * sum(1 if each.is_value else 2 for each in self.kept)), None
 
     def relabelled(self, found: EvaluatedTree, weighed: Weighed) -> Node:
         """The tree with the rows and costs of its leaves by the task; one without rows shows what its parent would."""
@@ -130,43 +167,38 @@ def make_plan(problem: Problem) -> Plan:
 
     Raises InputError for row weights that are not exact, and for sums that may be beyond 2**60.
     """
-    form, data = objective(problem.task).vector_form, problem.data
-    bounded, limits, price = form.intervals, form.limits, form.price
+    record, data = record_of(problem.task), problem.data
+    first: Any = record.parts[0]
     weights, fine = integer_weights(data)
     unit = _plain(fine)
-
-    def weighted(costs: Array) -> Array:
-        check_weighted(costs, weights)
-        return costs if weights is None else costs * weights[:, None]
-
-    problem = _within_nodes(problem, bounded)
-    in_windows = [each for each in bounded if not each.counts_nodes]
-    sums = [weighted(each.costs) for each in in_windows]
-    sum_splits = [each.split for each in in_windows]
-    intervals = tuple((each.least, each.most) for each in in_windows)
-    scored = form.rated
-    if not isinstance(scored, SumTask):
+    kept = tuple(_kept_sums(record, data))
+    problem = _within_nodes(problem, kept)
+    in_windows = [each for each in kept if not each.counts_nodes]
+    sums, sum_splits = [each.costs for each in in_windows], [each.split for each in in_windows]
+    sum_units = [each.unit for each in in_windows]
+    intervals = tuple(each.window for each in in_windows)
+    if first.components is None:
+        scored = row_cost_form(first, data) or first
         costs = exact_costs(scored, data)
         cost = LinearFraction(0, (1,), 1, (0,))
         parts, splits = _by_row([costs.costs, *sums]), (costs.split, *sum_splits)
-        units = (_plain(costs.unit), *[unit] * len(sums))
+        units = (_plain(costs.unit), *sum_units)
         return Plan(
             problem,
             parts,
             splits,
             units,
             intervals,
-            bounded,
-            limits,
+            kept,
             lambda vector: -vector[0],
             cost,
             None,
-            fine,
             None,
             costs.wide,
         )
+    scored, price = first.rated, first.price
     named = scored.sums(data)
-    components = [weighted(np.asarray(named[name], dtype=np.int64)) for name in scored.components]
+    components = [_weighted(np.asarray(named[name], dtype=np.int64), weights) for name in scored.components]
     sizes = {
         name: tuple([_plain(unit * total) for total in part.sum(axis=0).tolist()])
         for name, part in zip(scored.components, components, strict=True)
@@ -186,8 +218,8 @@ def make_plan(problem: Problem) -> Plan:
 
     parts = _by_row([*components, *nodes, *sums])
     splits = (*[0] * count, *[1 for _ in nodes], *sum_splits)
-    units = (*[unit] * count, *[1 for _ in nodes], *[unit] * len(sums))
-    return Plan(problem, parts, splits, units, intervals, bounded, limits, rank, found, price, fine, scored.shown)
+    units = (*[unit] * count, *[1 for _ in nodes], *sum_units)
+    return Plan(problem, parts, splits, units, intervals, kept, rank, found, price, scored.shown)
 
 
 def _by_row(parts: Sequence[Array]) -> Array:
@@ -195,9 +227,9 @@ def _by_row(parts: Sequence[Array]) -> Array:
     return np.stack(parts, axis=-1).transpose(2, 0, 1)
 
 
-def _within_nodes(problem: Problem, bounded: Sequence[BoundedSum]) -> Problem:
+def _within_nodes(problem: Problem, kept: Sequence[Kept]) -> Problem:
     """The problem with the limits on numbers of nodes as its own."""
-    budgets = [each.most // each.split for each in bounded if each.counts_nodes]
+    budgets = [each.window[1] // each.split for each in kept if each.counts_nodes]
     if not budgets:
         return problem
     if problem.max_nodes is not None:

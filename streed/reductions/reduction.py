@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from typing import Any, ClassVar, final
 
@@ -17,9 +18,10 @@ from streed.reductions import dinkelbach, penalised, supported_points
 from streed.reductions.oracle import Incumbent, Oracle
 from streed.reductions.plan import make_plan
 from streed.task import Task
-from streed.task.algebra import objective
+from streed.task.algebra import Threshold, exact_costs
+from streed.task.analysis.linear_form import row_cost_form
 from streed.task.bounded_sums import SumLimit
-from streed.task.constrained import limited
+from streed.task.objective import limited, record_of
 from streed.task.sums import check_summed
 from streed.tree.predictions import count_branches, predict_data
 
@@ -36,17 +38,17 @@ class Reduction(Driver):
         return False
 
     def check(self, task: Task) -> None:
-        form = objective(task).vector_form
-        check_summed(form.objective, "a reduction adds up what trees cost")
+        first: Any = record_of(task).parts[0]
+        check_summed(first, "a reduction adds up what trees cost")
         for limit in task.limits:
             if limit.support is None:
                 raise TaskError(
                     f"a reduction enforces limits on the rows of leaves only, and {limit!r} has no support; use "
                     'MinSupport, or search="general"'
                 )
-        sums = form.rated.vector_form.components
+        sums = None if first.components is None else first.rated.components
         if sums is not None and len(sums) != 2:
-            raise TaskError(f'{type(form.rated).__name__} has {len(sums)} sums, not two; use search="general"')
+            raise TaskError(f'{type(first.rated).__name__} has {len(sums)} sums, not two; use search="general"')
         self.driver.check(limited(FixedCosts(np.zeros((1, 1), np.int64), 0), task.limits))
 
     def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
@@ -91,7 +93,7 @@ class Reduction(Driver):
         weighed = trees.weigh(incumbent.found)
         root = plan.relabelled(incumbent.found, weighed)
         stats["limits"] = [
-            check_limit(limit, problem, weighed.predicted, incumbent.found.branches) for limit in plan.limits
+            check_limit(limit, problem, weighed.predicted, incumbent.found.branches) for limit in limits_of(problem)
         ]
         score = None if plan.shown is None else plan.shown(incumbent.rank)
         value = plan.exact_value(incumbent.found, weighed, trees.value_ranges)
@@ -119,7 +121,7 @@ class Checked(Driver):
     def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
         """What the driver finds, with `stats["limits"]` if it is one tree; raises MismatchError for a broken limit."""
         outcome = self.driver.search(problem, search_limits)
-        limits = objective(problem.task).vector_form.limits
+        limits = limits_of(problem)
         if not limits:
             return outcome
         found = []
@@ -129,7 +131,16 @@ class Checked(Driver):
         return attrs.evolve(outcome, stats={**outcome.stats, "limits": found[0]}) if len(found) == 1 else outcome
 
 
-def check_limit(limit: SumLimit, problem: Problem, predicted: Array, nodes: int) -> dict[str, Any]:
+def limits_of(problem: Problem) -> list[SumLimit | Threshold]:
+    """The limits on sums of the whole tree, which can be counted from the raw rows."""
+    record, data = record_of(problem.task), problem.data
+    forms = [row_cost_form(part, data) for part, _ in record.limited]
+    exact = [form is not None and exact_costs(form, data).exact for form in forms]
+    thresholds = map(Threshold, record.unbound[1:], record.most)
+    return [*record.sum_limits, *itertools.compress(thresholds, exact)]
+
+
+def check_limit(limit: SumLimit | Threshold, problem: Problem, predicted: Array, nodes: int) -> dict[str, Any]:
     """What the limited quantity came to by predictions (n,) on the raw rows; raises MismatchError if too much."""
     found = limit.achieved(problem.data, predicted, nodes)
     if not found["holds"]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 from streed.errors import MismatchError
 from streed.reference.definition import Split, children, merged, width
 from streed.task import State, Task, Value, beside_sums, sums_over
-from streed.task.constrained import objective
+from streed.task.base import objective
 from streed.tree import Branch, Leaf, Node
 
 if TYPE_CHECKING:

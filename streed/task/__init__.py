@@ -6,13 +6,13 @@ from streed.task.base import (
     TOTAL,
     Composition,
     GeneralTask,
-    Limit,
     RowCostTask,
     Task,
     Value,
     bound,
     is_parameter,
 )
+from streed.task.limits import Limit
 from streed.task.row_sums import ExactSums, Totals, beside_sums, quick_sums, state_of, sums_over, weight_array
 from streed.task.states import State
 

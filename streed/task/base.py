@@ -16,23 +16,28 @@ Three abstract classes:
 from __future__ import annotations
 
 import abc
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, final
 
 import attrs
 
 from streed.exact import Array
-from streed.task.composable import Composable, Fields, restates
+from streed.task.limits import Fields, Limit
 from streed.task.states import State
 
 if TYPE_CHECKING:
     from streed.data import Dataset
     from streed.task.algebra import Threshold
     from streed.task.bounded_sums import Gap
+    from streed.task.test_costs import CostsInOrder, CostsWithTests
 
 Value = Any
 """A solution value: what `leaf_cost` returns and `combine` combines: a number, or a tuple of numbers."""
+
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+_RESTATES = "restates_contract"
 
 TOTAL, COMPONENTWISE, PARTIAL = "total", "componentwise", "partial"
 """Orders of values: one optimum; Pareto dominance between tuples; whatever a task's own `better` says."""
@@ -48,9 +53,24 @@ def is_parameter(field: attrs.Attribute[Any]) -> bool:
     return field.init and not field.metadata.get("bound", False)
 
 
+def restates(method: _Method) -> _Method:
+    """The method, marked as one that does what the contract's default does for the values of its class."""
+    setattr(method, _RESTATES, True)
+    return method
+
+
 @attrs.frozen
-class Task(Composable):
+class Task(Fields, abc.ABC):
     """What a good tree is. Subclass it, as a frozen attrs class whose fields are the task's parameters."""
+
+    stands_alone: ClassVar[bool] = True
+    """Whether its methods are its own, fit to be compiled; False of a task that asks others."""
+
+    components: ClassVar[tuple[str, ...] | None] = None
+    """The names of the sums whose tuples its values are; None where values are whatever else."""
+
+    any_label: ClassVar[bool] = False
+    """Whether `leaf_cost` is the same for every label, so that the task joins tasks of any labels."""
 
     maximize: ClassVar[bool] = False
     """Whether values are gains, larger ones being better: those of `leaf_cost` and `branching_cost`, and their sums."""
@@ -156,6 +176,69 @@ class Task(Composable):
         """
         return value
 
+    def exact_cost(self, data: Dataset, rows: Array, k: int) -> Value | None:
+        """What a leaf of these rows of `data`, (m,) int64, with label number k costs, exactly, row weights included.
+
+        Trees are measured by it where `statistics` had to round numbers, such as squares, before they are added. None,
+        the default, is `leaf_cost` of the exact sums.
+        """
+        return None
+
+    def priced(self, data: Dataset) -> CostsWithTests | None:
+        """The bound task as costs per row and prices per split, where it is that; None (default) where it is not.
+
+        The law: leaves cost what those of `costs` do, branching nodes what the prices say.
+        """
+        return None
+
+    def in_order(self, data: Dataset) -> CostsInOrder | None:
+        """The bound task as costs per row of trees whose leaves rise or fall with columns; None (default) elsewhere."""
+        return None
+
+    def objective_of(self, value: Value) -> Value:
+        """The part of a value that leaves show (default: all of it), without what is kept for limits or order only."""
+        return value
+
+    # -- what follows from that ------------------------------------------------------------------------------------
+
+    @property
+    def larger_is_better(self) -> bool:
+        """Whether a larger `score` is better: of gains (`maximize`), and of a score that falls with the costs."""
+        if self.maximize or self.overrides("score") or not self.overrides("better") or self.order != TOTAL:
+            return bool(self.maximize)
+        from streed.task.analysis.facts import is_larger_better
+
+        return is_larger_better(self) is True
+
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        """The anti-monotone constraints (STreeD, Def. 4.5) that every leaf must meet: what `subject_to` was given."""
+        return ()
+
+    @property
+    def without_limits(self) -> Task:
+        """The task without its `limits`."""
+        return self
+
+    def overrides(self, name: str) -> bool:
+        """Whether a member of the contract says something else of this task than of one whose values are costs."""
+        return (self.maximize and name == "better") or _overrides(type(self), name)
+
+    @property
+    def adds_values(self) -> bool:
+        """Whether values are added up, entry by entry if they are tuples."""
+        return not self.overrides("combine")
+
+    @property
+    def shows_labels(self) -> bool:
+        """Whether leaves show their labels, because `leaf_label` is not overridden."""
+        return not self.overrides("leaf_label")
+
+    @property
+    def terms(self) -> tuple[tuple[Fraction, Task], ...]:
+        """Weights and tasks whose weighted sum it is (default: itself, once)."""
+        return ((Fraction(1), self),)
+
     # -- algebra ---------------------------------------------------------------------------------------------------
 
     def __add__(self, other: Task) -> Task:
@@ -190,6 +273,18 @@ class Task(Composable):
         from streed.task.algebra import constrain
 
         return constrain(self, limits)
+
+
+@functools.lru_cache(maxsize=4096)
+def _overrides(kind: type[Task], name: str) -> bool:
+    """Whether the class says something else than the contract's default; small solves ask that dozens of times."""
+    method = getattr(kind, name)
+    return method is not getattr(Task, name) and not getattr(method, _RESTATES, False)
+
+
+def objective(task: Task) -> Task:
+    """The task without the limits of `subject_to` on leaves."""
+    return task.without_limits
 
 
 @attrs.frozen
@@ -282,32 +377,22 @@ class Composition(RowCostTask):
         return composed.row_costs(data)
 
 
-@attrs.frozen
-class Limit(Fields, abc.ABC):
-    """An anti-monotone constraint on leaves (STreeD, Def. 4.5)."""
+def parts_of(task: Task) -> Iterator[Task]:
+    """The task, and those that it is made of."""
+    yield task
+    for name in field_names(type(task)):
+        yield from _tasks_in(getattr(task, name, None))
 
-    def bind(self, data: Dataset) -> Limit:
-        """This limit with every constant that depends on the whole data set made explicit (default: itself)."""
-        return self
 
-    def statistics(self, data: Dataset) -> dict[str, Array]:
-        """What the limit asks of rows beside the task's statistics, as `Task.statistics` (default: nothing).
+@functools.lru_cache(maxsize=1024)
+def field_names(kind: type) -> tuple[str, ...]:
+    """Those that an attrs class is made by; none of any other."""
+    return tuple(field.name for field in attrs.fields(kind) if field.init) if attrs.has(kind) else ()
 
-        They are counted without row weights. A limit with statistics sees these sums alone, and so goes with every
-        task.
-        """
-        return {}
 
-    @abc.abstractmethod
-    def allows(self, s: State) -> bool:
-        """Whether a leaf may stand at state s."""
-
-    @property
-    def has_statistics(self) -> bool:
-        """Whether it asks for anything of rows beside the task's statistics."""
-        return type(self).statistics is not Limit.statistics
-
-    @property
-    def support(self) -> int | None:
-        """The number of rows that a leaf needs, if that is all the limit asks for: drivers enforce it natively."""
-        return None
+def _tasks_in(value: Any) -> Iterator[Task]:
+    if isinstance(value, Task):
+        yield from parts_of(value)
+    elif isinstance(value, tuple):
+        for each in value:
+            yield from _tasks_in(each)

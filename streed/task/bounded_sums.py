@@ -17,7 +17,7 @@ import numpy as np
 
 from streed.errors import InputError, TaskError
 from streed.exact import LARGEST_TOTAL, Array, exact_array
-from streed.task.base import Limit
+from streed.task.limits import Limit
 from streed.task.row_sums import weight_array
 from streed.task.states import State
 

@@ -25,18 +25,18 @@ from typing import TYPE_CHECKING, Any, NoReturn, final
 import numpy as np
 
 from streed.errors import InputError, TaskError, brief
-from streed.task.algebra import objective
 from streed.task.base import (
     COMPONENTWISE,
     PARTIAL,
     TOTAL,
-    Limit,
     RowCostTask,
     Task,
     Value,
+    objective,
+    parts_of,
 )
-from streed.task.composable import parts_of
-from streed.task.constrained import OwnLimit
+from streed.task.limits import Limit, OwnLimit
+from streed.task.objective import record_of
 from streed.task.row_sums import Totals, beside_sums, in_columns, is_weighted
 from streed.task.states import State
 
@@ -218,7 +218,7 @@ class ContractCheck:
         if self.data.n_columns:
             asked = (self.data.size, (), 0)
             price = self.call("branching_cost", *asked)
-            if price is not None and self.task.value_parts is not None:
+            if price is not None and len(record_of(self.task).parts) > 1:
                 price = tuple(0 if each is None else each for each in price)  # parts may name no cost
             if price is not None:
                 self.check_value("branching_cost", asked, price, costs)

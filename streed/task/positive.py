@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from streed.errors import InputError
-from streed.task.base import Limit, Task
-from streed.task.composable import field_names
+from streed.task.base import Task, field_names
+from streed.task.limits import Limit
 
 if TYPE_CHECKING:
     from streed.data import Dataset

@@ -18,7 +18,7 @@ import numpy as np
 from streed.errors import TaskError
 from streed.exact import LARGEST_TOTAL, Array, as_objects, exact_integers, exact_number
 from streed.task.base import Task
-from streed.task.constrained import OwnLimit
+from streed.task.limits import OwnLimit
 from streed.task.states import State
 
 if TYPE_CHECKING:

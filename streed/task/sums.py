@@ -18,8 +18,7 @@ import attrs
 from streed.errors import TaskError
 from streed.exact import Array
 from streed.task.analysis.linear_form import adds
-from streed.task.base import COMPONENTWISE, Task, Value
-from streed.task.composable import VectorForm, restates
+from streed.task.base import COMPONENTWISE, Task, Value, restates
 from streed.task.states import State
 
 if TYPE_CHECKING:
@@ -67,6 +66,16 @@ class SumTask(Task):
     """The names of the sums, in the order of the values."""
 
     @property
+    def price(self) -> Fraction | None:
+        """What every branching node, the last component, takes from the score of what is `rated`; None without one."""
+        return None
+
+    @property
+    def rated(self) -> SumTask:
+        """What the score is of, without the price."""
+        return self
+
+    @property
     def larger_is_better(self) -> bool:
         return True
 
@@ -112,13 +121,6 @@ class SumTask(Task):
     def combine(self, a: Value, b: Value) -> Value:
         return tuple([x + y for x, y in zip(a, b, strict=True)])
 
-    @property
-    def vector_form(self) -> VectorForm:
-        return VectorForm(self, self, self.components)
-
-    def ideal_score(self, value: Value, totals: State) -> Any:
-        return self.score(value, totals)
-
 
 def check_summed(task: Task, why: str) -> None:
     """Raises TaskError unless the values of the task are numbers that are added up, or a score of such."""
@@ -127,7 +129,7 @@ def check_summed(task: Task, why: str) -> None:
             f"{why}, which needs costs that add up row by row, and {type(task).__name__} asks a function of all rows "
             "of a leaf what it costs; use a task of costs per row, such as Accuracy"
         )
-    if task.vector_form.components is None and not adds(task):
+    if task.components is None and not adds(task):
         raise TaskError(
             f"{why}, which needs a task whose values are sums over rows and nodes, and {type(task).__name__} is none; "
             "subclass RowCostTask or SumTask"

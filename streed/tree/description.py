@@ -128,9 +128,9 @@ def _short(thing: Any) -> str:
 
 
 def _class(module: str, name: str) -> type:
-    homes = ("streed.task.constrained", "streed.task.over_sums")
-    if module in homes or module.startswith(("streed.task.algebra.", "streed.tasks.")):
-        for package in ("streed.tasks", "streed.task.algebra", *homes):
+    home = "streed.task.objective"
+    if module == home or module.startswith(("streed.task.algebra.", "streed.tasks.")):
+        for package in ("streed.tasks", "streed.task.algebra", home):
             importlib.import_module(package)  # of these, and of nothing that the file names
         found = getattr(sys.modules.get(module), name, None)
         if isinstance(found, type) and attrs.has(found) and found.__module__ == module:

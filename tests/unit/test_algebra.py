@@ -13,7 +13,8 @@ from streed.data import Dataset
 from streed.errors import NotSeparableError, TaskError
 from streed.reference import Evaluation, best_trees, optimal_front
 from streed.task import COMPONENTWISE, State, Task, Totals
-from streed.task.algebra import Product, Sum, maximize
+from streed.task.algebra import Sum, maximize
+from streed.task.objective import Objective
 from streed.tasks import (
     Accuracy,
     BalancedAccuracy,
@@ -94,7 +95,7 @@ def test_a_product_has_the_front_of_its_parts(parts: list[Task], data: Dataset) 
     joint = parts[0] & parts[1]
     for part in parts[2:]:
         joint = joint & part
-    assert isinstance(joint, Product)
+    assert isinstance(joint, Objective)
     assert len(joint.parts) == len(parts)
     assert joint.order == COMPONENTWISE
     assert values(joint, data) == list(zip(*(values(part, data) for part in parts), strict=True))

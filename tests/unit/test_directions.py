@@ -19,7 +19,6 @@ from streed.task import State, Task
 from streed.tasks import (
     F1,
     BalancedAccuracy,
-    Gini,
     MinSupport,
     Misclassifications,
     Splits,
@@ -103,7 +102,6 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "score + B": (lambda: BalancedAccuracy() + 0.1 * Splits(), "BalancedAccuracy\\(\\) - "),
     "maximum - maximum": (lambda: streed.maximize(Hits()) - streed.maximize(Purity()), "both maximised"),
     "minimum - B": (lambda: Misclassifications() - Splits(), "gets a price by \\+"),
-    "score - leaf costs": (lambda: BalancedAccuracy() - Gini(), "costs per row"),
     "own score": (lambda: ShownPositive() - Splits(), "streed.maximize\\(gain\\)"),
     "larger is better": (lambda: 2 * ByBetter(), "streed.maximize\\(gain\\)"),
     "minimize a maximum": (lambda: streed.minimize(F1()), "F1 is maximised"),

@@ -14,7 +14,7 @@ import streed
 from streed.data import Dataset
 from streed.reference import best_trees
 from streed.task import Task, Totals
-from streed.task.algebra import objective
+from streed.task.objective import record_of
 from tests.conftest import ROOT
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -84,7 +84,7 @@ def test_solve_finds_what_enumeration_finds(name: str) -> None:
         totals = Totals(task, data)
         if not every:
             assert result.status == "infeasible"
-        elif task.order == "total" or objective(task).value_limits:  # of limited tasks the best is asked
+        elif task.order == "total" or record_of(task).most:  # of limited tasks the best is asked
             best = (max if task.larger_is_better else min)(task.score(value, totals) for value in every)
             assert result.status == "optimal"
             assert same([result.value], [best])

@@ -159,9 +159,9 @@ def test_descriptions_that_no_task_has(description: Any, said: str) -> None:
 def test_a_task_that_fails_on_what_a_file_claims_is_the_files_fault() -> None:
     document = _document(WeightedAccuracy({"no": 2}))
     document["claims"]["task"] = {
-        "class": "Negated",
-        "module": "streed.task.algebra.parts",
-        "parameters": {"task": "Accuracy"},
+        "class": "Objective",
+        "module": "streed.task.objective",
+        "parameters": {"parts": ["Accuracy"]},
     }
     tree = Tree.from_json(json.dumps(document))
     with pytest.raises(InputError, match="cannot be evaluated as the tree describes it"):

@@ -3,22 +3,25 @@
 Every composition is a task again, and what it declares follows by rule from what its parts declare.
 """
 
-from streed.task.algebra.operators import NetGain, Penalized, add, scale, subtract
-from streed.task.algebra.parts import Negated, as_costs, gain_sign, maximize, minimize
-from streed.task.algebra.products import Product, Threshold, at_most, constrain, join, worsens
+from streed.task.algebra.operators import (
+    Threshold,
+    add,
+    as_costs,
+    at_most,
+    constrain,
+    gain_sign,
+    join,
+    maximize,
+    minimize,
+    scale,
+    subtract,
+)
 from streed.task.algebra.sums import Sum, WeightedSum
-from streed.task.analysis.vector_form import exact_costs
-from streed.task.composable import Term
-from streed.task.constrained import Constrained, objective
+from streed.task.analysis.row_costs import exact_costs
+from streed.task.base import objective
 
 __all__ = [
-    "Constrained",
-    "Negated",
-    "NetGain",
-    "Penalized",
-    "Product",
     "Sum",
-    "Term",
     "Threshold",
     "WeightedSum",
     "add",
@@ -33,5 +36,4 @@ __all__ = [
     "objective",
     "scale",
     "subtract",
-    "worsens",
 ]

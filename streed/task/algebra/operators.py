@@ -1,108 +1,163 @@
-"""`A + B`, `w * A` and `A - B`, each by what its sides are: minimised, maximised, or a score of several sums.
+"""`A + B`, `w * A`, `A - B`, `A & B`, `A <= limit` and `subject_to`: what each makes of tasks, and what it refuses.
 
 Sums of what is maximised, and costs that are taken from it, as in `maximize(A) - 0.5 * B`, are maximised and shown as
-they are written; the search minimises minus them, whose order is that of numbers turned round (STreeD, Def. 4.4). Of a
-score of several sums minus a price of splits, as in `F1() - 0.01 * Splits()`, the number of nodes is one more sum,
-which the score falls with, so that the task stays one of nondominated values (Eq. 3).
+they are written (`streed.task.algebra.sums`). Of a score of several sums minus a price of splits, as in
+`F1() - 0.01 * Splits()`, the number of nodes is one more sum (`streed.task.algebra.penalized`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, cast, final
+from typing import TYPE_CHECKING, Any, final
 
 import attrs
 import numpy as np
 
 from streed.errors import StreedError, TaskError
-from streed.exact import Array, exact_number
-from streed.task.algebra.parts import Negated, as_costs, check_operand, joint_labels, name
-from streed.task.algebra.sums import combination, weight_of
-from streed.task.base import Composition, RowCostTask, Task, Value
-from streed.task.composable import VectorForm, weighted_outline
+from streed.exact import Array, Range
+from streed.task.algebra.penalized import penalize
+from streed.task.algebra.sums import Sum, Terms, check_added, combination
+from streed.task.analysis.linear_form import adds, row_cost_form
+from streed.task.analysis.row_costs import exact_costs
+from streed.task.base import TOTAL, Composition, Task, objective
+from streed.task.bounded_sums import Gap, SumLimit
+from streed.task.joint import check_operand, name
+from streed.task.limits import Limit
+from streed.task.objective import Objective, not_worsening, record_of
 from streed.task.states import State
-from streed.task.sums import SumTask
+from streed.task.sums import check_summed
 
 if TYPE_CHECKING:
     from streed.data import Dataset
 
-
-Terms = tuple[tuple[Fraction, Composition], ...]
-
-
-@final
-@attrs.frozen
-class NetGain(Composition):
-    """The weighted sum of scores that are a constant minus costs per row, such as balanced accuracy, minus costs."""
-
-    stands_alone: ClassVar[bool] = False
-
-    gains: Terms
-    """Weights > 0 and what is maximised."""
-    costs: tuple[tuple[Fraction, RowCostTask], ...] = ()
-    """Weights > 0 and what is taken from it."""
-
-    @property
-    def larger_is_better(self) -> bool:
-        return True
-
-    def compose(self, data: Dataset) -> Task:
-        return combination([(weight, task.bind(data)) for weight, task in (*self.gains, *self.costs)])
-
-    def labels(self, data: Dataset) -> Sequence[Any]:
-        return joint_labels([task for _, task in (*self.gains, *self.costs)], data)
-
-    def score(self, value: Any, totals: State) -> Any:
-        return sum(weight * task.score(0, totals) for weight, task in self.gains) - value
-
-    def outline(self) -> list[str]:
-        return ["maximum of the sum of", *weighted_outline([*self.gains, *((-w, task) for w, task in self.costs)])]
+_ONE = Fraction(1)
 
 
-def add_gains(a: Task, b: Task) -> Task:
-    """a + b, of which both are maximised; raises TaskError for tasks whose scores are not values turned round."""
-    if isinstance(a, Negated) and isinstance(b, Negated):
-        return Negated(combination([(_ONE, a.task), (_ONE, b.task)]))
-    one, other = _net(a), _net(b)
-    return NetGain(one.gains + other.gains, one.costs + other.costs)
+def minimize(task: Task) -> Task:
+    """The task itself, which is minimised already; the word is for the reader of a composed objective.
+
+    Raises TaskError for a task that is maximised.
+    """
+    if not isinstance(task, Task):
+        raise TaskError(f"minimize takes a Task, not {name(task)}; write 0.01 * Splits() + Accuracy()")
+    if task.larger_is_better:
+        raise TaskError(f"{name(task)} is maximised, so minimize cannot be said of it; leave minimize out")
+    return task
 
 
-def scale_gain(weight: Fraction, task: Task) -> Task:
-    """weight * task, which is maximised; the weight is at least 0."""
-    if isinstance(task, Negated):
-        return Negated(combination([(weight, task.task)], "*"))
-    net = _net(task)
-    return NetGain(_times(weight, net.gains), _times(weight, net.costs))
+def maximize(task: Task) -> Task:
+    """The task of the largest value of an additive task; one that is maximised already is itself.
 
-
-def take_from(gain: Task, cost: Task) -> Task:
-    """gain - cost, of which the first is maximised and the second minimised."""
-    if isinstance(gain, Negated):
-        return Negated(combination([(Fraction(1), gain.task), (Fraction(-1), cost)], "-"))
-    net = _net(gain)
-    if not isinstance(cost, RowCostTask):
+    Raises TaskError for tasks whose values are not added up: order need not be preserved when it is turned round.
+    """
+    if not isinstance(task, Task):
+        raise TaskError(f"maximize takes a Task, not {name(task)}")
+    if task.larger_is_better:
+        return as_costs(task)
+    inner = objective(task)
+    if not adds(inner):
         raise TaskError(
-            f"from {name(gain)} costs per row and of splits can be taken, such as 0.1 * Splits(), and {name(cost)} is "
-            "none; write what is gained as a task of its own, and streed.maximize(gain) - cost"
+            f"maximize takes tasks whose values are added up, and {name(inner)} has a combine, order or feasible of "
+            "its own; declare that it is maximised by `maximize = True` instead"
         )
-    return NetGain(net.gains, (*net.costs, *cast("tuple[tuple[Fraction, RowCostTask], ...]", cost.summands)))
+    return _instead(task, Sum(_times(-_ONE, inner.terms), True))
 
 
-def _times(weight: Fraction, terms: tuple[tuple[Fraction, Any], ...]) -> Any:
-    return tuple((weight * factor, task) for factor, task in terms)
+def as_costs(task: Task) -> Task:
+    """The task; of one whose values are gains that are added up, the same in costs, which searches are quickest with.
+
+    Others that are maximised are searched by their own order.
+    """
+    from streed.task.analysis.facts import is_larger_better
+
+    inner = objective(task)
+    adds_gains = inner.maximize and inner.order == TOTAL and inner.adds_values and not inner.overrides("feasible")
+    return _instead(task, Sum(((-_ONE, inner),), True)) if adds_gains and is_larger_better(inner) else task
 
 
-def _net(task: Task) -> NetGain:
-    """The task as a `NetGain`; raises TaskError unless its score is a constant minus costs per row."""
-    if isinstance(task, NetGain):
+def _instead(task: Task, inner: Task) -> Task:
+    """The inner task under the limits on leaves of the task."""
+    return inner if objective(task) is task else attrs.evolve(record_of(task), parts=(inner,))
+
+
+def gain_sign(task: Task) -> int:
+    """1 if the task's values are gains, of which larger ones are better, -1 if they are minus gains, 0 if costs."""
+    inner = objective(task)
+    if isinstance(inner, Sum) and inner.is_gain:
+        return 0 if inner.scores else -1
+    return int(inner.larger_is_better and not inner.overrides("score"))
+
+
+def add(a: Task, b: Task) -> Task:
+    """a + b, both minimised or both maximised; raises TaskError for one of each, and where values are not added up."""
+    a, b = _operand(a, "+"), _operand(b, "+")
+    if _is_gain(a) and _is_gain(b):
+        return Sum(_gains(a) + _gains(b), True)
+    if _is_gain(a) or _is_gain(b):
+        gain, cost = (_written(part) for part in ((a, b) if _is_gain(a) else (b, a)))
+        found = f"{gain} is maximised and {cost} minimised, so their sum is neither"
+        raise TaskError(f"{found}; write gain - cost, as in {gain} - {cost}, which is maximised")
+    return combination(_costs(a, "+") + _costs(b, "+"))
+
+
+def scale(weight: Any, task: Task) -> Task:
+    """weight * task, the weight an exact number >= 0 (a float is the decimal it prints as)."""
+    task = _operand(task, "*")
+    factor = Fraction(Range().read("weight", weight))
+    if factor < 0:
+        raise TaskError(
+            f"a task's weight must not be negative, got {weight!r}: order would not be preserved (Def. 4.4); what is "
+            "to be large is written streed.maximize(A), and a cost is taken from it by -"
+        )
+    if factor == 1:
         return task
+    return Sum(_times(factor, _gains(task)), True) if _is_gain(task) else combination(_times(factor, _costs(task, "*")))
+
+
+def subtract(a: Task, b: Task) -> Task:
+    """a - b: what is maximised minus what is minimised, or a score such as F1 minus a price of splits."""
+    takes = "takes a price such as 0.01 * Splits() from a task"
+    a, b = _operand(a, "-", takes), _operand(b, "-", takes)
+    if not _is_gain(a):
+        return penalize(a, b)
+    if b.larger_is_better:
+        raise TaskError(
+            f"{name(a)} and {name(b)} are both maximised, so neither is a cost; add them by +, or write the second "
+            "without maximize"
+        )
+    return Sum(_gains(a) + _costs(b, "-"), True)
+
+
+def _operand(task: Any, operator: str, wanted: str = "joins tasks") -> Task:
+    check_operand(task, operator, wanted)
+    return as_costs(task)
+
+
+def _is_gain(task: Task) -> bool:
+    """Whether the task is maximised, and no score of several sums, which has operators of its own."""
+    return task.larger_is_better and task.components is None
+
+
+def _costs(task: Task, operator: str) -> Terms:
+    check_added(task, operator)
+    return task.terms
+
+
+def _gains(task: Task) -> Terms:
+    """The terms of what is maximised; raises TaskError for scores that are no constant minus costs."""
+    if isinstance(task, Sum):
+        return task.terms
     if not isinstance(task, Composition) or not _falls_with_value(task):
         raise TaskError(
             f"what is maximised by {name(task)} cannot be added to anything: its score is no constant minus its value; "
             "write what is gained as a task that is not maximised, and streed.maximize(gain)"
         )
-    return NetGain(((Fraction(1), task),))
+    return task.terms
+
+
+def _times(weight: Fraction, terms: Terms) -> Terms:
+    return tuple((weight * factor, task) for factor, task in terms)
 
 
 def _falls_with_value(task: Task) -> bool:
@@ -115,128 +170,102 @@ def _falls_with_value(task: Task) -> bool:
         return False
 
 
-_ONE = Fraction(1)
-
-NODES = "branching_nodes"
+def _written(task: Task) -> str:
+    """The task as one writes it, or its name where that is long."""
+    if isinstance(task, Sum) and len(task.terms) == 1 and task.is_gain:
+        part = task.parts[0]
+        return _written(part) if part.larger_is_better else f"maximize({_written(part)})"
+    text = repr(task)
+    return text if len(text) <= 40 else name(task)
 
 
 @final
 @attrs.frozen
-class Penalized(SumTask):
-    """A score of two sums minus a cost that only branching nodes have; `penalize` makes it."""
+class Threshold:
+    """A limit on the value of a task: no worse than `limit`."""
 
-    task: SumTask
-    penalty: RowCostTask
+    task: Task
+    limit: Any
 
-    @property
-    def components(self) -> tuple[str, ...]:  # type: ignore[override]
-        return (*self.task.components, NODES)
-
-    @property
-    def node_sums(self) -> tuple[int, ...]:
-        return (*[0] * len(self.task.components), 1)
-
-    @property
-    def price(self) -> Fraction:
-        """Of one branching node."""
-        return Fraction(exact_number(self.penalty.split_cost()))
-
-    def bind(self, data: Dataset) -> Task:
+    def achieved(self, data: Dataset, predicted: Array, nodes: int) -> Mapping[str, Any]:
+        """What the value is, as `SumLimit.achieved`; for tasks of costs per row."""
         bound = self.task.bind(data)
-        if not isinstance(bound, SumTask) or len(bound.components) != 2:
-            raise TaskError(f"a price of splits goes with scores of two sums, and {name(self.task)} has more here")
-        if any(np.any(costs != 0) for _, costs in self.penalty.cost_terms(data)):
-            raise TaskError(
-                f"what is taken from a score must be a price of splits, and {name(self.penalty)} costs rows"
-            )
-        return Penalized(bound, self.penalty)
-
-    def sums(self, data: Dataset) -> Mapping[str, Array]:
-        inner = self.task.sums(data)
-        return {**inner, NODES: np.zeros_like(next(iter(inner.values())))}
-
-    def rank(self, value: Value, totals: State) -> Any:
-        return self.task.rank(value[:-1], totals) - self.price * value[-1]
-
-    def shown(self, rank: Any) -> Any:
-        return self.task.shown(rank)
-
-    @property
-    def vector_form(self) -> VectorForm:
-        return VectorForm(self, self.task, self.components, self.price)
+        costs = exact_costs(row_cost_form(bound, data) or bound, data)
+        # exact, since a tree may be just within the limit
+        value = costs.unit * (int(costs.costs[np.arange(data.n_rows), predicted].sum()) + costs.split * nodes)
+        most = Fraction(self.limit)
+        found = {"value": float(value), "limit": float(most), "holds": value <= most, "rates": {}}
+        return {"limit_on": name(self.task), **found}
 
 
-def penalize(task: Task, penalty: Task) -> Task:
-    """task - penalty; raises TaskError unless that is a score of two sums minus a price of splits."""
-    if not isinstance(task, SumTask):
+def at_most(task: Task, limit: Any) -> Threshold:
+    """task <= limit, the limit an exact number (a float is the decimal it prints as).
+
+    Raises NotSeparableError where combining may make a value better, TaskError where the value is not what is shown.
+    """
+    if objective(task) is not task:
+        raise TaskError("put subject_to last: a limit is on the value of an objective, not of a constrained task")
+    if task.order != TOTAL:
+        raise TaskError(f"a limit is on one number, and the order of {name(task)} is {task.order}; limit its entries")
+    if task.maximize or task.overrides("score"):
         raise TaskError(
-            f"the operator - takes a price of splits from a score such as F1(), and {name(task)} is no score of "
-            "several sums; what is minimised gets a price by +, as in Accuracy() + 3 * Splits()"
+            f"the score of {name(task)} is not the value that is minimised, so <= would not limit what is shown; write "
+            "the limit on a task whose value is meant"
         )
-    if not isinstance(penalty, RowCostTask) or isinstance(penalty, Composition) or not penalty.any_label:
-        raise TaskError(
-            f"what is taken from a score must be a price of splits such as 0.01 * Splits(), and {name(penalty)} is none"
-        )
-    if isinstance(task, Penalized):
-        total = combination([(_ONE, task.penalty), (_ONE, penalty)])
-        assert isinstance(total, RowCostTask)
-        return Penalized(task.task, total)
-    if any(task.shown(rank) != rank for rank in (Fraction(1, 4), Fraction(3, 4))):
-        raise TaskError(
-            f"trees are not compared by the score of {name(task)} itself but by a power of it, from which no price can "
-            "be taken exactly; limit max_nodes instead"
-        )
-    return Penalized(task, penalty)
+    if not adds(task) and not task.worsening:
+        raise not_worsening(task, "its combine is its own and it does not declare `worsening`")
+    return Threshold(task, Range().read("limit", limit))
 
 
-def add(a: Task, b: Task) -> Task:
-    """a + b, both minimised or both maximised; raises TaskError for one of each, and where values are not added up."""
-    for task in (a, b):
-        check_operand(task, "+")
-    a, b = as_costs(a), as_costs(b)
-    if not (_is_gain(a) or _is_gain(b)):
-        return combination([(_ONE, a), (_ONE, b)])
-    if _is_gain(a) and _is_gain(b):
-        return add_gains(a, b)
-    gain, cost = (_written(part) for part in ((a, b) if _is_gain(a) else (b, a)))
-    found = f"{gain} is maximised and {cost} minimised, so their sum is neither"
-    raise TaskError(f"{found}; write gain - cost, as in {gain} - {cost}, which is maximised")
-
-
-def scale(weight: Any, task: Task) -> Task:
-    """weight * task, the weight an exact number >= 0 (a float is the decimal it prints as)."""
-    check_operand(task, "*")
-    task = as_costs(task)
-    factor = weight_of(weight)
-    if factor == 1:
+def constrain(task: Task, limits: Sequence[Limit | Threshold]) -> Task:
+    """The task over the trees that meet `limits`; raises TaskError for anything that is neither kind of limit."""
+    for limit in limits:
+        if not isinstance(limit, (Limit, Threshold)):
+            raise TaskError(f"subject_to takes limits such as MinSupport(5) or Splits() <= 3, not {limit!r}")
+    if not limits:
         return task
-    return scale_gain(factor, task) if _is_gain(task) else combination([(factor, task)], "*")
-
-
-def subtract(a: Task, b: Task) -> Task:
-    """a - b: what is maximised minus what is minimised, or a score such as F1 minus a price of splits."""
-    for task in (a, b):
-        check_operand(task, "-", "takes a price such as 0.01 * Splits() from a task")
-    a, b = as_costs(a), as_costs(b)
-    if not _is_gain(a):
-        return penalize(a, b)
-    if b.larger_is_better:
+    record = record_of(as_costs(task))
+    thresholds = [limit for limit in limits if isinstance(limit, Threshold)]
+    on_sums = tuple(limit for limit in limits if isinstance(limit, SumLimit))
+    whole = record.parts[0]
+    if thresholds and (record.is_front or (whole.order != TOTAL and whole.components is None)):
         raise TaskError(
-            f"{name(a)} and {name(b)} are both maximised, so neither is a cost; add them by +, or write the second "
-            "without maximize"
+            f"a limit on a value joins tasks whose order is total, and that of {name(task)} is {task.order}"
         )
-    return take_from(a, b)
+    if on_sums:
+        _check_summed(record, f"{on_sums[0]!r} limits a sum over the whole tree")
+    return attrs.evolve(
+        record,
+        parts=record.parts + tuple(each.task for each in thresholds),
+        most=record.most + tuple(each.limit for each in thresholds),
+        leaf_limits=record.leaf_limits
+        + tuple(limit for limit in limits if isinstance(limit, Limit) and not isinstance(limit, SumLimit)),
+        sum_limits=record.sum_limits + on_sums,
+    )
 
 
-def _is_gain(task: Task) -> bool:
-    """Whether the task is maximised, and no score of several sums, which has operators of its own."""
-    form = task.vector_form
-    return task.larger_is_better and (form.components is None or form.objective is not task)
+def join(a: Task, b: Task | Gap) -> Task:
+    """a & b: both at once; raises TaskError for tasks that are not totally ordered, or without sums beside a gap."""
+    check_operand(a, "&")
+    if not isinstance(b, Gap):
+        return Objective(_parts(a) + _parts(b))
+    record = record_of(a)
+    _check_summed(record, f"{b!r} is a gap between sums over the whole tree")
+    return attrs.evolve(record, gaps=(*record.gaps, b))
 
 
-def _written(task: Task) -> str:
-    """The task as one writes it, or its name where that is long."""
-    if isinstance(task, Negated):
-        return _written(task.task) if task.task.maximize else f"maximize({_written(task.task)})"
-    text = repr(task)
-    return text if len(text) <= 40 else name(task)
+def _check_summed(record: Objective, why: str) -> None:
+    check_summed(record if record.is_front else record.parts[0], why)
+
+
+def _parts(task: Task) -> tuple[Task, ...]:
+    check_operand(task, "&")
+    if isinstance(task, Objective) and task.is_front and not (task.sum_limits or task.gaps):
+        return task.parts
+    task = as_costs(task)
+    if task.order != TOTAL:
+        raise TaskError(
+            f"the operator & joins tasks whose order is total, and that of {name(task)} is {task.order}; make each of "
+            "its entries a task"
+        )
+    return (task,)

@@ -1,10 +1,11 @@
-"""`A + B` and `w * A`: tasks whose values are added up, weighted by exact numbers.
+"""Weighted sums of tasks whose values are added up, minimised or maximised.
 
 A sum of weighted row-cost tasks is a row-cost task: costs add row by row, branching costs add per node. A sum of other
 additive tasks adds their leaf costs, each on its own statistics. Addition preserves the order of numbers (STreeD,
 Def. 4.4), and so does multiplication by a weight that is not negative. The weights stay exact fractions, so a lambda
-of 0.01 is one hundredth. A weight is negative only where `streed.task.algebra.operators` takes a cost from what is
-maximised; nothing that follows from costs that are not negative is declared of such a sum.
+of 0.01 is one hundredth.
+
+What is maximised is searched as minus it, whose order is that of numbers turned round: weights are negative then.
 """
 
 from __future__ import annotations
@@ -17,21 +18,11 @@ import attrs
 import numpy as np
 
 from streed.errors import NotSeparableError, TaskError
-from streed.exact import Array, Range, exact_number
-from streed.task.algebra.parts import (
-    Joint,
-    as_costs,
-    check_operand,
-    joint_labels,
-    label_number,
-    name,
-    part_name,
-    part_state,
-)
+from streed.exact import Array, exact_number
 from streed.task.analysis.linear_form import adds, row_cost_form
-from streed.task.analysis.vector_form import checked_costs
+from streed.task.analysis.row_costs import checked_costs
 from streed.task.base import RowCostTask, Task
-from streed.task.composable import Term, weighted_outline
+from streed.task.joint import Joint, joint_labels, name
 from streed.task.states import State
 
 if TYPE_CHECKING:
@@ -48,13 +39,6 @@ class WeightedSum(RowCostTask):
     stands_alone: ClassVar[bool] = False
 
     terms: tuple[tuple[Fraction, RowCostTask], ...]
-
-    @property
-    def summands(self) -> tuple[tuple[Fraction, Task], ...]:
-        return self.terms
-
-    def outline(self) -> list[str]:
-        return ["sum of", *weighted_outline(self.terms)]
 
     @property
     def worsening(self) -> bool:  # type: ignore[override]
@@ -93,54 +77,64 @@ class WeightedSum(RowCostTask):
         return sum((weight * term.split_cost() for weight, term in self.terms), Fraction(0))
 
 
+def _parts(made: Sum) -> tuple[Task, ...]:
+    return tuple(part for _, part in made.terms)
+
+
 @final
 @attrs.frozen
 class Sum(Joint):
-    """The sum of weighted additive tasks of any kind, flat: no term is itself a sum."""
+    """The sum of weighted additive tasks of any kind, flat: no term is itself a sum.
+
+    Of what is maximised (`is_gain`), the weights of gains are negative. Scores that are a constant minus costs, such as
+    balanced accuracy, have positive ones, as what is added up are their costs; so has what is taken from all that.
+    """
 
     terms: Terms
+    is_gain: bool = False
+    parts: tuple[Task, ...] = attrs.field(init=False, repr=False, eq=False, default=attrs.Factory(_parts, True))
 
     @property
-    def summands(self) -> Terms:
-        return self.terms
-
-    def written_terms(self, weight: Fraction = Fraction(1), prefix: str = "") -> tuple[Term, ...]:
-        parts = [
-            part.written_terms(weight * factor, prefix + part_name(number, ""))
-            for number, (factor, part) in enumerate(self.terms)
-        ]
-        return tuple(term for terms in parts for term in terms)
-
-    def outline(self) -> list[str]:
-        return ["sum of", *weighted_outline(self.terms)]
-
-    @property
-    def parts(self) -> tuple[Task, ...]:
-        return tuple(term for _, term in self.terms)
+    def larger_is_better(self) -> bool:
+        return self.is_gain
 
     @property
     def worsening(self) -> bool:  # type: ignore[override]
-        return all(weight >= 0 and part.worsening for weight, part in self.terms)
+        return self._keeps_order() and all(part.worsening for part in self.parts)
 
     @property
     def superadditive(self) -> bool:  # type: ignore[override]
         """Of terms among which at most one cares for the label: their least costs as leaves then add up."""
-        return self._one_chooses() and all(weight >= 0 and part.superadditive for weight, part in self.terms)
+        return self._one_chooses() and self._keeps_order() and all(part.superadditive for part in self.parts)
+
+    @property
+    def scores(self) -> Terms:
+        """The terms of what is maximised that are scores which fall with costs."""
+        return tuple((w, part) for w, part in self.terms if w > 0 and part.larger_is_better) if self.is_gain else ()
+
+    def overrides(self, name: str) -> bool:
+        if name in ("branching_cost", "exact_cost", "lower_bound", "worst_per_row"):
+            return any(part.overrides(name) for part in self.parts)
+        return self.is_gain if name == "score" else super().overrides(name)
 
     def bind(self, data: Dataset) -> Task:
-        return Sum(tuple((weight, part.bind(data)) for weight, part in self.terms))
+        terms = []
+        for weight, part in self.terms:
+            bound = part.bind(data)
+            # what binds to a gain is there as minus it already
+            turned = weight < 0 and bound.larger_is_better and not bound.maximize
+            terms += [((-weight if turned else weight) * inner, term) for inner, term in bound.terms]
+        is_by_row = all(weight >= 0 and isinstance(term, RowCostTask) for weight, term in terms)
+        return combination(terms) if is_by_row else Sum(tuple(terms), self.is_gain)
 
     def leaf_cost(self, s: State, k: int) -> Any:
-        return sum(
-            _times(weight, part.leaf_cost(part_state(s, number), label_number(part, k)))
-            for number, (weight, part) in enumerate(self.terms)
-        )
+        return sum(_times(weight, self.cost_of(number, s, k)) for number, (weight, _) in enumerate(self.terms))
 
     def exact_cost(self, data: Dataset, rows: Array, k: int) -> Any:
         """The sum of the terms' own, where each has one or is of rows that cost nothing, as a price per split is."""
         total: Any = 0
         for weight, part in self.terms:
-            cost = part.exact_cost(data, rows, label_number(part, k))
+            cost = part.exact_cost(data, rows, 0 if part.any_label else k)
             if cost is not None:
                 total += _times(weight, cost)
             elif not isinstance(part, RowCostTask) or np.any(part.row_costs(data)):
@@ -179,59 +173,44 @@ class Sum(Joint):
         return total if self._one_chooses() else None
 
     def lower_bound(self, s: State) -> Any:
-        """The sum of the terms' own, 0 for terms without one whose costs are never negative; weights are >= 0."""
-        total: Any = 0
-        known = False
-        if any(weight < 0 for weight, _ in self.terms):
+        """The sum of the terms' own, 0 for terms without one whose costs are never negative."""
+        bounds = [part.lower_bound(self.seen(s, number)) for number, part in enumerate(self.parts)]
+        known = all(bound is not None or part.worsening for bound, part in zip(bounds, self.parts, strict=True))
+        if not known or not self._keeps_order() or all(bound is None for bound in bounds):
             return None
-        for number, (weight, part) in enumerate(self.terms):
-            bound = part.lower_bound(part_state(s, number))
-            if bound is None and not part.worsening:
-                return None
-            known = known or bound is not None
-            total += 0 if bound is None else _times(weight, bound)
-        return total if known else None
+        return sum(_times(w, bound) for bound, (w, _) in zip(bounds, self.terms, strict=True) if bound is not None)
+
+    def score(self, value: Any, totals: State) -> Any:
+        if not self.is_gain:
+            return value
+        if len(self.terms) == 1 and self.terms[0][0] == -1:
+            return self.parts[0].score(-value, totals)
+        return sum(weight * part.score(0, totals) for weight, part in self.scores) - value
+
+    def _keeps_order(self) -> bool:
+        """Whether what is better of a term is better of the sum."""
+        return all((weight < 0) == part.maximize for weight, part in self.terms)
 
     def _one_chooses(self) -> bool:
         return sum(not part.any_label for part in self.parts) <= 1
 
 
-def combination(terms: Sequence[tuple[Fraction, Task]], operator: str = "+") -> Task:
-    """The sum of weight * task, at least one, whose values are added up; weights of either sign.
-
-    The caller answers for what becomes of the order: it may turn round the sum of what is subtracted.
-    """
-    flat = [(weight * inner, term) for weight, task in terms for inner, term in _terms(task, operator)]
-    return flat[0][1] if len(flat) == 1 and flat[0][0] == 1 else _sum(tuple(flat))
-
-
-def weight_of(weight: Any) -> Fraction:
-    """A weight of tasks as an exact number >= 0 (a float is the decimal it prints as).
-
-    Raises InputError for what is no number, TaskError for a negative one.
-    """
-    factor = Fraction(Range().read("weight", weight))
-    if factor < 0:
-        raise TaskError(
-            f"a task's weight must not be negative, got {weight!r}: order would not be preserved (Def. 4.4); what is "
-            "to be large is written streed.maximize(A), and a cost is taken from it by -"
-        )
-    return factor
+def combination(terms: Sequence[tuple[Fraction, Task]]) -> Task:
+    """The sum of weight * task, at least one, whose values are added up; weights >= 0."""
+    flat = tuple((weight * inner, term) for weight, task in terms for inner, term in task.terms)
+    if len(flat) == 1 and flat[0][0] == 1:
+        return flat[0][1]
+    rows = tuple((weight, term) for weight, term in flat if isinstance(term, RowCostTask))
+    return WeightedSum(rows) if len(rows) == len(flat) else Sum(flat)
 
 
-def _sum(terms: Terms) -> Task:
-    rows = tuple((weight, term) for weight, term in terms if isinstance(term, RowCostTask))
-    return WeightedSum(rows) if len(rows) == len(terms) else Sum(terms)
-
-
-def _terms(task: Task, operator: str) -> Terms:
-    check_operand(task, operator)
-    if not adds(task) and as_costs(task) is task:  # what is maximised is here as a part of what is negated as a whole
+def check_added(task: Task, operator: str) -> None:
+    """Raises NotSeparableError unless the task's values are added up."""
+    if not adds(task):
         raise NotSeparableError(
             f"the operator {operator} needs tasks whose values are added up, smaller better, and {name(task)} has a "
             "combine, order or feasible of its own: order would not be preserved (Def. 4.4); join it by & instead"
         )
-    return task.summands
 
 
 def _times(weight: Fraction, cost: Any) -> Any:

@@ -43,8 +43,9 @@ from streed.data.ordered import OrderedValues
 from streed.exact import Array
 from streed.task.analysis.facts import can_generate
 from streed.task.analysis.linear_form import branching_context, row_cost_form
-from streed.task.analysis.vector_form import exact_costs
-from streed.task.constrained import objective
+from streed.task.analysis.row_costs import exact_costs
+from streed.task.base import objective
+from streed.task.objective import record_of
 from streed.task.row_sums import quick_sums
 
 if TYPE_CHECKING:
@@ -94,10 +95,10 @@ def affordable(task: Task, data: Dataset, max_depth: int | None, max_nodes: int 
 
 def _kind(task: Task, data: Dataset, max_depth: int | None, max_nodes: int | None) -> int:
     """By what kind of search the task is solved over thresholds."""
-    form = objective(task).vector_form
-    if form.limits:
+    record = record_of(task)
+    if record.sum_limits:
         return OTHERS
-    if form.of_sums:
+    if record.of_sums:
         return BY_THRESHOLDS
     bound = task.bind(data)
     if objective(bound).in_order(data) is not None and max_depth is not None:
@@ -161,7 +162,7 @@ def cut_loss(task: Task, data: Dataset, max_depth: int | None, max_nodes: int | 
 
 def _worst_costs(task: Task, data: Dataset) -> tuple[Array, Fraction] | None:
     """What each row adds to a tree at most (n,) int64, with all that it stands for, and the worth of 1; or None."""
-    if task.limits or objective(task) is not task or task.vector_form.limits:
+    if task.limits or record_of(task).sum_limits:
         return None
     if branching_context(task, data.n_columns) not in ("none", "constant"):
         return None

@@ -20,13 +20,15 @@ import numpy as np
 
 from streed.errors import InputError, StreedError
 from streed.exact import Array
-from streed.task.algebra import as_costs, worsens
+from streed.task.algebra import Sum, WeightedSum, as_costs
 from streed.task.analysis.linear_form import branching_context, row_cost_form
+from streed.task.analysis.row_costs import worsens
 from streed.task.analysis.vector_form import vector_costs
-from streed.task.base import TOTAL, Task, Value
-from streed.task.constrained import objective
+from streed.task.base import TOTAL, Task, Value, objective
+from streed.task.objective import record_of
 from streed.task.row_sums import quick_sums, state_of
 from streed.task.states import State
+from streed.task.terms import written_terms
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -50,7 +52,7 @@ def can_generate(
         return False
     if is_larger_better(own) is None:
         return False
-    terms = [term.task for term in task.written_terms()]
+    terms = [term.task for term in written_terms(task)]
     if not all(
         part.stands_alone and isinstance(getattr(type(part), name), types.FunctionType)
         for part in terms
@@ -147,7 +149,7 @@ def explain(task: Task, data: Dataset | None = None) -> str:
     InputError for row data that `data` lacks.
     """
     task = as_costs(task)
-    lines = task.outline()
+    lines = _outline(task)
     try:
         shown = _example() if data is None else data
         told = _sentences(task.bind(shown), shown)
@@ -165,6 +167,43 @@ def explain(task: Task, data: Dataset | None = None) -> str:
             ) from error
         return "\n".join([*lines, f"nothing can be derived without the row data {name!r} that it reads; give data="])
     return "\n".join([*lines, "", *told])
+
+
+def _outline(task: Task) -> list[str]:
+    """The name of the task, and below it those of its parts, indented."""
+    record = record_of(task)
+    first = record.parts[0]
+    if record.is_front:
+        lines = ["front of", *(line for part in record.parts for line in _indented(_outline(part)))]
+    elif isinstance(first, Sum) and first.is_gain:
+        written = [(weight if (weight, part) in first.scores else -weight, part) for weight, part in first.terms]
+        alone = len(written) == 1 and written[0][0] == 1
+        lines = ["maximum of" if alone else "maximum of the sum of", *_weighted(written)]
+    elif isinstance(first, (Sum, WeightedSum)):
+        lines = ["sum of", *_weighted(first.terms)]
+    else:
+        lines = [repr(first)]
+    if record.limited:
+        lines.append("subject to")
+    for part, most in record.limited:
+        *above, last = _outline(part)
+        lines += _indented([*above, f"{last} <= {most}"])
+    lines += [f"  with {limit!r} over the tree" for limit in record.sum_limits]
+    lines += [f"  and {gap!r}" for gap in record.gaps]
+    return lines + [f"  with {limit!r} in every leaf" for limit in record.limits]
+
+
+def _weighted(terms: Sequence[tuple[object, Task]]) -> list[str]:
+    """The outlines of weighted tasks, indented."""
+    found = []
+    for weight, task in terms:
+        first, *rest = _outline(task)
+        found += _indented([first if weight == 1 else f"{weight} * {first}", *rest])
+    return found
+
+
+def _indented(lines: Sequence[str]) -> list[str]:
+    return [f"  {line}" for line in lines]
 
 
 _CONTEXTS = {

@@ -18,8 +18,8 @@ import numpy as np
 
 from streed.errors import StreedError
 from streed.exact import LARGEST_TOTAL, Array, exact_integers, exact_number
-from streed.task.base import TOTAL, Limit, RowCostTask, Task
-from streed.task.constrained import objective
+from streed.task.base import TOTAL, RowCostTask, Task, objective
+from streed.task.limits import Limit
 from streed.task.states import State
 
 if TYPE_CHECKING:

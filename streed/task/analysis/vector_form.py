@@ -1,4 +1,4 @@
-"""Costs in whole numbers of a common unit: of a task of costs per row, and of each component of values of several.
+"""Costs in whole numbers of each component of values of several.
 
 A task whose values are tuples, added and compared entry by entry, is one cost per row and label for each entry, if its
 `leaf_cost` is linear in the sums of its statistics; that is found by running it on symbols, entry by entry.
@@ -14,38 +14,18 @@ from typing import TYPE_CHECKING, Any, final
 import attrs
 import numpy as np
 
-from streed.errors import StreedError, TaskError
+from streed.errors import StreedError
 from streed.exact import Array, exact_number
 from streed.task.analysis.linear_form import row_cost_form
-from streed.task.base import COMPONENTWISE, RowCostTask, Task
-from streed.task.constrained import Holding, objective
-from streed.task.row_sums import Totals, weight_array
+from streed.task.analysis.row_costs import exact_costs
+from streed.task.base import COMPONENTWISE, Task, objective
+from streed.task.joint import Joint
+from streed.task.objective import record_of
+from streed.task.row_sums import Totals
 from streed.task.states import State
-from streed.whole_costs import IntegerCosts, integer_costs
 
 if TYPE_CHECKING:
     from streed.data import Dataset
-
-
-def exact_costs(task: Task, data: Dataset) -> IntegerCosts:
-    """The bound row-cost task's costs and its cost per split as integers with one common unit.
-
-    Raises TaskError for tasks that are not described by costs per row, InputError where exact integers overflow.
-    """
-    inner = objective(task)
-    if not isinstance(inner, RowCostTask):
-        raise TaskError(f"the operator solve needs tasks with a cost per row, and {inner!r} has none")
-    shape = (data.n_rows, len(task.labels(data)))
-    terms = [(weight, checked_costs(costs, inner, shape)) for weight, costs in inner.cost_terms(data)]
-    return integer_costs(terms, inner.split_cost(), weight_array(data))
-
-
-def checked_costs(costs: Any, task: RowCostTask, shape: tuple[int, int]) -> Array:
-    """The task's costs per row and label; raises TaskError for anything but an array of that shape."""
-    if not isinstance(costs, np.ndarray) or costs.shape != shape:
-        found = f"an array of shape {costs.shape}" if isinstance(costs, np.ndarray) else f"a {type(costs).__name__}"
-        raise TaskError(f"{type(task).__name__}.row_costs gives {found}, not one of shape {shape} (rows, labels)")
-    return costs
 
 
 Vector = tuple[int, ...]
@@ -74,16 +54,17 @@ class VectorCosts:
 
 @final
 @attrs.frozen
-class Entry(Holding):
+class Entry(Joint):
     """One entry of the values of a task, as a task."""
 
+    parts: tuple[Task]
     place: int
 
     def leaf_cost(self, s: State, k: int) -> Any:
-        return self.task.leaf_cost(s, k)[self.place]
+        return self.parts[0].leaf_cost(s, k)[self.place]
 
     def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
-        cost = self.task.branching_cost(rows, path, split)
+        cost = self.parts[0].branching_cost(rows, path, split)
         return None if cost is None else cost[self.place]
 
 
@@ -94,15 +75,16 @@ def vector_costs(given: Task, data: Dataset) -> VectorCosts | None:
     leaf and branching costs are linear in the sums and constant.
     """
     task = objective(given)
+    record = record_of(task)
     added = task.order == COMPONENTWISE and task.adds_values and not task.overrides("better")
     if task.reads_rows or not added or any(limit.support is None for limit in given.limits):
         return None
+    if any(part.overrides("feasible") for part in record.parts):
+        return None
     try:
         width = len(task.leaf_cost(Totals(task, data), 0))
-        caps = task.value_caps(width)
-        if caps is None:
-            return None
-        forms = [row_cost_form(Entry(task, place), data) for place in range(width)]
+        caps = [None] * width if record.is_plain else record.caps
+        forms = [row_cost_form(Entry((task,), place), data) for place in range(width)]
         costs = [None if form is None else exact_costs(form, data) for form in forms]
     except (StreedError, TypeError):
         return None

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from streed.exact import exact_number
 from streed.reference import Evaluation
 from streed.task import TOTAL, Totals
-from streed.task.constrained import objective
+from streed.task.base import objective
 from streed.testing.cases import Violation, close, show
 from streed.testing.laws.law import law
 

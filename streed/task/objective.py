@@ -1,0 +1,403 @@
+"""What is asked of trees, flat: tasks side by side, limits on leaves, on values and on sums of the tree, and gaps.
+
+Several tasks at once have the front of their nondominated values, tuples compared and combined entry by entry (STreeD,
+Prop. A.4, Eq. 33 and 34). That is separable if every task is, whatever its own (+), order and limits are. A tree within
+a limit on a value must have parts within it, if combining never makes the value better (Def. A.2), so the best tree
+within limits is the best of such a front (Prop. A.3).
+
+A limit on a sum over the tree keeps signed sums in intervals; a gap is the largest of |sum| / size over some. Either
+way each signed sum is two more entries of the values, which worsen (`streed.task.bounded_sums`). Between two gaps no
+dominance holds at a node, for what one part is ahead another may make up; of a whole tree only the gap counts
+(`at_root`), so that the front of the root is that of the objective and the gaps (STreeD, Eq. 3 and 11).
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, final
+
+import attrs
+
+from streed.errors import NotSeparableError, TaskError
+from streed.exact import Array
+from streed.task.analysis.linear_form import adds, row_cost_form
+from streed.task.analysis.row_costs import worsens
+from streed.task.base import COMPONENTWISE, PARTIAL, TOTAL, Task, Value, bound
+from streed.task.bounded_sums import (
+    BoundedSum,
+    Gap,
+    SumLimit,
+    integer_weights,
+    worsening_costs,
+    worsening_statistics,
+)
+from streed.task.joint import Joint, name
+from streed.task.limits import Limit, OwnLimit
+from streed.task.row_sums import Totals
+from streed.task.states import State
+
+if TYPE_CHECKING:
+    from streed.data import Dataset
+
+_GAP = "gap_"
+"""What the names of the gaps' statistics begin with."""
+
+
+@final
+@attrs.frozen
+class Objective(Joint):
+    """One task, or the front of several, or the first of several over the trees on which the others are limited."""
+
+    parts: tuple[Task, ...]
+    """At least one. All but the first have numbers as values, and so has the first, or it has `components`."""
+    most: tuple[Any, ...] = ()
+    """The limits of the parts from the second on; none, and the nondominated values of all parts are a front."""
+    leaf_limits: tuple[Limit, ...] = ()
+    sum_limits: tuple[SumLimit, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    """What is to be small beside the first part."""
+    data: Dataset | None = bound(None)
+    """Those that the limits on sums and the gaps are bound to."""
+    intervals: tuple[BoundedSum, ...] = bound(())
+    """The sums that `sum_limits` keep in intervals, once the data are known."""
+    unbound: tuple[Task, ...] = bound(())
+    """The parts before they were bound, which know what is shown of their values."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether values are those of its one part."""
+        return len(self.parts) == 1 and not (self.sum_limits or self.gaps or self.intervals)
+
+    @property
+    def is_front(self) -> bool:
+        """Whether the values of all parts count."""
+        return len(self.parts) > 1 and not self.most
+
+    @property
+    def of_sums(self) -> bool:
+        """Whether it is about more than one sum over the tree, beside limits on values."""
+        return self.parts[0].components is not None or bool(self.sum_limits or self.gaps)
+
+    @property
+    def limited(self) -> tuple[tuple[Task, Any], ...]:
+        """The parts whose values are limited, and the limits."""
+        return tuple(zip(self.parts[1:], self.most, strict=True)) if self.most else ()
+
+    # -- facts -------------------------------------------------------------------------------------------------------
+
+    @property
+    def maximize(self) -> bool:  # type: ignore[override]
+        return self.is_plain and self.parts[0].maximize
+
+    @property
+    def components(self) -> tuple[str, ...] | None:  # type: ignore[override]
+        return self.parts[0].components if self.is_plain else None
+
+    @property
+    def larger_is_better(self) -> bool:
+        """As the first part, whose score chooses the result's tree from the front."""
+        return self.parts[0].larger_is_better
+
+    @property
+    def order(self) -> str:  # type: ignore[override]
+        if self.is_plain:
+            return self.parts[0].order
+        return PARTIAL if self.overrides("better") else COMPONENTWISE
+
+    @property
+    def superadditive(self) -> bool:  # type: ignore[override]
+        return self.is_plain and self.parts[0].superadditive
+
+    @property
+    def worsening(self) -> bool:  # type: ignore[override]
+        return all(part.worsening for part in self.parts)
+
+    @property
+    def adds_values(self) -> bool:
+        if self.is_plain:
+            return self.parts[0].adds_values
+        return all(part.components is not None or adds(part) for part in self.parts)
+
+    def overrides(self, name: str) -> bool:
+        if self.is_plain:
+            return self.parts[0].overrides(name)
+        if name == "combine":
+            return not self.adds_values
+        if name not in ("better", "feasible", "branching_cost"):
+            return super().overrides(name)
+        limited = name == "feasible" and bool(self.most or self.intervals)
+        paid = name == "branching_cost" and any(each.split for each in self.intervals)
+        return limited or paid or any(part.overrides(name) for part in self.parts)
+
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        return tuple(
+            OwnLimit(limit, number) if limit.has_statistics else limit for number, limit in enumerate(self.leaf_limits)
+        )
+
+    @functools.cached_property
+    def without_limits(self) -> Task:
+        if not self.leaf_limits:
+            return self
+        return self.parts[0] if self.is_plain else attrs.evolve(self, leaf_limits=())
+
+    # -- what is known with the data -----------------------------------------------------------------------------------
+
+    def bind(self, data: Dataset) -> Task:
+        if self.data is not None:
+            return self
+        parts = tuple(part.bind(data) for part in self.parts)
+        for part in parts[1:] if self.most else ():
+            if not worsens(part, data):
+                raise not_worsening(part, "its costs may be negative")
+        limits = tuple(limit.bind(data) for limit in self.leaf_limits)
+        made = attrs.evolve(self, parts=parts, leaf_limits=limits, unbound=self.unbound or self.parts)
+        return made._with_sums(data) if self.sum_limits or self.gaps else made
+
+    def _with_sums(self, data: Dataset) -> Objective:
+        """The record whose parts are bound, with the sums of the limits and the gaps on the data."""
+        first = self.parts[0]
+        if first.components is None:
+            first = row_cost_form(first, data) or first
+        labels = tuple(first.labels(data))
+        for limit in self.sum_limits:
+            if limit.of_classes and len(labels) != data.n_classes:
+                raise TaskError(
+                    f"{limit!r} is about which classes are predicted, and the leaves of {name(self.unbound[0])} show "
+                    f"{', '.join(map(repr, labels[:3]))}, no classes of y; use a task that predicts the classes, such "
+                    "as Accuracy"
+                )
+        sums = tuple(each for limit in self.sum_limits for each in limit.bounded_sums(data))
+        if any(each.costs.shape[1] != len(labels) for each in sums):
+            raise TaskError(f"{self.sum_limits!r} are about the classes of y, which the task does not predict")
+        made = attrs.evolve(self, parts=(first, *self.parts[1:]), data=data, intervals=sums)
+        made.caps  # noqa: B018 - sums that are too large are an error now
+        return made
+
+    @functools.cached_property
+    def unit(self) -> Fraction:
+        """What one of the weights' whole numbers is worth in a value."""
+        assert self.data is not None
+        return integer_weights(self.data)[1]
+
+    @functools.cached_property
+    def imbalances(self) -> tuple[tuple[int, int, BoundedSum], ...]:
+        """The number of its gap, what it is divided by, and the sum, of every signed sum of the gaps."""
+        if self.data is None or not self.gaps:
+            return ()
+        weights, found = integer_weights(self.data)[0], []
+        for number, gap in enumerate(self.gaps):
+            for ratio in gap.ratios(self.data):
+                total = ratio.most(weights)
+                found.append((number, ratio.size, BoundedSum(ratio.costs, -total, total, ratio.on)))
+        return tuple(found)
+
+    @functools.cached_property
+    def _signed(self) -> tuple[BoundedSum, ...]:
+        return tuple(each for _, _, each in self.imbalances)
+
+    @functools.cached_property
+    def _entries(self) -> tuple[Task | None, ...]:
+        """The part that each entry of a value is of; None where that is added up, smaller being better."""
+        own: list[Task | None] = []
+        for part in self.parts:
+            own += [part] if part.components is None else [None] * len(part.components)
+        return (*own, *[None] * (2 * (len(self.intervals) + len(self._signed))))
+
+    @functools.cached_property
+    def caps(self) -> tuple[Any, ...]:
+        """The most that each entry of a value may be (None: any)."""
+        found = []
+        for each in self.intervals:
+            least, most = each.spread(integer_weights(self.data)[0])  # type: ignore[arg-type]
+            found += [self.unit * (each.most - least), self.unit * (most - each.least)]
+        free = 2 * len(self._signed)
+        own = [None] * (len(self._entries) - len(found) - free - len(self.most))
+        return (*own, *self.most, *found, *[None] * free)
+
+    # -- the contract --------------------------------------------------------------------------------------------------
+
+    def statistics(self, data: Dataset) -> dict[str, Array]:
+        if self.data is None and (self.sum_limits or self.gaps):
+            return self.bind(data).statistics(data)
+        found = super().statistics(data)
+        for limit in self.limits:
+            if isinstance(limit, OwnLimit):
+                found |= {limit.prefix + key: values for key, values in limit.limit.statistics(data).items()}
+        sums = worsening_statistics(self.intervals, data) | worsening_statistics(self._signed, data, _GAP)
+        return found | sums
+
+    def leaf_cost(self, s: State, k: int) -> Value:
+        """Eq. 30."""
+        if self.is_plain:
+            return self.parts[0].leaf_cost(s, k)
+        if self.data is None and (self.sum_limits or self.gaps):
+            raise TaskError("bind a task over sums of the whole tree to its data before you ask for costs")
+        own: list[Any] = []
+        for number, part in enumerate(self.parts):
+            cost = self.cost_of(number, s, k)
+            if isinstance(cost, tuple) and part.components is None:
+                raise TaskError(
+                    f"tasks whose values are numbers go together, and {name(part)} costs {cost!r}; make each of its "
+                    "entries a task, and join them by the operator &"
+                )
+            own += cost if isinstance(cost, tuple) else [cost]
+        limited = worsening_costs(s, k, len(self.intervals))
+        return (*own, *limited, *worsening_costs(s, k, len(self._signed), _GAP))
+
+    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Value | None:
+        """Eq. 31; None in the place of parts that name no cost and have a (+) of their own."""
+        costs = [part.branching_cost(rows, path, split) for part in self.parts]
+        if self.is_plain:
+            return costs[0]
+        if all(cost is None for cost in costs) and not any(each.split for each in self.intervals):
+            return None
+        own: list[Any] = []
+        for part, cost in zip(self.parts, costs, strict=True):
+            nothing = 0 if self.adds_values or part.components is not None else None
+            width = 1 if part.components is None else len(part.components)
+            own += [nothing] * width if cost is None else cost if isinstance(cost, tuple) else [cost]
+        for each in self.intervals:
+            own += [self.unit * each.split, 0]
+        return (*own, *[0] * (2 * len(self._signed)))
+
+    def combine(self, a: Value, b: Value) -> Value:
+        """Eq. 34."""
+        if self.is_plain:
+            return self.parts[0].combine(a, b)
+        entries = zip(self._entries, a, b, strict=True)
+        return tuple([x if y is None else x + y if part is None else part.combine(x, y) for part, x, y in entries])
+
+    def better(self, a: Value, b: Value) -> bool:
+        """Eq. 33."""
+        if self.is_plain:
+            return self.parts[0].better(a, b)
+        entries = zip(self._entries, a, b, strict=True)
+        return bool(a != b) and all(x == y or (x < y if p is None else p.better(x, y)) for p, x, y in entries)
+
+    def feasible(self, value: Value) -> bool:
+        """Eq. 35, and Eq. 29 for every limit; equal to it is within it."""
+        if self.is_plain:
+            return self.parts[0].feasible(value)
+        for part, cap, x in zip(self._entries, self.caps, value, strict=True):
+            if part is not None and not part.feasible(x):
+                return False
+            if cap is not None and (cap < x if part is None else part.better(cap, x)):
+                return False
+        return True
+
+    def subtract(self, a: Value, b: Value) -> Value | None:
+        """a - b where all entries are sums; a bound by entries is none in general, for entries may be equal."""
+        if self.is_plain:
+            return self.parts[0].subtract(a, b)
+        return tuple(x - y for x, y in zip(a, b, strict=True)) if self.adds_values else None
+
+    def worst_per_row(self, data: Dataset) -> Array | None:
+        return self.parts[0].worst_per_row(data) if self.is_plain else None
+
+    def lower_bound(self, s: State) -> Value | None:
+        bounds = tuple(part.lower_bound(self.seen(s, number)) for number, part in enumerate(self.parts))
+        if self.is_plain:
+            return bounds[0]
+        return None if None in bounds or self.intervals or self.gaps else bounds
+
+    def exact_cost(self, data: Dataset, rows: Array, k: int) -> Value | None:
+        return self.parts[0].exact_cost(data, rows, k) if self.is_plain else None
+
+    # -- whole trees ---------------------------------------------------------------------------------------------------
+
+    def objective_of(self, value: Value) -> Value:
+        if self.is_plain:
+            return self.parts[0].objective_of(value)
+        components = self.parts[0].components
+        return value if self.is_front else value[0] if components is None else value[: len(components)]
+
+    def gaps_of(self, value: Value) -> tuple[Fraction, ...]:
+        """The gaps of a whole tree's value."""
+        assert self.data is not None
+        found = [Fraction(0)] * len(self.gaps)
+        above = value[len(value) - 2 * len(self._signed) :: 2]
+        for (number, size, each), beyond in zip(self.imbalances, above, strict=True):
+            signed = Fraction(beyond) / self.unit + each.least_total(self.data)
+            found[number] = max(found[number], abs(signed) / size)
+        return tuple(found)
+
+    def at_root(self, value: Value) -> Value:
+        """What still counts of the value of a whole tree: nothing that was kept for limits; of gaps, only these."""
+        if self.is_plain:
+            return value
+        own = self.objective_of(value)
+        if not self.gaps:
+            return own
+        first, data = self.parts[0], self.data
+        assert data is not None
+        loss = own if first.components is None else -first.rank(own, Totals(first, data))  # type: ignore[attr-defined]
+        return (loss, *self.gaps_of(value))
+
+    def better_at_root(self, a: Value, b: Value) -> bool:
+        """Whether a is strictly better than b, both as `at_root` gives them."""
+        if self.gaps:
+            return bool(a != b and all(x <= y for x, y in zip(a, b, strict=True)))
+        return self.better(a, b) if self.is_front else self.parts[0].better(a, b)
+
+    def first_score(self, own: Value) -> Any:
+        """The score of the first part, by its value."""
+        part = (self.unbound if self.parts[0].components is None else self.parts)[0]
+        return part.score(own, Totals(part, self.data))  # type: ignore[arg-type]
+
+    def score(self, value: Value, totals: State) -> Any:
+        """The score of every part, or of the first where the others are limited, then the gaps as floats."""
+        if self.is_plain:
+            return self.parts[0].score(value, totals)
+        parts = self.unbound or self.parts
+        if self.is_front:
+            return tuple(
+                part.score(x, self.seen(totals, i)) for i, (part, x) in enumerate(zip(parts, value, strict=True))
+            )
+        if parts[0].components is None:
+            shown = parts[0].score(value[0], self.seen(totals, 0))
+        else:  # how many components a score has may be known on the data only
+            shown = totals.bound.parts[0].score(totals.bound.objective_of(value), self.seen(totals, 0))
+        return (shown, *map(float, totals.bound.gaps_of(value))) if self.gaps else shown
+
+    def ideal_score(self, value: Value, totals: State) -> Any | None:
+        """The score of a value that no tree is better than in any entry; None if it may fall with an entry that rises.
+
+        That is so of any score of a task's own, unless its order is total.
+        """
+        first = self.parts[0]
+        if self.is_plain and self.order != TOTAL and first.overrides("score") and first.components is None:
+            return None
+        if self.gaps:
+            return (self.first_score(self.objective_of(value)), *[0.0] * len(self.gaps))
+        return self.score(value, totals)
+
+    def with_gap_below(self, below: Fraction | None) -> Objective:
+        """The first part alone over the trees whose gap is less than `below` (None: any)."""
+        sums = list(self.intervals)
+        for _, size, each in self.imbalances:
+            most = each.most if below is None else math.ceil(below * size) - 1
+            sums.append(BoundedSum(each.costs, -most, most, each.on))
+        return attrs.evolve(self, gaps=(), intervals=tuple(sums))
+
+
+def record_of(task: Task) -> Objective:
+    """The task as a record, of one part if it is no composition of several."""
+    return task if isinstance(task, Objective) else Objective((task,))
+
+
+def limited(task: Task, limits: Sequence[Limit]) -> Task:
+    """The task over the trees whose leaves keep the limits."""
+    record = record_of(task)
+    return attrs.evolve(record, leaf_limits=record.leaf_limits + tuple(limits)) if limits else task
+
+
+def not_worsening(task: Task, why: str) -> NotSeparableError:
+    """The error for a limit on a task that combining may make better."""
+    return NotSeparableError(
+        f"a limit on {name(task)} is not anti-monotone, because its combining is not worsening (STreeD, Def. A.2): "
+        f"{why}; a tree within the limit may have parts beyond it"
+    )
