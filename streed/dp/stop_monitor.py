@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, final
+from typing import final
 
 from streed.kernels.compilation import clock
-from streed.problem import process_memory
+from streed.problem import SearchLimits, process_memory
 
-if TYPE_CHECKING:
-    from streed.problem import SearchLimits
+NO_LIMITS = SearchLimits()
 
 _INTERVAL = 0.02
 """Seconds between looks at the memory and reports."""
@@ -21,7 +20,7 @@ class StopMonitor:
     says that the gap is small enough.
     """
 
-    def __init__(self, search_limits: SearchLimits, report: Callable[[int], bool] | None = None) -> None:
+    def __init__(self, search_limits: SearchLimits = NO_LIMITS, report: Callable[[int], bool] | None = None) -> None:
         now = clock()
         self.nodes = 0
         self.stopped: str | None = None

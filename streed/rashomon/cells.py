@@ -15,8 +15,9 @@ import numpy as np
 from streed.data import Cut
 from streed.dp.states import Cell, Found, States
 from streed.dp.stop_monitor import StopMonitor
+from streed.enumerate.packing import Packing
 from streed.exact import Array
-from streed.problem import Problem, SearchLimits
+from streed.problem import Problem
 from streed.problem.oracle_by_search import FixedCosts
 from streed.rashomon.kinds import Kinds
 from streed.rashomon.question import Question, exact_leaf
@@ -45,13 +46,15 @@ def chosen(leaves: list[Found], radix: int) -> list[Found]:
 
 @final
 class TaskCells(States):
-    """Cells whose leaves are asked of a task, in exact numbers."""
+    """Cells whose leaves are asked of a task in exact numbers, or have keys of any size."""
 
-    def __init__(self, question: Question, task: Task, banned: Collection[int], price: Any, radix: int) -> None:
-        data = question.data
-        if task is not question.bound:  # of costs that have the weights of rows in them
+    def __init__(self, question: Question, banned: Collection[int] = (), packed: Packing | None = None) -> None:
+        data, task, price, radix = question.data, question.bound, question.split, 1
+        if packed is not None:  # costs that have the weights of rows in them
             data = attrs.evolve(data, weights=data.frequency, sample_weight=None)
-        super().__init__(Problem(data, task, question.max_depth, None, question.min_leaf), StopMonitor(SearchLimits()))
+            price, radix = packed.split[0], packed.radix
+            task = FixedCosts(packed.costs[:, :, 0], price)
+        super().__init__(Problem(data, task, question.max_depth, None, question.min_leaf), StopMonitor())
         self.values = NUMBERS
         self._price, self._radix = price, radix if question.labels == "best" else 0
         alike: dict[tuple[int, ...], list[int]] = {}
@@ -106,6 +109,7 @@ class RowCells:
     is_sum: ClassVar[bool] = True
     values: ClassVar[Task] = NUMBERS
     _cells: dict[int, Cell] = attrs.field(factory=dict, init=False)
+    _asked: dict[int, list[Asked]] = attrs.field(factory=dict, init=False)
 
     @property
     def root(self) -> Cell:
@@ -141,9 +145,11 @@ class RowCells:
 
     def asked(self, split: int) -> list[Asked]:
         """The questions that make the split, and count."""
+        if split in self._asked:
+            return self._asked[split]
         binary, ones = self.binary, self.ones[split]
         sides, questions, first = (self.everything ^ ones, ones), binary.questions, int(binary.first[split])
-        return [
+        self._asked[split] = [
             Asked(
                 q if questions is None else int(questions.column[q]),
                 None if questions is None else questions.cut(q),
@@ -151,6 +157,7 @@ class RowCells:
             )
             for q in np.flatnonzero(binary.member == split).tolist()
         ]
+        return self._asked[split]
 
     def below(self, path: tuple[int, ...], split: int) -> tuple[int, ...]:
         """Costs depend on no columns above."""

@@ -16,9 +16,7 @@ from streed.dp.histogram import EMPTY, Histogram
 from streed.dp.stop_monitor import StopMonitor
 from streed.enumerate.packing import Packing
 from streed.errors import InputError
-from streed.kernels.packed import writable
 from streed.problem import SearchLimits, SearchStopped
-from streed.problem.oracle_by_search import FixedCosts
 from streed.rashomon.cells import RowCells, TaskCells
 from streed.rashomon.engine import LARGEST_COST, LEAST_DEPTH, Engine
 from streed.rashomon.kinds import Kinds
@@ -93,7 +91,7 @@ class Counted:
         engine: Engine | None = None
         cells: RowCells | TaskCells
         if packing is None:
-            cells, limit = TaskCells(question, question.bound, banned, question.split, 1), 0
+            cells, limit = TaskCells(question, banned), 0
         else:
             assert isinstance(budget, Budget)
             limit = packing.budget(budget.most)
@@ -132,7 +130,7 @@ class Counted:
             if engine is not None:
                 engine.end()
             # the limits are those of the count, not of what is asked of its trees
-            recursion.monitor = recursion.least.monitor = StopMonitor(SearchLimits())
+            recursion.monitor = recursion.least.monitor = StopMonitor()
         if self.stopped is not None:
             self._all = EMPTY
 
@@ -230,7 +228,7 @@ def _cells(
     distinct = question.columns == "distinct"
     binary = BinarySplits.of(data, banned, distinct=distinct) if most < LARGEST_KEY else None
     if binary is None:
-        return TaskCells(question, FixedCosts(writable(costs), split), banned, split, radix), None
+        return TaskCells(question, banned, packing), None
     kinds, engine = Kinds.of(costs, data.frequency), None
     if most < LARGEST_COST and question.depth >= LEAST_DEPTH and len(binary.first):
         engine = Engine.of(question.bound, data, binary, kinds, question.depth, question.min_leaf, split)

@@ -27,19 +27,12 @@ class Kinds:
 
     @classmethod
     def of(cls, costs: Array, frequency: Array | None) -> Kinds:
-        """The kinds of rows of costs (n, K), which are int64 or Python's integers."""
+        """The kinds of rows of costs (n, K) int64."""
         copies = np.ones(len(costs), np.int64) if frequency is None else frequency
-        if costs.dtype != object:
-            told_apart = np.ascontiguousarray(np.column_stack([copies, costs]))
-            first, member = find_classes(told_apart.view(np.uint8))
-            kinds = told_apart[first].tolist()
-            return cls(member, [each[0] for each in kinds], [tuple(each[1:]) for each in kinds])
-        numbers: dict[tuple[int, ...], int] = {}
-        of_row = [
-            numbers.setdefault((count, *keys), len(numbers))
-            for count, keys in zip(copies.tolist(), costs.tolist(), strict=True)
-        ]
-        return cls(np.array(of_row, np.int64), [each[0] for each in numbers], [each[1:] for each in numbers])
+        told_apart = np.ascontiguousarray(np.column_stack([copies, costs]))
+        first, member = find_classes(told_apart.view(np.uint8))
+        kinds = told_apart[first].tolist()
+        return cls(member, [each[0] for each in kinds], [tuple(each[1:]) for each in kinds])
 
     def members(self) -> Array:
         """(g, words) uint64: the rows of each kind; bit i is row i."""

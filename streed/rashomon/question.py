@@ -79,10 +79,10 @@ class Question:
         data: Dataset,
         *,
         max_depth: int | None,
-        min_leaf: int,
-        labels: str,
-        trivial: bool,
-        columns: str,
+        min_leaf: int = 1,
+        labels: str = "all",
+        trivial: bool = True,
+        columns: str = "distinct",
         max_nodes: int | None = None,
     ) -> Question:
         """The question; raises InputError for a task whose trees cannot be counted exactly, and says why."""

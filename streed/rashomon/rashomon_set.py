@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import random
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, final
@@ -16,7 +17,6 @@ from streed.errors import InputError, MismatchError
 from streed.exact import Array, Range, readable
 from streed.problem.known_tree import with_costs
 from streed.rashomon.counting import Counted, Key
-from streed.rashomon.drawing import drawing
 from streed.rashomon.fewest_columns import Fewest, fewest_columns
 from streed.rashomon.quantities import limited_sums, quantity
 from streed.rashomon.question import RowSum
@@ -387,3 +387,14 @@ class RashomonSet:
     def __repr__(self) -> str:
         told = f"{self._total:,} trees" if self.status == COMPLETE else f"trees, stopped ({self.stopped}),"
         return f"<RashomonSet of {told} over {self.searched_over}, optimum {self.optimum}>"
+
+
+def drawing(rng: Any) -> Callable[[int], int]:
+    """A function from m to a random whole number below m, however large m is."""
+    if isinstance(rng, np.random.Generator):
+        rng = random.Random(rng.bytes(32))
+    elif rng is None or isinstance(rng, (int, np.integer)):
+        rng = random.Random(None if rng is None else int(rng))
+    if not isinstance(rng, random.Random):
+        raise InputError("rng", f"{rng!r} draws nothing", "give a seed, a random.Random or a numpy generator")
+    return rng.randrange
