@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any, final
 
 import attrs
 
-from streed.dp.budgets import Limits
 from streed.dp.deepening import Deepening
 from streed.dp.least import may_improve
-from streed.dp.recursion import Path, Recursion
+from streed.dp.recursion import Limits, Path, Recursion
 
 if TYPE_CHECKING:
     from streed.dp.states import Cell, Found

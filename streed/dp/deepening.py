@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, final
 
-from streed.dp.budgets import Limits
 from streed.dp.dominance import nondominated
 from streed.dp.least import Least
-from streed.dp.recursion import Option, Path, Recursion
+from streed.dp.recursion import Limits, Option, Path, Recursion
 
 if TYPE_CHECKING:
     from streed.dp.states import Cell, Found

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, final
 
-from streed.dp.budgets import Limits
-from streed.dp.recursion import CLOSED, Algebra, Option, Path, Recursion
+from streed.dp.recursion import CLOSED, Algebra, Limits, Option, Path, Recursion
 
 if TYPE_CHECKING:
     from streed.dp.states import Cell, Found

@@ -15,12 +15,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from streed.dp.and_or import AndOrSearch
-from streed.dp.budgets import Budgets
 from streed.dp.deepening import Deepening
 from streed.dp.dominance import Front, nondominated_at_root
 from streed.dp.ideal_point import ideal_score
 from streed.dp.least import Least
-from streed.dp.recursion import Recursion
+from streed.dp.recursion import Budgets, Recursion
 from streed.dp.states import Found, States
 from streed.dp.stop_monitor import StopMonitor
 from streed.errors import MismatchError

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 def drivers() -> Mapping[str, type[Driver]]:
     """All drivers by name; importing them imports numba."""
     from streed.drivers.auto import Auto
-    from streed.drivers.fronts import Fronts
-    from streed.drivers.general import General
+    from streed.drivers.general import Fronts, General
     from streed.drivers.native import Branches, DepthFirst
 
     known = (DepthFirst, Branches, Auto, Fronts, General)

@@ -155,3 +155,17 @@ class Outcome:
             return True
         value = self.solutions[0].value
         return not isinstance(value, numbers.Real) or agree(value, self.lower, self.size)
+
+
+class SearchStopped(Exception):
+    """A search ended before its answer was proved: its limits, or Ctrl-C, said so.
+
+    `reason` is as in `Outcome.stopped`. What is known by then: `lower`, a lower bound on what was to be minimised, and
+    `tree`, the best tree so far; None where nothing is known.
+    """
+
+    def __init__(self, reason: str, lower: int | None = None, tree: Any = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.lower = lower
+        self.tree = tree

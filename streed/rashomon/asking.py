@@ -13,8 +13,7 @@ from streed.errors import InputError, MismatchError
 from streed.exact import Range
 from streed.kernels.compilation import Compilation, clock
 from streed.problem import SearchLimits
-from streed.rashomon.counting import Budget, Counted, budget_of
-from streed.rashomon.first_trees import budget_of_first
+from streed.rashomon.counting import Budget, Counted, budget_of, budget_of_first
 from streed.rashomon.question import Question
 from streed.rashomon.rashomon_set import RashomonSet
 from streed.solve import check_stops, solve

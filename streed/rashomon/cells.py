@@ -19,9 +19,8 @@ from streed.enumerate.packing import Packing
 from streed.exact import Array
 from streed.problem import Problem
 from streed.problem.oracle_by_search import FixedCosts
-from streed.rashomon.kinds import Kinds
 from streed.rashomon.question import Question, exact_leaf
-from streed.rashomon.splits import BinarySplits, as_numbers
+from streed.rashomon.splits import BinarySplits, Kinds, as_numbers
 from streed.task import State, Task
 
 NUMBERS = FixedCosts(np.zeros((1, 1), np.int64), 0)

@@ -11,18 +11,16 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from streed.dp.count import Counting
-from streed.dp.histogram import EMPTY, Histogram
+from streed.dp.count import EMPTY, Counting, Histogram
 from streed.dp.stop_monitor import StopMonitor
 from streed.enumerate.packing import Packing
 from streed.errors import InputError
 from streed.problem import SearchLimits, SearchStopped
 from streed.rashomon.cells import RowCells, TaskCells
 from streed.rashomon.engine import LARGEST_COST, LEAST_DEPTH, Engine
-from streed.rashomon.kinds import Kinds
 from streed.rashomon.native import counting
 from streed.rashomon.question import Question, RowSum
-from streed.rashomon.splits import BinarySplits
+from streed.rashomon.splits import BinarySplits, Kinds
 
 Key = Any
 """What a tree costs, a whole number or a fraction; further sums may be packed in it, below the cost."""
@@ -272,3 +270,45 @@ def _fraction_budget(question: Question, rank: Fraction) -> Budget:
     most = fraction.top - rank * fraction.base
     common = math.lcm(*(w.denominator for w in weights))
     return Budget(rank, tuple(int(common * w) for w in weights), math.floor(common * most))
+
+
+_STEPS, _STEPS_OF_SUMS = 40, 400
+"""Budgets that are tried; each allows twice as much beyond the optimum.
+
+Of one sum there may be more, as its unit may be tiny: they end where every tree is within the budget.
+"""
+
+
+def budget_of_first(question: Question, k: int, best: Any, limits: Callable[[], StopMonitor]) -> Budget | Counted:
+    """The budget of the value of the k-th best tree, of the worst one if there are fewer; a count that was stopped.
+
+    `best`: the score of the best tree, exactly.
+    """
+    sums = question.sums
+    rises = not sums or (len(sums) == 1 and not question.limits and question.max_nodes is None)
+    # without trivial splits, pairs of subtrees are left out, so that k of each may make fewer than k trees
+    cuts = rises and question.trivial
+    unit = Fraction(sums[0].unit) if len(sums) == 1 else Fraction(1, 64)
+    least = sums[0].split // 64 if len(sums) == 1 else 0
+    slack = max(abs(Fraction(best)) / 64, abs(unit) * max(1, least))
+    sign = -1 if question.task.larger_is_better else 1
+    for _ in range(_STEPS_OF_SUMS if len(sums) == 1 else _STEPS):
+        budget = budget_of(question, best + sign * slack)
+        counted = Counted.of(question, budget, monitor=limits(), enough=k if cuts else None)
+        if counted.stopped is not None:
+            return counted
+        if counted.histogram.total >= k or counted.has_every_tree:
+            break
+        slack *= 2
+    return budget_of(question, _rank_of_number(counted, k, sign))
+
+
+def _rank_of_number(counted: Counted, k: int, sign: int) -> Any:
+    """The score of the k-th best tree that was counted, of the worst one if there are fewer."""
+    seen = 0
+    ranks = sorted(counted.by_rank().items(), key=lambda each: sign * each[0])
+    for rank, count in ranks:
+        seen += count
+        if seen >= k:
+            return rank
+    return ranks[-1][0]

@@ -16,8 +16,7 @@ from streed.enumerate.packed_rows import PackedRowSets
 from streed.exact import Array
 from streed.problem import Problem, SearchLimits
 from streed.problem.row_sets import RowSet
-from streed.rashomon.kinds import Kinds
-from streed.rashomon.splits import BinarySplits
+from streed.rashomon.splits import BinarySplits, Kinds
 from streed.task import Task
 
 LEAST_DEPTH = 3

@@ -8,11 +8,9 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from streed.dp.budgets import Limits
-from streed.dp.count import Count, Counting, Depths
-from streed.dp.histogram import FITS, Histogram, combined
+from streed.dp.count import FITS, Count, Counting, Depths, Histogram, combined
 from streed.dp.least import Least
-from streed.dp.recursion import Option, Path, Recursion
+from streed.dp.recursion import Limits, Option, Path, Recursion
 from streed.dp.states import Cell
 from streed.dp.stop_monitor import StopMonitor
 from streed.exact import Array

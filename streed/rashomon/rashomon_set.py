@@ -18,8 +18,7 @@ from streed.exact import Array, Range, readable
 from streed.problem.known_tree import with_costs
 from streed.rashomon.counting import Counted, Key
 from streed.rashomon.fewest_columns import Fewest, fewest_columns
-from streed.rashomon.quantities import limited_sums, quantity
-from streed.rashomon.question import RowSum
+from streed.rashomon.question import RowSum, limited_sums, quantity
 from streed.rashomon.unranking import Trees
 from streed.task.algebra import gain_sign
 from streed.task.positive import positive_class

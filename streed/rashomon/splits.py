@@ -1,4 +1,4 @@
-"""The splits that trees are counted over: distinct ones of the rows, and which columns ask each of them."""
+"""Rows and questions as the kernels count them: kinds of rows that cost the same, and distinct splits into two."""
 
 from __future__ import annotations
 
@@ -88,3 +88,35 @@ class BinarySplits:
     def columns(self) -> Array:
         """(n, m) uint8: the answers to the first question of each split."""
         return np.ascontiguousarray(self.codes[:, self.first])
+
+
+_AT_ONCE = 256
+"""Kinds whose sets are made at once."""
+
+
+@final
+@attrs.frozen(eq=False)
+class Kinds:
+    """Rows by what they cost by label and how many copies each is."""
+
+    of_row: Array
+    """(n,) the kind of each row."""
+    copies: list[int]
+    keys: list[tuple[int, ...]]
+
+    @classmethod
+    def of(cls, costs: Array, frequency: Array | None) -> Kinds:
+        """The kinds of rows of costs (n, K) int64."""
+        copies = np.ones(len(costs), np.int64) if frequency is None else frequency
+        told_apart = np.ascontiguousarray(np.column_stack([copies, costs]))
+        first, member = find_classes(told_apart.view(np.uint8))
+        kinds = told_apart[first].tolist()
+        return cls(member, [each[0] for each in kinds], [tuple(each[1:]) for each in kinds])
+
+    def members(self) -> Array:
+        """(g, words) uint64: the rows of each kind; bit i is row i."""
+        parts = []
+        for at in range(0, len(self.copies), _AT_ONCE):
+            numbers = np.arange(at, min(at + _AT_ONCE, len(self.copies)))
+            parts.append(packed_sets(self.of_row[:, None] == numbers))
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)

@@ -13,10 +13,8 @@ from typing import final
 
 import attrs
 
-from streed.dp.budgets import Limits
-from streed.dp.count import Count
-from streed.dp.histogram import Histogram
-from streed.dp.recursion import Option
+from streed.dp.count import Count, Histogram
+from streed.dp.recursion import Limits, Option
 from streed.dp.states import Cell
 from streed.rashomon.counting import Counted, Key
 from streed.tree import Branch, Leaf, Node

@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streed.data import Dataset
-from streed.encoding.row_costs import RowCosts
-from streed.encoding.test_costs import CostsOfTests
+from streed.encoding.row_costs import CostsOfTests, RowCosts
 from streed.exact import Array
 from streed.kernels import values
 from streed.kernels.packed import PackedProblem
