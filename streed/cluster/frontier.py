@@ -131,7 +131,7 @@ class Frontier:
             counts = {key: type(old)(counts[key]) for key, old in self.counts.items()}
         except OSError as error:
             raise InputError("path", f"it cannot be read ({error.strerror})", "check the path") from None
-        except (KeyError, IndexError, TypeError, ValueError, OverflowError):
+        except (LookupError, TypeError, ValueError, OverflowError):
             raise InputError("path", f"{str(path)!r} holds no frontier", "give a file that `save` wrote") from None
         if name != self.problem.name or codes.shape != self.lowers.shape:
             raise InputError("path", f"{str(path)!r} is of another problem", "give the data, task and limits of then")
@@ -143,13 +143,12 @@ class Frontier:
     def _fingerprint(self, limits: tuple[int, int], shared: Shared) -> str:
         """A hash of all that the codes of the problem depend on."""
         packed = self.encoding.packed
-        arrays = [packed.column, packed.flipped, packed.column_rows, packed.groups.profits, packed.groups.words]
-        arrays += [] if packed.row_values is None else [packed.row_values]
-        arrays += [] if packed.scoring is None else [packed.scoring.numbers]
-        arrays += [] if packed.prices is None else [packed.prices.full, packed.prices.given]
-        shapes = [(array.shape, array.dtype.str) for array in arrays]
+        arrays: list[Any] = [packed.column, packed.flipped, packed.column_rows, packed.groups.profits, packed.groups.words]
+        arrays += [packed.row_values, getattr(packed.scoring, "numbers", None)]
+        arrays += [getattr(packed.prices, name, None) for name in ("full", "given")]
         asked = (*limits, packed.min_leaf, packed.split_cost, packed.n_labels, self._target, shared.precision)
-        digest = hashlib.sha256(repr((repr(shared.problem.task), asked, self._opened.splits, shapes)).encode())
+        digest = hashlib.sha256(repr((shared.problem.task, asked, self._opened.splits)).encode())
         for array in arrays:
-            digest.update(np.ascontiguousarray(array).tobytes())
+            if array is not None:
+                digest.update(repr((array.shape, array.dtype.str)).encode() + array.tobytes())
         return digest.hexdigest()

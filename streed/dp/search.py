@@ -27,7 +27,7 @@ from streed.problem import Outcome, Problem, SearchLimits, Solution, process_mem
 from streed.problem.known_tree import with_costs
 from streed.task import TOTAL, State, Task
 from streed.tree import Branch, Leaf, Node, Tree
-from streed.tree.evaluation import Inspector
+from streed.tree.evaluation import Evaluation, Inspector
 
 if TYPE_CHECKING:
     from streed.task import Value
@@ -135,7 +135,7 @@ def _measured(problem: Problem, found: list[Found], states: States | None) -> tu
         bare = _grow(solution, states.root.rows, states)
         tree = Tree.grown(bare, data, labels)
         seen = inspector.inspect(tree)
-        _check(problem, tree, solution[0], seen.value, seen.leaf_rows, seen.broken, seen.leaf_costs)
+        _check(problem, tree, solution[0], seen)
         measured.append(Solution(seen.value, with_costs(bare, iter(seen.leaf_costs))))
     if task.order != TOTAL:
         kept = nondominated_at_root(task, [each.value for each in measured])
@@ -143,22 +143,14 @@ def _measured(problem: Problem, found: list[Found], states: States | None) -> tu
     return tuple(measured)
 
 
-def _check(
-    problem: Problem,
-    tree: Tree,
-    claimed: Value,
-    value: Value,
-    leaf_rows: tuple[int, ...],
-    broken: tuple[Any, ...],
-    leaf_costs: tuple[Value, ...],
-) -> None:
+def _check(problem: Problem, tree: Tree, claimed: Value, seen: Evaluation) -> None:
     """Raises MismatchError if the tree does not have the value that the search claimed, or breaks a limit."""
-    if not _agree(claimed, value, leaf_costs):
+    value = seen.value
+    if not _agree(claimed, value, seen.leaf_costs):
         raise MismatchError(f"the tree's value is {value!r}, the search claimed {claimed!r}; please report this")
-    smallest = min(rows for rows in leaf_rows if rows)
-    what = problem.broken_by(tree.depth, tree.n_branches, smallest)
-    if what is None and broken:
-        what = f"the limits {broken!r} broken"
+    what = problem.broken_by(tree.depth, tree.n_branches, min(rows for rows in seen.leaf_rows if rows))
+    if what is None and seen.broken:
+        what = f"the limits {seen.broken!r} broken"
     if what is None and _is_exact(value) and not problem.task.feasible(value):
         what = f"the value {value!r}"
     if what is not None:

@@ -111,11 +111,6 @@ class States:
         """Whether the task is given all sums exactly."""
         return self._sums.exact
 
-    @property
-    def n_splits(self) -> int:
-        """How many splits there are: one of each binary and categorical column, one for each cut of an ordered one."""
-        return len(self._columns)
-
     def column_of(self, split: int) -> int:
         """The column that a split is on."""
         return self._columns[split]

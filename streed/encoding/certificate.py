@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.errors import MismatchError
-from streed.exact import LARGEST_TOTAL, Array
+from streed.exact import Array
 from streed.kernels.packed import writable
 from streed.kernels.records import LEAF
 from streed.kernels.routing import measure_tree, route_rows
@@ -48,7 +48,7 @@ def measure_costs(problem: Problem, costs: IntegerCosts, preorder: Array) -> tup
     leaf_rows = [n for n, column in zip(rows, columns, strict=True) if column == LEAF and n]
     branches = len(columns) - columns.count(LEAF)
     _check_limits(problem, max(depths), branches, leaf_rows)
-    root = nest_columns(columns, arity, labels, rows, leaf_costs)
+    root = nest_preorder(columns, arity, labels, rows, leaf_costs)
     return sum(leaf_costs) + costs.split * branches, root
 
 
@@ -60,7 +60,7 @@ def measure_widely(problem: Problem, rounded: IntegerCosts, costs: WideCosts, pr
     data = problem.data
     arity = category_counts(data)
     leaf_of, end = route_rows(preorder, writable(data.X), arity)
-    sums = _sums_of_wide(leaf_of, rounded, costs, len(preorder))
+    sums = sums_by(leaf_of, costs.costs, len(preorder)).tolist()
     rows = sums_by(leaf_of, data.counts, len(preorder)).tolist()
     labels, worths = [0] * len(preorder), [0] * len(preorder)
 
@@ -86,18 +86,6 @@ def measure_widely(problem: Problem, rounded: IntegerCosts, costs: WideCosts, pr
     return Solution(costs.unit * (sum(worths) + costs.split * branches), root)
 
 
-def _sums_of_wide(group_of: Array, rounded: IntegerCosts, costs: WideCosts, n_groups: int) -> list[list[int]]:
-    """What the rows of every group cost by each label, of any size: what was rounded, and what that took away."""
-    rests = costs.rests
-    if rests.dtype != object and int(np.abs(rests).max(initial=0)) * len(rests) >= LARGEST_TOTAL:
-        rests = rests.astype(object)
-    high, low = (sums_by(group_of, part, n_groups).tolist() for part in (rounded.costs, rests))
-    return [
-        [(above << costs.shift) + below for above, below in zip(first, second, strict=True)]
-        for first, second in zip(high, low, strict=True)
-    ]
-
-
 def check_claim(cost: Any, claimed: Any, lower: Any, *, complete: bool) -> None:
     """Raises MismatchError if a tree does not cost what the search claimed.
 
@@ -108,13 +96,9 @@ def check_claim(cost: Any, claimed: Any, lower: Any, *, complete: bool) -> None:
         raise MismatchError(f"the tree costs {cost}, the search claimed {claimed}; please report this")
 
 
-def nest_preorder(preorder: Array, arity: Array, labels: list[int], rows: list[int], costs: list[int]) -> Node:
-    """The nested nodes of a tree in preorder, with the labels, rows and costs of its nodes."""
-    return nest_columns(preorder.tolist(), arity, labels, rows, costs)
-
-
-def nest_columns(columns: list[int], arity: Array, labels: list[int], rows: list[int], costs: list[Any]) -> Node:
-    """The nested nodes of a tree by the columns of its nodes in preorder, -1 for leaves, and what else they have."""
+def nest_preorder(preorder: Any, arity: Array, labels: list[int], rows: list[int], costs: list[Any]) -> Node:
+    """The nested nodes of a tree in preorder, -1 for leaves, with the labels, rows and costs of its nodes."""
+    columns = np.asarray(preorder).tolist()
     stack: list[Node] = []
     for at in range(len(columns) - 1, -1, -1):
         column = columns[at]
@@ -140,34 +124,15 @@ def _check_limits(problem: Problem, depth: int, branches: int, leaf_rows: list[i
         raise MismatchError(f"a leaf has {min(leaf_rows)} rows, below {problem.min_leaf}; please report this")
 
 
-def measure_task(
-    problem: Problem,
-    preorder: Array,
-    codes: Array,
-    sums: dict[str, Array],
-    counts: Array,
-    visit: Callable[[State], None] | None = None,
-) -> Solution:
+def measure_task(problem: Problem, preorder: Array, codes: Array, sums: dict[str, Array], counts: Array) -> Solution:
     """A tree in preorder, -1 for leaves, measured by the task's own Python methods on sums over its rows.
 
     codes (m, p) uint8 and the statistics `sums` are of merged rows, each of which stands for counts (m,) rows. Raises
-    MismatchError if the tree breaks a limit. `visit` is called with the state of every leaf that has rows.
+    MismatchError if the tree breaks a limit.
     """
-    leaf_of, end = _routed(problem, preorder, codes)
-    sizes = sums_by(leaf_of, counts, len(preorder))
-    totals = {name: sums_by(leaf_of, values, len(preorder)) for name, values in sums.items()}
-    numbers = {name: values.tolist() for name, values in totals.items()}
-
-    def state(begin: int, behind: int) -> State:
-        if behind == begin + 1:
-            # one conversion of all numbers takes less time than one for each
-            own = {name: values[begin] for name, values in numbers.items()}
-            return State(int(sizes[begin]), **{k: tuple(v) if isinstance(v, list) else v for k, v in own.items()})
-        found = {name: values[begin:behind].sum(axis=0).tolist() for name, values in totals.items()}
-        rows = int(sizes[begin:behind].sum())
-        return State(rows, **{k: tuple(v) if isinstance(v, list) else v for k, v in found.items()})
-
-    return _measured(problem, preorder, end.tolist(), sizes.tolist(), state, visit)
+    leaf_of, end = route_rows(preorder, codes, category_counts(problem.data))
+    whole = {name: (values, Fraction(1)) for name, values in sums.items()}
+    return _measured(problem, preorder, leaf_of, end.tolist(), _states(leaf_of, len(preorder), whole, counts, True))
 
 
 def measure_exactly(
@@ -178,45 +143,41 @@ def measure_exactly(
     Methods are given fractions if `exact`, else floats that are rounded once; what a leaf costs is the task's
     `exact_cost`, where it has one. Sums that no method asks for are not read.
     """
-    task, data = problem.task, problem.data
-    leaf_of, end = _routed(problem, preorder, codes)
-    sizes = sums_by(leaf_of, counts, len(preorder))
-    totals = functools.cache(lambda name: sums_by(leaf_of, sums[name][0], len(preorder)))
-    names = tuple(sums)
+    leaf_of, end = route_rows(preorder, codes, category_counts(problem.data))
+    states = _states(leaf_of, len(preorder), sums, counts, exact)
+    return _measured(problem, preorder, leaf_of, end.tolist(), states, problem.task.exact_cost)
 
-    def state(begin: int, behind: int) -> State:
+
+def _states(
+    leaf_of: Array, n_nodes: int, sums: Mapping[str, tuple[Array, Fraction]], counts: Array, exact: bool
+) -> Callable[[int, int], StateInParts]:
+    """What gives the state of the rows of the nodes from one on that lie before another."""
+    sizes, names = sums_by(leaf_of, counts, n_nodes).tolist(), tuple(sums)
+    totals = functools.cache(lambda name: sums_by(leaf_of, sums[name][0], n_nodes))
+
+    def state(begin: int, behind: int) -> StateInParts:
         def worth(name: str) -> Any:
-            total = totals(name)[begin:behind].sum(axis=0)
-            found = _worths([np.asarray(total).tolist()], sums[name][1], exact)[0]
+            inside = totals(name)[begin:behind]
+            total = inside[0] if len(inside) == 1 else inside.sum(axis=0)
+            found = _worth(np.asarray(total).tolist(), sums[name][1], exact)
             return tuple(found) if isinstance(found, list) else found
 
-        return StateInParts(int(sizes[begin:behind].sum()), names, worth)
+        return StateInParts(sum(sizes[begin:behind]), names, worth)
 
-    def cost(at: int, label: int) -> Any:
-        return task.exact_cost(data, np.flatnonzero(leaf_of == at), label)
-
-    return _measured(problem, preorder, end.tolist(), sizes.tolist(), state, None, cost)
-
-
-def _routed(problem: Problem, preorder: Array, codes: Array) -> tuple[Array, Array]:
-    """(the leaf of each row, the end of each node's subtree) of a tree in preorder."""
-    leaf_of, end = route_rows(preorder, codes, category_counts(problem.data))
-    return leaf_of, end
+    return state
 
 
 def _measured(
     problem: Problem,
     preorder: Array,
+    leaf_of: Array,
     ends: list[int],
-    sizes: list[int],
     state: Callable[[int, int], State],
-    visit: Callable[[State], None] | None,
-    exact_cost: Callable[[int, int], Any] | None = None,
+    exact_cost: Callable[[Dataset, Array, int], Any] | None = None,
 ) -> Solution:
     """A tree in preorder, measured by the task's methods; see `measure_task`.
 
-    `state` gives that of the rows of the nodes from one on that lie before another; `exact_cost`, of a leaf that has
-    rows, by its place and its label, is what it costs, where it is known otherwise; else None.
+    `exact_cost`: what a leaf of some rows costs with a label, where it is known otherwise; else None.
     """
     task, data = problem.task, problem.data
     categories = {j: len(data.column(j).categories) for j in data.categorical}
@@ -232,9 +193,14 @@ def _measured(
         deepest = max(deepest, depth)
         column = columns[at]
         if column == LEAF:
-            size = sizes[at]
-            s = state(at, at + 1) if size else state(above, ends[above])
-            known = [None if exact_cost is None or not size else exact_cost(at, k) for k in labels]
+            s = state(at, at + 1)
+            size = s.rows
+            known = [None] * len(labels)
+            if not size:
+                s = state(above, ends[above])
+            elif exact_cost is not None:
+                rows = np.flatnonzero(leaf_of == at)
+                known = [exact_cost(data, rows, k) for k in labels]
             costs = [task.leaf_cost(s, k) if cost is None else cost for k, cost in zip(labels, known, strict=True)]
             allowed = [k for k in labels if task.feasible(costs[k])] or labels
             best = allowed[0]
@@ -248,8 +214,6 @@ def _measured(
             if not all(limit.allows(s) for limit in task.limits):
                 raise MismatchError(f"a leaf of {size} rows breaks a limit; please report this")
             leaf_rows.append(size)
-            if visit is not None:
-                visit(s)
             return costs[best], Leaf(best, size, costs[best])
         children, value = [], None
         size, child_at = 0, at + 1
@@ -269,15 +233,13 @@ def _measured(
     return Solution(value, root, None if shows_labels else tuple(shown))
 
 
-def _worths(totals: list[Any], unit: Fraction, exact: bool) -> list[Any]:
-    """Whole numbers of a unit, and lists of them, as ints and fractions if `exact`, else as floats."""
-
-    def worth(total: Any) -> Any:
-        if isinstance(total, list):
-            return [worth(each) for each in total]
-        if not exact:
-            return total * unit.numerator / unit.denominator
-        number = total * unit
-        return int(number) if number.denominator == 1 else number
-
-    return [worth(total) for total in totals]
+def _worth(total: Any, unit: Fraction, exact: bool) -> Any:
+    """A whole number of a unit, or a list of them, as ints and fractions if `exact`, else as floats."""
+    if isinstance(total, list):
+        return [_worth(each, unit, exact) for each in total]
+    if not exact:
+        return total * unit.numerator / unit.denominator
+    if unit == 1:
+        return total
+    number = total * unit
+    return int(number) if number.denominator == 1 else number

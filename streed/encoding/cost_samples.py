@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import numbers
 import operator
@@ -25,66 +26,44 @@ from streed.task.base import objective
 _OPERATORS = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
 
 
-class Record:
-    """The largest size of the whole numbers that were computed."""
+def largest_whole(task: Task, sums: dict[str, Array], labels: int, rows: int) -> float:
+    """The largest size of the whole numbers that leaf costs compute with, of all rows, and of all that add to a sum.
 
-    def __init__(self) -> None:
-        self.whole = 0.0
+    Native whole numbers wrap round beyond 2**63 where Python's grow, which does not show in the costs alone: a**4 /
+    b**3 is small. So the states have numbers that keep a record.
+    """
+    largest = 0.0
 
-    def noted(self, x: Any) -> Any:
-        """The number, with this record where it is an int."""
+    class Whole(int):
+        """A whole number that notes what is computed of it."""
+
+    def noted(x: Any) -> Any:
+        nonlocal largest
         if type(x) is not int:
             return x
-        self.whole = max(self.whole, float(abs(x)) if abs(x).bit_length() < 1000 else math.inf)
-        number = _Whole(x)
-        number.record = self
-        return number
+        largest = max(largest, float(abs(x)) if abs(x).bit_length() < 1000 else math.inf)
+        return Whole(x)
 
+    def binary(function: Callable[[Any, Any], Any], reflected: bool) -> Callable[[Any, Any], Any]:
+        def compute(self: Any, other: Any) -> Any:
+            if not isinstance(other, (int, float)):
+                return NotImplemented
+            a, b = int(self), int(other) if isinstance(other, Whole) else other
+            return noted(function(b, a) if reflected else function(a, b))
 
-class _Whole(int):
-    record: Record
+        return compute
 
-
-def _binary(function: Callable[[Any, Any], Any], reflected: bool) -> Callable[[Any, Any], Any]:
-    def compute(self: Any, other: Any) -> Any:
-        if not isinstance(other, (int, float)):
-            return NotImplemented
-        a, b = int(self), int(other) if isinstance(other, _Whole) else other
-        return self.record.noted(function(b, a) if reflected else function(a, b))
-
-    return compute
-
-
-for _name in _OPERATORS:
-    setattr(_Whole, f"__{_name}__", _binary(getattr(operator, _name), False))
-    setattr(_Whole, f"__r{_name}__", _binary(getattr(operator, _name), True))
-
-
-def magnitudes(task: Task, sums: dict[str, Array], labels: int, rows: int) -> Record:
-    """What the leaf costs compute with at the largest states: of all rows, and of all that add to a sum."""
-    record = Record()
-    signed = {name: values.sum(axis=0) for name, values in sums.items()}
-    largest = {name: abs(values).sum(axis=0) for name, values in sums.items()}
-    alike = all((signed[name] == largest[name]).all() for name in sums)
-    for totals in (signed,) if alike else (signed, largest):
-        named: dict[str, Any] = {
-            name: tuple(total.tolist()) if total.ndim else total.item() for name, total in totals.items()
-        }
-        note_costs(task, record, range(labels), State(rows, **named))
-    return record
-
-
-def note_costs(task: Task, record: Record, labels: Sequence[int], s: State) -> None:
-    """Notes what the costs of a leaf at the state, which need not be one of the data's, compute with."""
-    noted: dict[str, Any] = {
-        name: tuple(map(record.noted, total)) if isinstance(total, tuple) else record.noted(total)
-        for name, total in vars(s).items()
-    }
-    for k in labels:
-        try:
-            task.leaf_cost(State(**noted), k)
-        except Exception:  # noqa: BLE001 - of no state of the data the methods owe an answer
-            return
+    for name in _OPERATORS:
+        setattr(Whole, f"__{name}__", binary(getattr(operator, name), False))
+        setattr(Whole, f"__r{name}__", binary(getattr(operator, name), True))
+    for each in (sums, {name: abs(values) for name, values in sums.items()}):
+        totals = {name: values.sum(axis=0) for name, values in each.items()}
+        state = {k: tuple(map(noted, v.tolist())) if v.ndim else noted(v.item()) for k, v in totals.items()}
+        # of no state of the data the methods owe an answer
+        with contextlib.suppress(Exception):
+            for k in range(labels):
+                task.leaf_cost(State(noted(rows), **state), k)
+    return largest
 
 
 _LARGEST_NATIVE = 2.0**62
@@ -144,11 +123,11 @@ class CostSamples:
                 costs = [term.own_cost(s, k) for s in states for k in labels]
                 largest = max([largest, *(abs(term.weight * Fraction(x)) for x in costs if math.isfinite(x))])
             unit = Fraction(2) ** (largest.numerator.bit_length() - largest.denominator.bit_length() if largest else 0)
-        record = magnitudes(task, sums, len(task.labels(problem.data)), problem.data.size)
+        wide = largest_whole(task, sums, len(task.labels(problem.data)), problem.data.size) >= _LARGEST_NATIVE
         return cls(
             whole and largest < coding.LARGEST_CODE,
             any(isinstance(x, float) for x in seen),
-            record.whole >= _LARGEST_NATIVE,
+            wide,
             bool(is_larger_better(own)),
             float(largest / unit),
             unit,

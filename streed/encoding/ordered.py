@@ -59,39 +59,33 @@ def ask(problem: Problem) -> tuple[Problem, Questions]:
 def translate(root: Node, questions: Questions) -> Node:
     """The tree on the columns of the source, of a tree on questions; every row is sent down both.
 
-    At a branch where no row has a gap, later gaps go to the child with more rows, the first one of equal ones. Raises
-    MismatchError if a row goes another way.
+    Gaps go as `settle_gaps` says. Raises MismatchError if a row goes another way.
     """
-    source, asked = questions.source, questions.data
-    flat: list[Any] = list(flatten(root))
-    rows_at: dict[int, Array] = {0: np.arange(source.n_rows)}
-    for place, (question, children, size, *_) in enumerate(flat):
-        if not isinstance(children, tuple):
-            continue
-        rows = rows_at.pop(place)
-        node = Branch(int(questions.column[question]), (), size, questions.cut(question))
-        sides = asked.X[rows, question]
-        if not np.array_equal(sides_in(source, node, rows), sides):
-            raise MismatchError(f"a row goes another way at a cut of column {node.column}; please report this")
-        flat[place] = (node.column, children, size)
-        if node.cut is not None:
-            flat[place] += (attrs.evolve(node.cut, gaps=side_of_gaps(source, node, rows, sides)),)
-        rows_at |= {child: rows[sides == side] for side, child in enumerate(children)}
-    return nest(flat)
+    return _settled(root, questions.source, questions)
 
 
 def settle_gaps(root: Node, data: Dataset) -> Node:
-    """The tree, with gaps on the side of more rows wherever no row of the data has one; see `translate`."""
+    """The tree, with gaps on the side of more rows (of equal ones the first) wherever no row of the data has one."""
+    return _settled(root, data, None)
+
+
+def _settled(root: Node, data: Dataset, questions: Questions | None) -> Node:
     flat: list[Any] = list(flatten(root))
     rows_at: dict[int, Array] = {0: np.arange(data.n_rows)}
     for place, (column, children, size, *cut) in enumerate(flat):
         if not isinstance(children, tuple):
             continue
         rows = rows_at.pop(place)
-        node = Branch(column, (), size, *cut)
+        if questions is None:
+            node = Branch(column, (), size, *cut)
+        else:
+            node = Branch(int(questions.column[column]), (), size, questions.cut(column))
         sides = sides_in(data, node, rows)
+        if questions is not None and not np.array_equal(questions.data.X[rows, column], sides):
+            raise MismatchError(f"a row goes another way at a cut of column {node.column}; please report this")
+        flat[place] = (node.column, children, size)
         if node.cut is not None:
-            flat[place] = (column, children, size, attrs.evolve(node.cut, gaps=side_of_gaps(data, node, rows, sides)))
+            flat[place] += (attrs.evolve(node.cut, gaps=side_of_gaps(data, node, rows, sides)),)
         rows_at |= {child: rows[sides == side] for side, child in enumerate(children)}
     return nest(flat)
 
