@@ -158,6 +158,8 @@ class Front(Algebra):
 
 def nondominated(task: Task, found: list[Found]) -> list[Found]:
     """The trees that none is better than, the first one of each value."""
+    if len(found) < 2:
+        return found
     values = [each[0] for each in found]
     if sorts(task):
         array = _array(values)
