@@ -143,8 +143,13 @@ class Frontier:
     def _fingerprint(self, limits: tuple[int, int], shared: Shared) -> str:
         """A hash of all that the codes of the problem depend on."""
         packed = self.encoding.packed
-        arrays: list[Any] = [packed.column, packed.flipped, packed.column_rows, packed.groups.profits, packed.groups.words]
-        arrays += [packed.row_values, getattr(packed.scoring, "numbers", None)]
+        arrays: list[Any] = [packed.column, packed.flipped, packed.column_rows]
+        arrays += [
+            packed.groups.profits,
+            packed.groups.words,
+            packed.row_values,
+            getattr(packed.scoring, "numbers", None),
+        ]
         arrays += [getattr(packed.prices, name, None) for name in ("full", "given")]
         asked = (*limits, packed.min_leaf, packed.split_cost, packed.n_labels, self._target, shared.precision)
         digest = hashlib.sha256(repr((shared.problem.task, asked, self._opened.splits)).encode())
