@@ -22,7 +22,7 @@ from streed.problem import Problem, Solution
 from streed.row_prices.leaves import Leaves, leaves_of
 from streed.task.algebra import exact_costs
 from streed.task.analysis.linear_form import adds, row_cost_form
-from streed.task.constrained import objective
+from streed.task.base import objective
 from streed.tree import Branch, Node
 from streed.whole_costs import IntegerCosts
 
