@@ -122,6 +122,9 @@ class MonotoneErrors(Task):
     def feasible(self, value: Value) -> bool:
         return bool(value[3] != OUT_OF_ORDER)
 
+    def objective_of(self, value: Value) -> Value:
+        return value[0]
+
     def score(self, value: Value, totals: State) -> Any:
         if not (self.normalized and any(totals.wrong)):
             return value[0]

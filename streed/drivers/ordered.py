@@ -13,12 +13,11 @@ from typing import ClassVar, final
 import attrs
 
 from streed.drivers.auto import Auto
-from streed.drivers.native import Native
+from streed.drivers.native import Native, in_order
 from streed.encoding.ordered import ask, can_ask, settle_gaps, translate
 from streed.errors import InputError
 from streed.ordered.choice import is_for_thresholds
 from streed.ordered.generated_search import search_generated
-from streed.ordered.in_order_search import search_in_order
 from streed.ordered.search import search_ordered
 from streed.problem import Driver, Outcome, Problem, SearchLimits, process_memory
 from streed.task import Task
@@ -52,9 +51,9 @@ class OverOrdered(Driver):
         if not problem.data.ordered:
             return self.driver.search(problem, search_limits)
         if isinstance(self.driver, (Native, Auto)):
-            in_order = search_in_order(problem, search_limits, self.driver.name)
-            if in_order is not None:
-                return in_order
+            ahead = in_order(problem, search_limits, self.driver.name)
+            if ahead is not None:
+                return ahead
         if self.driver is self.plain or not can_ask(problem):
             outcome = self.plain.search(problem, search_limits)
             solutions = [attrs.evolve(each, root=settle_gaps(each.root, problem.data)) for each in outcome.solutions]

@@ -75,6 +75,7 @@ def test_native_code_finds_what_the_plain_recursion_does(seed: int) -> None:
     assert found.tree is None or found.stats["route"] == "in order"
     assert found.tree is None or found.lower_bound == found.value
     if found.tree is not None:
+        assert sum(leaf.cost for leaf in found.tree.leaves()) <= found.value
         names, signs = list(table), {**dict.fromkeys(task.increasing, 1), **dict.fromkeys(task.decreasing, -1)}
         assert in_order(found.tree.root, {names.index(name): sign for name, sign in signs.items()})
         assert all(check.holds for check in checks_of(found.tree, streed.Dataset.make(table, y, **given_rows(given))))
