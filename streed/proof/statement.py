@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import csv
 import io
-import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, final
@@ -16,14 +15,13 @@ import numpy as np
 from streed.data import Dataset
 from streed.data.questions import Questions
 from streed.errors import InputError, TaskError
-from streed.exact import Array, exact_number
+from streed.exact import Array
 from streed.proof import check
 from streed.proof.check import Amount
 from streed.task import Task, Totals
 from streed.task.analysis.linear_form import row_cost_form
-from streed.task.analysis.row_costs import exact_costs
+from streed.task.analysis.row_costs import exact_costs, interval_sums, row_sum
 from streed.task.base import objective
-from streed.task.bounded_sums import integer_weights
 from streed.task.contract import is_shipped
 from streed.task.objective import record_of
 from streed.task.sums import SumTask
@@ -228,6 +226,8 @@ class Statement:
         return goal
 
 
+_TOO_FINE = ("costs", "they are too fine for whole numbers", "round them to fewer digits")
+
 _Words = tuple[list[str], dict[str, Sequence[Any]], list[str]]
 """Names of labels, columns of the table, and arguments of the checker."""
 
@@ -257,23 +257,22 @@ def _objective(task: Task, bound: Task, data: Dataset, coded: CodedTable, *, lim
 def _amounts(task: Task, data: Dataset) -> list[Amount]:
     """The sums over rows and nodes that a bound task keeps in intervals."""
     record = record_of(task)
-    weights, _ = integer_weights(data)
-    each = 1 if weights is None else weights[:, None]
-    made = [Amount(np.asarray(s.costs * each), s.split, None if s.split else s.least, s.most) for s in record.intervals]
-    if record.gaps or (getattr(record.parts[0], "price", None) is not None and (made or record.most)):
+    found = [*interval_sums(record.intervals, data), *(row_sum(part, data, most) for part, most in record.limited)]
+    if record.gaps or (found and getattr(record.parts[0], "price", None) is not None):
         raise TaskError(f"{task!r}: there are no proofs of fronts, or of scores with a price under limits on sums")
-    for part, most in record.limited:
-        shape = row_cost_form(part, data)
-        if shape is None:
+    made = []
+    for each in found:
+        if each is None:
             raise TaskError(f"{task!r}: there are proofs of limits on sums over rows and splits only")
-        costs = _exact(exact_costs(shape, data))
-        made.append(Amount(costs.costs, costs.split, None, math.floor(Fraction(exact_number(most)) / costs.unit)))
+        if each.costs.dtype == object:
+            raise InputError(*_TOO_FINE)
+        made.append(Amount(each.costs, each.split, None if each.split else each.least, each.most))
     return made
 
 
 def _exact(costs: IntegerCosts) -> IntegerCosts:
     if not costs.exact:
-        raise InputError("costs", "they are too fine for whole numbers", "round them to fewer digits")
+        raise InputError(*_TOO_FINE)
     return costs
 
 

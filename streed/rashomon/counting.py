@@ -19,8 +19,9 @@ from streed.problem import SearchLimits, SearchStopped
 from streed.rashomon.cells import RowCells, TaskCells
 from streed.rashomon.engine import LARGEST_COST, LEAST_DEPTH, Engine
 from streed.rashomon.native import counting
-from streed.rashomon.question import Question, RowSum
+from streed.rashomon.question import Question
 from streed.rashomon.splits import BinarySplits, Kinds
+from streed.task.analysis.row_costs import RowSum
 
 Key = Any
 """What a tree costs, a whole number or a fraction; further sums may be packed in it, below the cost."""

@@ -13,38 +13,19 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.errors import InputError
-from streed.exact import Array, exact_number, readable
-from streed.task import RowCostTask, Task, Totals, Value
-from streed.task.algebra import Threshold, exact_costs
+from streed.exact import exact_number, readable
+from streed.task import Task, Totals, Value
+from streed.task.algebra import Threshold
 from streed.task.analysis.linear_form import adds, branching_context, row_cost_form
+from streed.task.analysis.row_costs import RowSum, interval_sums, row_sum
 from streed.task.analysis.vector_form import vector_costs
 from streed.task.base import objective
-from streed.task.bounded_sums import BoundedSum, Gap, SumLimit, integer_weights
+from streed.task.bounded_sums import Gap, SumLimit, integer_weights
 from streed.task.objective import record_of
 from streed.task.sums import LinearFraction
 
 LABELS = ("all", "best")
 COLUMNS = ("distinct", "all")
-
-
-@final
-@attrs.frozen(eq=False)
-class RowSum:
-    """A sum over the rows and branching nodes of a tree, in whole numbers."""
-
-    costs: Array
-    """(n, K) int64, or Python's integers as objects: what giving a row a label adds, row weights multiplied in."""
-    split: int = 0
-    """What a branching node adds."""
-    unit: Fraction | int = 1
-    """What one is worth."""
-    least: int | None = None
-    most: int | None = None
-    """The interval in which the sum of a tree must be; None where there is no end."""
-
-    def holds(self, total: int) -> bool:
-        """Whether the interval has this total."""
-        return (self.least is None or self.least <= total) and (self.most is None or total <= self.most)
 
 
 @final
@@ -110,14 +91,14 @@ class Question:
             )
         if several and any(limit.support is None for limit in bound.limits):
             raise _refused(task, "limits on leaves other than their number of rows do not go with several sums", "")
-        limits = interval_sums(record.intervals, data) if record.intervals else ()
-        limits += tuple(row_sum(part, data, most=limit) for part, limit in record.limited)
+        limits = interval_sums(record.intervals, data)
+        limits += tuple(_row_sum(part, data, limit) for part, limit in record.limited)
         if first.components is not None:
             sums, fraction = _fraction(task, first, data)
             return made(sums, fraction, limits, 0)
         form_of_rows = row_cost_form(first if limits else bound, data)
         if form_of_rows is not None:
-            return made((row_sum(form_of_rows, data),), None, limits, 0)
+            return made((_row_sum(form_of_rows, data),), None, limits, 0)
         if limits:
             raise _refused(task, "its leaves cost no sum over their rows, which limits on sums need", "")
         if max_nodes is not None:
@@ -176,27 +157,12 @@ def _plain(x: Fraction | int) -> Fraction | int:
     return int(x) if x.denominator == 1 else x
 
 
-def interval_sums(sums: Sequence[BoundedSum], data: Dataset) -> tuple[RowSum, ...]:
-    """The sums that limits keep in intervals, row weights multiplied in."""
-    weights, unit = integer_weights(data)
-    each = 1 if weights is None else weights[:, None]
-    return tuple(RowSum(s.costs * each, s.split, unit, s.least, s.most) for s in sums)
-
-
-def row_sum(task: Task, data: Dataset, most: Any = None) -> RowSum:
-    """The sum that is the value of a bound task; raises InputError where it is none, or none in exact integers."""
-    form = row_cost_form(task, data)
-    if form is None:
+def _row_sum(task: Task, data: Dataset, most: Any = None) -> RowSum:
+    """The sum that is the value of a bound task; raises InputError where it is none."""
+    found = row_sum(task, data, most)
+    if found is None:
         raise _refused(task, "its leaves cost no sum over their rows", "")
-    costs = exact_costs(form, data)
-    given: Any = costs if costs.exact else costs.wide
-    if given is None:
-        raise _refused(task, "its costs are beyond exact integers", "round the costs or the weights to a few decimals")
-    cap = None if most is None else math.floor(Fraction(exact_number(most)) / given.unit)
-    # not `given.split`, which is cut off where no optimum can have a split, and other trees can
-    inner = objective(form)
-    assert isinstance(inner, RowCostTask)
-    return RowSum(given.costs, int(Fraction(inner.split_cost()) / given.unit), given.unit, None, cap)
+    return found
 
 
 def _fraction(task: Task, rated: Any, data: Dataset) -> tuple[tuple[RowSum, ...], LinearFraction]:
@@ -270,7 +236,7 @@ def quantity(given: Any, question: Question) -> Quantity:
     if isinstance(given, Task):
         if given.larger_is_better or given.overrides("score"):
             raise InputError("by", f"{given!r} shows a score that is not its sum", "give the task whose sum is meant")
-        return Quantity(_fitting((row_sum(given.bind(data), data),), question), None)
+        return Quantity(_fitting((_row_sum(given.bind(data), data),), question), None)
     raise InputError("by", f"{given!r} is no quantity", "give a task such as Splits(), or DemographicParity()")
 
 
@@ -280,7 +246,7 @@ def limited_sums(limit: Any, question: Question) -> tuple[RowSum, ...]:
     if isinstance(limit, SumLimit):
         return _fitting(interval_sums(limit.bounded_sums(question.data), question.data), question)
     if isinstance(limit, Threshold):
-        return _fitting((row_sum(limit.task.bind(question.data), question.data, most=limit.limit),), question)
+        return _fitting((_row_sum(limit.task.bind(question.data), question.data, limit.limit),), question)
     raise InputError(
         "limit", f"{limit!r} limits no sum over the whole tree", "write Splits() <= 3 or DemographicParity() <= 0.1"
     )

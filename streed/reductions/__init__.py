@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from streed.exact import LARGEST_TOTAL
 from streed.task.analysis.linear_form import row_cost_form
-from streed.task.analysis.row_costs import exact_costs
+from streed.task.analysis.row_costs import row_sum
 from streed.task.objective import Objective, record_of
 
 if TYPE_CHECKING:
@@ -53,9 +54,8 @@ def _is_reducible(record: Objective, data: Dataset) -> bool:
     if len(record.gaps) > 1:
         return False
     for part, _ in record.limited:
-        form = row_cost_form(part.bind(data), data)
-        costs = None if form is None else exact_costs(form, data)
-        if costs is None or not costs.exact or costs.split < 0:
+        found = row_sum(part.bind(data), data)
+        if found is None or found.costs.dtype == object or not 0 <= found.split < LARGEST_TOTAL:
             return False
     first = record.parts[0].bind(data)
     if first.components is None:

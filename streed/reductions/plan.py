@@ -11,52 +11,23 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from streed.data import Dataset
 from streed.enumerate.vector_trees import EvaluatedTree, Vector, Weighed, Window
 from streed.exact import Array
 from streed.problem import Problem
 from streed.task import State
 from streed.task.algebra import exact_costs
 from streed.task.analysis.linear_form import row_cost_form
+from streed.task.analysis.row_costs import RowSum, interval_sums, row_sum
 from streed.task.bounded_sums import check_weighted, integer_weights
-from streed.task.objective import Objective, record_of
+from streed.task.objective import record_of
 from streed.task.sums import LinearFraction
 from streed.tree import Branch, Leaf, Node
 from streed.whole_costs import WideCosts
 
 
-@final
-@attrs.frozen(eq=False)
-class Kept:
-    """A sum that a limit keeps in an interval, in whole numbers."""
-
-    costs: Array
-    """(n, K) int64, row weights multiplied in."""
-    split: int
-    """What a branching node adds."""
-    window: Window
-    unit: Fraction | int
-    """What one is worth."""
-    is_value: bool
-    """Whether the task's values have it as it is; else as what it is above its least, and below its most."""
-
-    @property
-    def counts_nodes(self) -> bool:
-        """Whether it is a multiple of the number of branching nodes, whatever the rows are."""
-        return self.split > 0 and not self.costs.any()
-
-
-def _kept_sums(record: Objective, data: Dataset) -> list[Kept]:
-    """The sums under limits of a bound record, in the order of its values."""
-    found = []
-    for part, most in record.limited:
-        costs = exact_costs(row_cost_form(part, data) or part, data)
-        window = (int(costs.costs.min(axis=1).sum()), math.floor(Fraction(most) / costs.unit))
-        found.append(Kept(costs.costs, costs.split, window, _plain(costs.unit), True))
-    weights, fine = integer_weights(data)
-    unit = _plain(fine)
-    sums = [(_weighted(each.costs, weights), each) for each in record.intervals]
-    return found + [Kept(costs, each.split, (each.least, each.most), unit, False) for costs, each in sums]
+def _window(each: RowSum) -> Window:
+    assert each.most is not None
+    return int(each.costs.min(axis=1).sum()) if each.least is None else each.least, each.most
 
 
 def _weighted(costs: Array, weights: Array | None) -> Array:
@@ -78,8 +49,11 @@ class Plan:
     units: tuple[Fraction | int, ...]
     """(m,) what one of the whole numbers is worth in the task's values."""
     intervals: tuple[Window, ...]
-    kept: tuple[Kept, ...]
-    """All sums under limits: those of the intervals, and those that count nodes."""
+    kept: tuple[RowSum, ...]
+    """All sums under limits, in the order of the task's values: those of the intervals, and those that count nodes.
+
+    Values have one that has no least as it is, others as what they are above their least, and below their most.
+    """
     rank_of: Callable[[Vector], Any]
     """What a tree is worth, larger is better, by its whole numbers."""
     fraction: LinearFraction | None
@@ -105,7 +79,7 @@ class Plan:
         for each in self.kept:
             by_nodes = found.branches * each.split
             (least, most), x, unit = ((0, 0), by_nodes, each.unit) if each.counts_nodes else next(rest)
-            both = [unit * x] if each.is_value else [unit * (x - least), unit * (most - x + by_nodes)]
+            both = [unit * x] if each.least is None else [unit * (x - least), unit * (most - x + by_nodes)]
             value += map(_plain, both)
         return tuple(value)
 
@@ -124,7 +98,7 @@ class Plan:
         if self.shown is not None:
             return None, self.shown(rank)
         least = _plain(-rank * self.units[0]) if self.wide is None else self.wide.lower(math.ceil(-rank))
-        return (least, *[0] * sum(1 if each.is_value else 2 for each in self.kept)), None
+        return (least, *[0] * sum(1 if each.least is None else 2 for each in self.kept)), None
 
     def relabelled(self, found: EvaluatedTree, weighed: Weighed) -> Node:
         """The tree with the rows and costs of its leaves by the task; one without rows shows what its parent would."""
@@ -171,12 +145,13 @@ def make_plan(problem: Problem) -> Plan:
     first: Any = record.parts[0]
     weights, fine = integer_weights(data)
     unit = _plain(fine)
-    kept = tuple(_kept_sums(record, data))
+    values = (row_sum(part, data, most) for part, most in record.limited)
+    kept = (*(each for each in values if each is not None), *interval_sums(record.intervals, data))
     problem = _within_nodes(problem, kept)
     in_windows = [each for each in kept if not each.counts_nodes]
     sums, sum_splits = [each.costs for each in in_windows], [each.split for each in in_windows]
-    sum_units = [each.unit for each in in_windows]
-    intervals = tuple(each.window for each in in_windows)
+    sum_units = [_plain(each.unit) for each in in_windows]
+    intervals = tuple(map(_window, in_windows))
     if first.components is None:
         scored = row_cost_form(first, data) or first
         costs = exact_costs(scored, data)
@@ -227,9 +202,9 @@ def _by_row(parts: Sequence[Array]) -> Array:
     return np.stack(parts, axis=-1).transpose(2, 0, 1)
 
 
-def _within_nodes(problem: Problem, kept: Sequence[Kept]) -> Problem:
+def _within_nodes(problem: Problem, kept: Sequence[RowSum]) -> Problem:
     """The problem with the limits on numbers of nodes as its own."""
-    budgets = [each.window[1] // each.split for each in kept if each.counts_nodes]
+    budgets = [each.most // each.split for each in kept if each.counts_nodes and each.most is not None]
     if not budgets:
         return problem
     if problem.max_nodes is not None:

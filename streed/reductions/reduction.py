@@ -18,8 +18,8 @@ from streed.reductions import dinkelbach, penalised, supported_points
 from streed.reductions.oracle import Incumbent, Oracle
 from streed.reductions.plan import make_plan
 from streed.task import Task
-from streed.task.algebra import Threshold, exact_costs
-from streed.task.analysis.linear_form import row_cost_form
+from streed.task.algebra import Threshold
+from streed.task.analysis.row_costs import row_sum
 from streed.task.bounded_sums import SumLimit
 from streed.task.objective import limited, record_of
 from streed.task.sums import check_summed
@@ -134,10 +134,9 @@ class Checked(Driver):
 def limits_of(problem: Problem) -> list[SumLimit | Threshold]:
     """The limits on sums of the whole tree, which can be counted from the raw rows."""
     record, data = record_of(problem.task), problem.data
-    forms = [row_cost_form(part, data) for part, _ in record.limited]
-    exact = [form is not None and exact_costs(form, data).exact for form in forms]
+    countable = [row_sum(part, data) is not None for part, _ in record.limited]
     thresholds = map(Threshold, record.unbound[1:], record.most)
-    return [*record.sum_limits, *itertools.compress(thresholds, exact)]
+    return [*record.sum_limits, *itertools.compress(thresholds, countable)]
 
 
 def check_limit(limit: SumLimit | Threshold, problem: Problem, predicted: Array, nodes: int) -> dict[str, Any]:

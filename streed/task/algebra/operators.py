@@ -18,8 +18,8 @@ from streed.errors import StreedError, TaskError
 from streed.exact import Array, Range
 from streed.task.algebra.penalized import penalize
 from streed.task.algebra.sums import Sum, Terms, check_added, combination
-from streed.task.analysis.linear_form import adds, row_cost_form
-from streed.task.analysis.row_costs import exact_costs
+from streed.task.analysis.linear_form import adds
+from streed.task.analysis.row_costs import row_sum
 from streed.task.base import TOTAL, Composition, Task, objective
 from streed.task.bounded_sums import Gap, SumLimit
 from streed.task.joint import check_operand, name
@@ -189,13 +189,16 @@ class Threshold:
 
     def achieved(self, data: Dataset, predicted: Array, nodes: int) -> Mapping[str, Any]:
         """What the value is, as `SumLimit.achieved`; for tasks of costs per row."""
-        bound = self.task.bind(data)
-        costs = exact_costs(row_cost_form(bound, data) or bound, data)
-        # exact, since a tree may be just within the limit
-        value = costs.unit * (int(costs.costs[np.arange(data.n_rows), predicted].sum()) + costs.split * nodes)
-        most = Fraction(self.limit)
-        found = {"value": float(value), "limit": float(most), "holds": value <= most, "rates": {}}
-        return {"limit_on": name(self.task), **found}
+        found = row_sum(self.task.bind(data), data, self.limit)
+        assert found is not None
+        total = int(found.costs[np.arange(data.n_rows), predicted].sum()) + found.split * nodes
+        said = {
+            "value": float(found.unit * total),
+            "limit": float(self.limit),
+            "holds": found.holds(total),
+            "rates": {},
+        }
+        return {"limit_on": name(self.task), **said}
 
 
 def at_most(task: Task, limit: Any) -> Threshold:
