@@ -33,17 +33,16 @@ def reduced(task: Task, driver: Driver, data: Dataset) -> Driver:
     record = record_of(task)
     if not record.of_sums:
         return driver
-    if not driver.reduces or not _is_reducible(record, data):
-        from streed.reductions.reduction import Checked
+    from streed.reductions.reduction import Checked, Reduction
 
-        return Checked(driver) if record.sum_limits or record.gaps or record.most else driver
-    if record.gaps:
+    reduces = driver.reduces and _is_reducible(record, data)
+    if reduces and record.gaps:
         from streed.reductions.epsilon_constraint import TradeOff
 
         return TradeOff(driver)
-    from streed.reductions.reduction import Reduction
-
-    return Reduction(driver)
+    has_limits = record.sum_limits or record.gaps or record.most
+    inner = Reduction(driver) if reduces else driver
+    return Checked(inner) if has_limits else inner
 
 
 def _is_reducible(record: Objective, data: Dataset) -> bool:
