@@ -33,7 +33,7 @@ class _Edge:
     split: int
     sides: tuple[_Node, ...]
     cost: Value | None
-    lower: Value | None
+    lower: Value | None = None
     """No tree that begins with it is better; None where nothing is known."""
 
 
@@ -102,74 +102,57 @@ class AndOrSearch:
     def _step(self, node: _Node) -> None:
         """Expands one node below an unsolved one, or this one itself, and brings the bounds of those between up."""
         if node.edges is None:
-            self._expand(node)
+            node.edges = []
+            for option in self.recursion.options(node.cell, node.limits, node.path):
+                pairs = zip(option.children, option.limits, strict=True)
+                sides = tuple(self._node(child, limits, option.path) for child, limits in pairs)
+                node.edges.append(_Edge(option.split, sides, option.cost))
+                if not self._monitor.look():
+                    return
         else:
-            edge = self._best_edge(node)
-            if edge is not None:
-                side = min((each for each in edge.sides if not each.solved), key=lambda each: each.cell.n_rows)
-                self._step(side)
-                self._take(node, edge)
+            self._step(
+                min((side for side in node.edges[0].sides if not side.solved), key=lambda each: each.cell.n_rows)
+            )
         if not self._monitor.stopped:
             self._conclude(node)
 
-    def _expand(self, node: _Node) -> None:
-        """Gives the node its edges."""
-        edges = []
-        for option in self.recursion.options(node.cell, node.limits, node.path):
-            pairs = zip(option.children, option.limits, strict=True)
-            sides = tuple(self._node(child, limits, option.path) for child, limits in pairs)
-            edges.append(_Edge(option.split, sides, option.cost, None))
-            if not self._monitor.look():
-                return
-        node.edges = edges
-        for edge in edges:
+    def _conclude(self, node: _Node) -> None:
+        """Brings the node's solution and bound to what its edges know, and the edge of the best bound to the front."""
+        open_edges: list[_Edge] = []
+        for edge in node.edges or ():
             self._take(node, edge)
+        for edge in node.edges or ():
+            if not self._may_serve(node, edge):
+                continue
+            first = open_edges[0].lower if open_edges else None
+            if not open_edges or (first is not None and (edge.lower is None or self._task.better(edge.lower, first))):
+                open_edges.insert(0, edge)
+            else:
+                open_edges.append(edge)
+        node.edges = open_edges
+        if not open_edges:
+            _settle(node)
+            return
+        lower = open_edges[0].lower
+        if lower is not None and (node.lower is None or self._task.better(node.lower, lower)):
+            node.lower = lower
 
     def _take(self, node: _Node, edge: _Edge) -> None:
         """Brings the edge's bound, and the node's best solution, to what its sides know."""
         lowers = [side.lower for side in edge.sides]
         if None not in lowers:
             edge.lower = self.recursion.merged(lowers, edge.cost)
-        if any(side.best is None for side in edge.sides):
-            return
         parts: tuple[Any, ...] = tuple(side.best for side in edge.sides)
-        value = self.recursion.merged([part[0] for part in parts], edge.cost)
-        if (node.best is None or self._task.better(value, node.best[0])) and self._task.feasible(value):
-            node.best = (value, edge.split, parts)
-
-    def _best_edge(self, node: _Node) -> _Edge | None:
-        """The edge of the best bound among those that may still improve the node; drops the others."""
-        assert node.edges is not None
-        while True:
-            node.edges = [edge for edge in node.edges if self._may_serve(node, edge)]
-            if not node.edges:
-                return None
-            best = node.edges[0]
-            for edge in node.edges[1:]:
-                if best.lower is not None and (edge.lower is None or self._task.better(edge.lower, best.lower)):
-                    best = edge
-            before = best.lower
-            # its sides may have been improved through other nodes
-            self._take(node, best)
-            if best.lower == before and self._may_serve(node, best):
-                return best
+        if None not in parts:
+            value = self.recursion.merged([part[0] for part in parts], edge.cost)
+            if (node.best is None or self._task.better(value, node.best[0])) and self._task.feasible(value):
+                node.best = (value, edge.split, parts)
 
     def _may_serve(self, node: _Node, edge: _Edge) -> bool:
         """Whether a better solution for the node may begin with the edge."""
-        if any(side.solved and side.best is None for side in edge.sides):
-            return False
-        if all(side.solved for side in edge.sides):
-            self._take(node, edge)
+        if all(side.solved for side in edge.sides) or any(side.solved and side.best is None for side in edge.sides):
             return False
         return node.best is None or edge.lower is None or bool(self._task.better(edge.lower, node.best[0]))
-
-    def _conclude(self, node: _Node) -> None:
-        """Raises the node's bound to the best of its edges; it is solved where that is no better than its solution."""
-        edge = self._best_edge(node)
-        if edge is None:
-            _settle(node)
-        elif edge.lower is not None and (node.lower is None or self._task.better(node.lower, edge.lower)):
-            node.lower = edge.lower
 
 
 def _settle(node: _Node) -> None:
