@@ -11,7 +11,7 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.errors import MismatchError
-from streed.exact import Array
+from streed.exact import Array, exact_number
 from streed.kernels.packed import writable
 from streed.kernels.records import LEAF
 from streed.kernels.routing import measure_tree, route_rows
@@ -53,37 +53,16 @@ def measure_costs(problem: Problem, costs: IntegerCosts, preorder: Array) -> tup
 
 
 def measure_widely(problem: Problem, rounded: IntegerCosts, costs: WideCosts, preorder: Array) -> Solution:
-    """A tree in preorder, -1 for leaves, with its exact value; leaves cost whole numbers, in the unit of `costs`.
+    """A tree in preorder, -1 for leaves, with its exact value; leaves cost whole numbers, in the unit of `costs`."""
+    codes, counts = writable(problem.data.X), problem.data.counts
+    found = measure_exactly(problem, preorder, codes, problem.exact_sums, counts)
+    return Solution(Fraction(exact_number(found.value)), _in_units(found.root, costs.unit))
 
-    Its limits were checked: `measure_costs` measured it before by rounded costs.
-    """
-    data = problem.data
-    arity = category_counts(data)
-    leaf_of, end = route_rows(preorder, writable(data.X), arity)
-    sums = sums_by(leaf_of, costs.costs, len(preorder)).tolist()
-    rows = sums_by(leaf_of, data.counts, len(preorder)).tolist()
-    labels, worths = [0] * len(preorder), [0] * len(preorder)
 
-    def place_labels(at: int, above: list[int]) -> None:
-        """Gives the leaves of the subtree their labels: of least cost for their rows, or for those of their parent."""
-        inside = sums[at : end[at]]
-        total = [sum(column) for column in zip(*inside, strict=True)]
-        size = sum(rows[at : end[at]])
-        seen = total if size else above
-        if preorder[at] == LEAF:
-            labels[at] = seen.index(min(seen))
-            worths[at] = total[labels[at]]
-            return
-        child = at + 1
-        while child < end[at]:
-            place_labels(child, seen)
-            child = int(end[child])
-
-    place_labels(0, [0] * costs.costs.shape[1])
-    sizes = [sum(rows[at : end[at]]) for at in range(len(preorder))]
-    root = nest_preorder(preorder, arity, labels, sizes, worths)
-    branches = int(np.count_nonzero(preorder != LEAF))
-    return Solution(costs.unit * (sum(worths) + costs.split * branches), root)
+def _in_units(node: Node, unit: Fraction) -> Node:
+    if isinstance(node, Leaf):
+        return Leaf(node.label, node.rows, int(exact_number(node.cost) / unit))
+    return Branch(node.column, tuple(_in_units(child, unit) for child in node.children), node.rows)
 
 
 def check_claim(cost: Any, claimed: Any, lower: Any, *, complete: bool) -> None:
