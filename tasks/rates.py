@@ -308,7 +308,7 @@ class RateLimit(SumLimit):
         found, rate, limit = [], self.notion, self._exact
         if self.side == "gap" and isinstance(rate, GroupRates):
             ends = [(ratio, math.floor(limit * ratio.size)) for ratio in rate.ratios(data)]
-            return tuple(BoundedSum(ratio.costs, -most, most, ratio.on) for ratio, most in ends)
+            return tuple(ratio.within(-most, most) for ratio, most in ends)
         for kind in rate.rates:
             if self.side == "ratio" and isinstance(rate, GroupRates):
                 found += rate.proportional(kind, limit, data)

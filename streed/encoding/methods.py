@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import struct
 from collections.abc import Callable
 from fractions import Fraction
@@ -42,7 +43,7 @@ class CompiledMethods:
     @classmethod
     def of(cls, task: Task, n_columns: int) -> CompiledMethods:
         """Of a bound task, limits and all."""
-        terms = [ScoredTerm.of(term, n_columns) for term in written_terms(task)]
+        terms = list(itertools.starmap(ScoredTerm.of, written_terms(task)))
         functions, members = functions_of(objective(task), terms)
         limits = [place_limit(limit, terms) for limit in task.limits if limit.support is None]
         functions |= {f"allows{i}": type(limit).allows for i, (limit, _) in enumerate(limits)}

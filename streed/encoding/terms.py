@@ -19,7 +19,7 @@ from streed.task import Limit, State, Task
 from streed.task.analysis.facts import reads
 from streed.task.limits import OwnLimit
 from streed.task.states import StateOfPart
-from streed.task.terms import Term, Watched
+from streed.task.terms import Watched
 
 
 @attrs.frozen(eq=False)
@@ -34,10 +34,10 @@ class ScoredTerm:
     by_path: bool
 
     @classmethod
-    def of(cls, term: Term, n_columns: int) -> ScoredTerm:
-        costs = term.task.overrides("branching_cost")
-        by_path = costs and reads(term.task, "path")
-        return cls(term.weight, term.task, term.prefix, by_path or (costs and reads(term.task, "rows")), by_path)
+    def of(cls, weight: Fraction, task: Task, prefix: str) -> ScoredTerm:
+        costs = task.overrides("branching_cost")
+        by_path = costs and reads(task, "path")
+        return cls(weight, task, prefix, by_path or (costs and reads(task, "rows")), by_path)
 
     @property
     def bounded(self) -> bool:

@@ -38,22 +38,6 @@ class BoundedSum:
     most: int
     on: Callable[[Dataset], Array] | None = None
     """The same costs of the rows of other data (default: there is no other)."""
-    split: int = 0
-    """What a branching node adds, at least 0; if it adds anything, the labels alone keep `least`."""
-
-    @property
-    def counts_nodes(self) -> bool:
-        """Whether it is a multiple of the number of branching nodes, whatever the rows are."""
-        return self.split > 0 and not self.costs.any()
-
-    def costs_on(self, data: Dataset) -> Array:
-        """(n, K) the costs of the rows of `data`."""
-        return self.costs if self.on is None else self.on(data)
-
-    def least_total(self, data: Dataset) -> int:
-        """The least value of the sum over the rows of `data`."""
-        weights, _ = integer_weights(data)
-        return self.spread(weights)[0]
 
     def spread(self, weights: Array | None) -> tuple[int, int]:
         """The least and the largest value that any labels give the sum; `weights` (n,) are whole numbers.
@@ -76,11 +60,9 @@ class Ratio:
     on: Callable[[Dataset], Array] | None = None
     """The costs of the rows of other data."""
 
-    def most(self, weights: Array | None) -> int:
-        """No labels give the sum a larger absolute value; raises InputError if that may be beyond 2**60."""
-        check_weighted(self.costs, weights)
-        w = 1 if weights is None else weights
-        return int((np.abs(self.costs).max(axis=1) * w).sum())
+    def within(self, least: int, most: int) -> BoundedSum:
+        """The sum, in this interval."""
+        return BoundedSum(self.costs, least, most, self.on)
 
 
 @attrs.frozen(order=False)
@@ -193,7 +175,7 @@ def worsening_statistics(sums: Sequence[BoundedSum], data: Dataset, prefix: str 
     """By sum j two statistics (n, K): "above{j}", what a row adds beyond its least, and "below{j}", below its most."""
     named = {}
     for j, each in enumerate(sums):
-        costs = each.costs_on(data)
+        costs = each.costs if each.on is None else each.on(data)
         named[f"{prefix}above{j}"] = costs - least_of_labels(costs)[:, None]
         named[f"{prefix}below{j}"] = most_of_labels(costs)[:, None] - costs
     return named

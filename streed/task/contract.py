@@ -37,7 +37,7 @@ from streed.task.base import (
 )
 from streed.task.limits import Limit, OwnLimit
 from streed.task.objective import record_of
-from streed.task.row_sums import Totals, beside_sums, in_columns, is_weighted
+from streed.task.row_sums import Totals, beside_sums, in_columns, quick_sums, state_of
 from streed.task.states import State
 
 if TYPE_CHECKING:
@@ -163,23 +163,10 @@ class ContractCheck:
 
     def states(self, arrays: dict[str, Array]) -> list[State]:
         """The state of all rows, and those of the first and the last row alone."""
-        n = self.data.n_rows
-        return [self.state(arrays, slice(*ends)) for ends in ([(0, n), (0, 1), (n - 1, n)] if n > 1 else [(0, n)])]
-
-    def state(self, arrays: dict[str, Array], rows: slice) -> State:
-        sums = {}
-        for name, array in arrays.items():
-            part = array[rows]
-            each = self.data.weights if is_weighted(self.task, name) else self.data.frequency
-            if each is not None:
-                part = part * each[rows].reshape((-1,) + (1,) * (part.ndim - 1))
-            total = part.sum(axis=0) if len(part) > 1 else part[0] + 0  # which makes numbers of booleans
-            plain = np.asarray(total).tolist()  # statistics that are Fractions or large integers stay what they are
-            sums[name] = tuple(plain) if array.ndim > 1 else plain
-        members = np.arange(rows.start, rows.stop)
-        if self.data.weights is not None:
-            sums.setdefault("weight", self.data.weights[rows].sum().item())
-        return State(self.data.count(members), **sums, **beside_sums(self.task, self.data, members))
+        data, n = self.data, self.data.n_rows
+        sums = quick_sums(self.task, data, arrays)
+        chosen = [np.arange(n), np.array([0]), np.array([n - 1])] if n > 1 else [np.arange(n)]
+        return [state_of(sums, rows, data, beside_sums(self.task, data, rows)) for rows in chosen]
 
     def check_direction(self, given: Task, costs: list[Value]) -> None:
         """Complain where the better value is shown as the worse one, or branching nodes gain; `costs`: of all rows."""
@@ -334,8 +321,9 @@ class ContractCheck:
             member = inspect.getattr_static(type(self.task), owner, None)
             function = member.fget if isinstance(member, property) else member
             code = getattr(function, "__code__", None)
-            if code is not None and _is_own(code.co_filename):
-                return _line(code.co_filename, _def_line(code.co_filename, code.co_firstlineno))
+            found = _defined(function) if code is not None and _is_own(code.co_filename) else None
+            if found is not None:
+                return found
         return _class_line(type(self.task))
 
 
@@ -366,20 +354,19 @@ def _short(file: str) -> str:
         return file
 
 
-def _def_line(file: str, first: int) -> int:
-    """The line of `def`, below the decorators."""
-    lines = range(first, first + 20)
-    return next((line for line in lines if linecache.getline(file, line).lstrip().startswith("def ")), first)
+def _defined(made: Any) -> str | None:
+    """The line of the user's that begins with `class` or, below its decorators, `def`."""
+    try:
+        lines, first = inspect.getsourcelines(made)
+        file = inspect.getsourcefile(made) or "<unknown>"
+    except (OSError, TypeError):  # typed at a prompt: there is no source
+        return None
+    ahead = next((place for place, text in enumerate(lines) if text.lstrip().startswith(("def ", "class "))), 0)
+    return _line(file, first + ahead)
 
 
 def _class_line(made_by: type[Any]) -> str:
-    try:
-        lines, first = inspect.getsourcelines(made_by)
-        file = inspect.getsourcefile(made_by) or "<unknown>"
-    except (OSError, TypeError):  # typed at a prompt: there is no source
-        return f"class {made_by.__name__}"
-    ahead = next((place for place, text in enumerate(lines) if text.lstrip().startswith("class ")), 0)
-    return _line(file, first + ahead)
+    return _defined(made_by) or f"class {made_by.__name__}"
 
 
 def _flat(value: Any) -> list[Any]:

@@ -129,8 +129,7 @@ class Objective(Joint):
         if name not in ("better", "feasible", "branching_cost"):
             return super().overrides(name)
         limited = name == "feasible" and bool(self.most or self.intervals)
-        paid = name == "branching_cost" and any(each.split for each in self.intervals)
-        return limited or paid or any(part.overrides(name) for part in self.parts)
+        return limited or any(part.overrides(name) for part in self.parts)
 
     @property
     def limits(self) -> tuple[Limit, ...]:
@@ -191,8 +190,8 @@ class Objective(Joint):
         weights, found = integer_weights(self.data)[0], []
         for number, gap in enumerate(self.gaps):
             for ratio in gap.ratios(self.data):
-                total = ratio.most(weights)
-                found.append((number, ratio.size, BoundedSum(ratio.costs, -total, total, ratio.on)))
+                any_labels = ratio.within(*ratio.within(0, 0).spread(weights))
+                found.append((number, ratio.size, any_labels))
         return tuple(found)
 
     @functools.cached_property
@@ -253,16 +252,14 @@ class Objective(Joint):
         costs = [part.branching_cost(rows, path, split) for part in self.parts]
         if self.is_plain:
             return costs[0]
-        if all(cost is None for cost in costs) and not any(each.split for each in self.intervals):
+        if all(cost is None for cost in costs):
             return None
         own: list[Any] = []
         for part, cost in zip(self.parts, costs, strict=True):
             nothing = 0 if self.adds_values or part.components is not None else None
             width = 1 if part.components is None else len(part.components)
             own += [nothing] * width if cost is None else cost if isinstance(cost, tuple) else [cost]
-        for each in self.intervals:
-            own += [self.unit * each.split, 0]
-        return (*own, *[0] * (2 * len(self._signed)))
+        return (*own, *[0] * (2 * (len(self.intervals) + len(self.imbalances))))
 
     def combine(self, a: Value, b: Value) -> Value:
         """Eq. 34."""
@@ -321,7 +318,7 @@ class Objective(Joint):
         found = [Fraction(0)] * len(self.gaps)
         above = value[len(value) - 2 * len(self._signed) :: 2]
         for (number, size, each), beyond in zip(self.imbalances, above, strict=True):
-            signed = Fraction(beyond) / self.unit + each.least_total(self.data)
+            signed = Fraction(beyond) / self.unit + each.least
             found[number] = max(found[number], abs(signed) / size)
         return tuple(found)
 
@@ -379,8 +376,8 @@ class Objective(Joint):
         """The first part alone over the trees whose gap is less than `below` (None: any)."""
         sums = list(self.intervals)
         for _, size, each in self.imbalances:
-            most = each.most if below is None else math.ceil(below * size) - 1
-            sums.append(BoundedSum(each.costs, -most, most, each.on))
+            most = None if below is None else math.ceil(below * size) - 1
+            sums.append(each if most is None else attrs.evolve(each, least=-most, most=most))
         return attrs.evolve(self, gaps=(), intervals=tuple(sums))
 
 

@@ -20,17 +20,6 @@ if TYPE_CHECKING:
 
 @final
 @attrs.frozen
-class Term:
-    """A weight times a task whose methods are its own."""
-
-    weight: Fraction
-    task: Task
-    prefix: str
-    """The task's statistic `name` is the whole's `prefix + name`."""
-
-
-@final
-@attrs.frozen
 class Watched(Task):
     """Costs nothing, and has the statistics of a limit."""
 
@@ -46,16 +35,17 @@ class Watched(Task):
         return 0
 
 
-def written_terms(task: Task) -> tuple[Term, ...]:
-    """The terms whose weighted costs add up to those of the first part; then, of weight 0, limits with statistics.
+def written_terms(task: Task) -> tuple[tuple[Fraction, Task, str], ...]:
+    """Weights and tasks whose costs add up to those of the first part; then, of weight 0, limits with statistics.
 
+    With each what the names of its statistics begin with in the whole.
     A term that cares for no label (`any_label`) is asked for label 0.
     """
     record = record_of(task)
     first = record.parts[0]
     if isinstance(first, Joint):
-        terms = [Term(weight, part, first.prefix(i)) for i, (weight, part) in enumerate(first.terms)]
+        terms = [(weight, part, first.prefix(i)) for i, (weight, part) in enumerate(first.terms)]
     else:
-        terms = [Term(Fraction(1), first, "")]
+        terms = [(Fraction(1), first, "")]
     own = (limit for limit in record.limits if isinstance(limit, OwnLimit))
-    return (*terms, *(Term(Fraction(0), Watched(limit.limit), limit.prefix) for limit in own))
+    return (*terms, *((Fraction(0), Watched(limit.limit), limit.prefix) for limit in own))

@@ -52,7 +52,7 @@ def can_generate(
         return False
     if is_larger_better(own) is None:
         return False
-    terms = [term.task for term in written_terms(task)]
+    terms = [term for _, term, _ in written_terms(task)]
     if not all(
         part.stands_alone and isinstance(getattr(type(part), name), types.FunctionType)
         for part in terms

@@ -99,4 +99,4 @@ def interval_sums(sums: Sequence[BoundedSum], data: Dataset) -> tuple[RowSum, ..
         return ()
     weights, unit = integer_weights(data)
     each = 1 if weights is None else weights[:, None]
-    return tuple(RowSum(s.costs * each, s.split, unit, s.least, s.most) for s in sums)
+    return tuple(RowSum(s.costs * each, 0, unit, s.least, s.most) for s in sums)
