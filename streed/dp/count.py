@@ -67,10 +67,7 @@ class Histogram:
         total = sum(part.total for part in parts)
         keys = np.concatenate([part.keys for part in parts])
         counts = np.concatenate([part.counts if total < FITS else part.counts.astype(object) for part in parts])
-        order = np.argsort(keys, kind="stable")
-        keys, counts = keys[order], counts[order]
-        starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
-        return cls(keys[starts], np.add.reduceat(counts, starts), total)
+        return cls(*_grouped(keys, counts), total)
 
     def __bool__(self) -> bool:
         """Whether there are any."""
@@ -129,13 +126,17 @@ def combined(first: Histogram, last: Histogram, add: Any, budget: Any) -> Histog
         inside = (sums <= budget).astype(bool)
         made = np.multiply.outer(counts[at : at + step], last.counts)
         sums, made = sums[inside], made[inside]
-        if not len(sums):
-            continue
-        order = np.argsort(sums, kind="stable")
-        sums, made = sums[order], made[order]
-        starts = np.flatnonzero(np.concatenate([[True], sums[1:] != sums[:-1]]))
-        parts.append(Histogram.made(sums[starts], np.add.reduceat(made, starts)))
+        if len(sums):
+            parts.append(Histogram.made(*_grouped(sums, made)))
     return Histogram.merged(parts)
+
+
+def _grouped(keys: Array, counts: Array) -> tuple[Array, Array]:
+    """The keys, at least one, each once and rising, with the sums of their counts."""
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
+    return keys[starts], np.add.reduceat(counts[order], starts)
 
 
 class Counting(Recursion):

@@ -57,16 +57,13 @@ def search_general(problem: Problem, search_limits: SearchLimits, *, best_first:
             search_limits.report(best, bound, nodes, "searching")
         return search_limits.is_enough(best, bound)
 
-    watched = (search_limits.report, search_limits.within_gap, search_limits.hopeless)
-    monitor = StopMonitor(search_limits, report if any(each is not None for each in watched) else None)
-    widths = [len(data.column(j).categories) for j in data.categorical]
-    n_splits = data.n_questions
-    budgets = Budgets(n_splits, max([2, *widths]))
+    monitor = StopMonitor(search_limits, report)
+    budgets = Budgets(data.n_questions, max([2, *(len(data.column(j).categories) for j in data.categorical)]))
     stopped, complete, states = None, False, None
     best_first = best_first and is_total
     beat = search_limits.beat if is_total and not best_first else None
     prepared = time.perf_counter()
-    with _deep(min(data.n_rows, n_splits + 1)):
+    with _deep(min(data.n_rows, data.n_questions + 1)):
         try:
             states = States(problem, monitor)
             recursion = Recursion(states, Least if is_total else Front, budgets, monitor)
@@ -79,15 +76,15 @@ def search_general(problem: Problem, search_limits: SearchLimits, *, best_first:
         searched = time.perf_counter()
         solutions = _measured(problem, [] if search is None else search.solutions, states)
     exact = states is not None and states.exact and all(_is_exact(each.value) for each in solutions)
-    lower, rounding, size = None, 0.0, None
+    lower: Any = None
     if is_total and search is not None:
         lower = (solutions[0].value if solutions else beat) if complete else search.bound()
-        if isinstance(lower, numbers.Real) and not exact:
-            size = max([abs(float(lower)), *(_largest_cost(each.root) for each in solutions)])
-            rounding = _REAL * size
-            lower = _widened(problem.task, lower, rounding, states)
-        if lower is not None and solutions and _is_rounded_below(solutions[0].value, lower):
-            lower = solutions[0].value
+    size = None
+    if isinstance(lower, numbers.Real) and not exact:
+        size = max([abs(float(lower)), *(_largest_cost(each.root) for each in solutions)])
+        lower = _widened(problem.task, lower, _REAL * size, states)
+    if lower is not None and solutions and _is_rounded_below(solutions[0].value, lower):
+        lower = solutions[0].value
     stats = {
         "search": "general",
         "route": "general",
@@ -102,7 +99,7 @@ def search_general(problem: Problem, search_limits: SearchLimits, *, best_first:
         "peak_bytes": process_memory.peak(),
         "columns": data.n_columns,
         "exact": exact,
-        "rounding": rounding,
+        "rounding": 0.0 if size is None else _REAL * size,
     }
     ideal = ideal_score(problem) if stopped is not None and not is_total else None
     return Outcome(solutions, lower, stopped, stats, score_bound=ideal, size=size)

@@ -26,9 +26,6 @@ class Auto(Driver):
 
     name: ClassVar[str] = "auto"
 
-    def check(self, task: Task) -> None:
-        """Takes every task: what best-first search cannot take goes to the other driver."""
-
     def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
         driver, reason = choose(problem, search_limits)
         outcome = driver.search(problem, search_limits)

@@ -74,9 +74,6 @@ class Native(Driver):
             return close_by_near_optimal(problem, outcome, search_limits.after(clock() - began), self)
         return outcome
 
-    def check(self, task: Task) -> None:
-        """Takes every task (the default): what no kernel can be made for is searched by the general route."""
-
     def without_kernels(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
         """The outcome for a task of which no kernels can be made: by the front engine, or else by the general route."""
         outcome = search_fronts(problem, search_limits, self)

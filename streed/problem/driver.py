@@ -28,9 +28,8 @@ class Driver(abc.ABC):
         """Whether the search has a bound on the task's value while it runs."""
         return task.order == TOTAL
 
-    @abc.abstractmethod
-    def check(self, task: Task) -> None:
-        """Raises TaskError, naming the reason and what would do, if this driver cannot search the task."""
+    def check(self, task: Task) -> None:  # noqa: B027
+        """Raises TaskError, naming the reason and what would do, for a task that it cannot search (default: none)."""
 
     @abc.abstractmethod
     def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:

@@ -90,10 +90,6 @@ class BinarySplits:
         return np.ascontiguousarray(self.codes[:, self.first])
 
 
-_AT_ONCE = 256
-"""Kinds whose sets are made at once."""
-
-
 @final
 @attrs.frozen(eq=False)
 class Kinds:
@@ -115,8 +111,7 @@ class Kinds:
 
     def members(self) -> Array:
         """(g, words) uint64: the rows of each kind; bit i is row i."""
-        parts = []
-        for at in range(0, len(self.copies), _AT_ONCE):
-            numbers = np.arange(at, min(at + _AT_ONCE, len(self.copies)))
-            parts.append(packed_sets(self.of_row[:, None] == numbers))
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+        row = np.arange(len(self.of_row))
+        members = np.zeros((len(self.copies), -(-len(row) // _WORD)), np.uint64)
+        np.bitwise_or.at(members, (self.of_row, row // _WORD), np.uint64(1) << (row % _WORD).astype(np.uint64))
+        return members
