@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import importlib.util
 import platform
 import sys
+from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import click
 
 import streed
-from streed.cli.asked import Asked, json_option, make_objective, option, param_option, subject_to_option
-from streed.cli.output import CODES, FINE, MISMATCH, command, show
+from streed.cli.asked import Asked, command, json_option, option, param_option, subject_to_option
+from streed.cli.output import CODES, FINE, MISMATCH, show
+from streed.errors import InputError, StreedError
 
 
 @command(json_option)
@@ -72,15 +76,13 @@ def doctor(asked: Asked) -> None:
 @command(click.argument("task", metavar="TASK"), param_option, subject_to_option)
 def explain(asked: Asked) -> None:
     """Print what is known of TASK: its order, its bounds, and what runs it."""
-    click.echo(streed.explain(make_objective(asked.task, asked.param, asked.subject_to)))
+    click.echo(streed.explain(asked.limited(asked.stated())))
 
 
 @command(
     click.argument("task", metavar="FILE.py:TASK"),
     option("--data", metavar="NAME", help="A strategy of data sets in that file, or a function of Hypothesis' draw."),
-    option(
-        "--examples", type=click.IntRange(min=1), default=100, show_default=True, metavar="N", help="Data sets per law."
-    ),
+    option("--examples", type=click.IntRange(1), default=100, show_default=True, metavar="N", help="Data sets a law."),
     option("--seed", type=int, metavar="N", help="Draw other data."),
     option("--engine/--no-engine", default=True, show_default=True, help="Whether to try the drivers too."),
     json_option,
@@ -92,7 +94,6 @@ def check(asked: Asked) -> None:
     TASK is a class or an instance in a file or module, such as my_tasks.py:MyTask, 'my_tasks.py:MyTask(0.5)' or
     package.module:MyTask; a name of `streed tasks` will do too.
     """
-    from streed.cli.loading import load_object, load_task
     from streed.testing import LAWS, find_violations
 
     laws = tuple(law for law in LAWS if asked.engine or not law.needs_engine)
@@ -100,3 +101,69 @@ def check(asked: Asked) -> None:
     report = find_violations(load_task(asked.task), laws, data=source, max_examples=asked.examples, seed=asked.seed)
     show(asked.as_json, report.to_dict(), [report.to_text()])
     sys.exit(FINE if report.holds else MISMATCH)
+
+
+def load_task(written: str) -> streed.Task | type[streed.Task]:
+    """The task, or the class if it is written without brackets; raises InputError where there is none."""
+    from streed import registry
+
+    place, colon, name = written.partition(":")
+    if not colon:
+        return registry.make_task(written, {})
+    name, bracket, rest = name.partition("(")
+    found: Any = load_object(written, name)
+    if not bracket:
+        if _is_task(found):
+            return found  # type: ignore[no-any-return]
+        raise InputError("task", f"{name!r} in {place!r} is no Task", "name a class or an instance of one")
+    positional, named = registry.read_arguments(rest, written, "task")
+    task = _run(lambda: found(*positional, **named), written, "give the arguments that it takes")
+    if not isinstance(task, streed.Task):
+        raise InputError("task", f"{written} makes {task!r}", "name a task")
+    return task
+
+
+def load_object(written: str, name: str) -> Any:
+    """The object `name` of the file or module before the colon of `written`; raises InputError where there is none."""
+    place = written.partition(":")[0]
+    is_file = place.endswith(".py")
+    folder = str(Path(place).resolve().parent if is_file else Path.cwd())
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    module = _file(Path(place)) if is_file else _run(lambda: importlib.import_module(place), place)
+    if not hasattr(module, name):
+        there = ", ".join(key for key, value in vars(module).items() if _is_task(value)) or "none"
+        raise InputError("task", f"there is no {name!r} in {place!r}", f"its tasks: {there}")
+    return getattr(module, name)
+
+
+def _file(path: Path) -> Any:
+    """The module that a file is; files beside it can be imported from it, as if it were run as a script."""
+    if not path.is_file():
+        raise InputError("task", f"there is no file {str(path)!r}", "check the path")
+    known = sys.modules.get(path.stem)
+    if known is not None and Path(getattr(known, "__file__", None) or "").resolve() == path.resolve():
+        return known
+    name = path.stem if known is None else f"{path.stem}_checked"
+    spec: Any = importlib.util.spec_from_file_location(name, path)
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    try:
+        _run(lambda: spec.loader.exec_module(module), str(path))
+    except InputError:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _is_task(thing: Any) -> bool:
+    return issubclass(thing if isinstance(thing, type) else type(thing), streed.Task) and thing is not streed.Task
+
+
+def _run(load: Callable[[], Any], place: str, remedy: str = "make it run with python first") -> Any:
+    """What the user's code gives; raises InputError where it raises another error."""
+    try:
+        return load()
+    except StreedError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise InputError("task", f"{place}: {type(error).__name__}: {error}", remedy) from error

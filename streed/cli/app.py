@@ -44,8 +44,7 @@ def _one_line() -> Iterator[None]:
     except click.exceptions.NoArgsIsHelpError:
         raise
     except click.UsageError as error:
-        where = "streed" if error.ctx is None else error.ctx.command_path
-        fail(f"{error.format_message()} See {where} --help.")
+        fail(f"{error.format_message()} See {error.ctx.command_path if error.ctx else 'streed'} --help.")
 
 
 @click.group(cls=App, epilog=CODES)
@@ -54,11 +53,8 @@ def app() -> None:
     """Provably optimal decision trees for the objective that you declare."""
 
 
-_COMMANDS = (
-    solve, front, rashomon, predict, verify, prove, check_proof, report, export, check, tasks, explain, datasets,
-    doctor,
-)  # fmt: skip
-for command in _COMMANDS:
+_SEARCHED = (solve, front, rashomon, predict, verify, prove, check_proof, report, export)
+for command in (*_SEARCHED, check, tasks, explain, datasets, doctor):
     app.add_command(command)
 
 

@@ -7,9 +7,8 @@ import json
 import os
 import re
 import sys
-import types
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -38,29 +37,6 @@ def code_of(result: Result) -> int:
     if result.status == "unknown":
         return INTERRUPTED if result.stats.get("stopped") == "interrupt" else STOPPED
     return {"optimal": FINE, "feasible": STOPPED}.get(result.status, INFEASIBLE)
-
-
-def command(
-    *options: Any, interrupted: str = "no tree yet", **settings: Any
-) -> Callable[[Callable[..., None]], click.Command]:
-    """Makes a command of a function of one namespace: its options, the first one first, by their names.
-
-    `interrupted` is what is missing after Ctrl-C; `settings` are click's.
-    """
-
-    def make(told: Callable[..., None]) -> click.Command:
-        def call(**given: Any) -> None:
-            with errors(interrupted):
-                told(types.SimpleNamespace(**given))
-
-        declared: Any = call
-        for option in reversed(options):
-            declared = option(declared)
-        decorate: Any = click.command(told.__name__.replace("_", "-"), help=told.__doc__, **settings)
-        made: click.Command = decorate(declared)
-        return made
-
-    return make
 
 
 @contextlib.contextmanager

@@ -10,13 +10,12 @@ import attrs
 import numpy as np
 
 from streed.binarize import Settings, make_recipe
-from streed.cli.asked import Asked, cuts_of
+from streed.cli.asked import Asked
 from streed.data import Dataset
 from streed.data.database import Roles
 from streed.data.ordered import TIMES
 from streed.data.reading import read_column
 from streed.errors import InputError
-from streed.tree import Tree
 
 if TYPE_CHECKING:
     from streed.task import Task
@@ -35,8 +34,7 @@ _READERS = {".parquet": "read_parquet", ".csv": "read_csv", ".tsv": "read_csv"}
 
 def roles_in(table: Table, target: str, asked: Asked, categorical: Sequence[str] = ()) -> Roles:
     """What the columns of the table are; all that are nothing else are features. Raises InputError for unknown ones."""
-    groups = {GROUPS: asked.sensitive or None}
-    roles = Roles.of(tuple(table), None, target, asked.weights, asked.frequency, groups)
+    roles = Roles.of(tuple(table), None, target, asked.weights, asked.frequency, {GROUPS: asked.sensitive or None})
     for argument, name in roles.named[1:]:
         if name == target:
             raise InputError(argument, f"{target!r} is the target", "name another column")
@@ -47,29 +45,22 @@ def roles_in(table: Table, target: str, asked: Asked, categorical: Sequence[str]
     return attrs.evolve(roles, categorical=tuple(x for x in roles.features if every or x in categorical))
 
 
-def make_dataset(table: Table, roles: Roles, max_cuts: int | str | None = None, *, one_hot: bool = False) -> Dataset:
+def make_dataset(
+    table: Table, roles: Roles, max_cuts: int | str | None = None, *, one_hot: bool = False, recipe: Any = None
+) -> Dataset:
     """The table's rows as `Dataset.make` reads them, where its columns are what the roles say.
 
-    `one_hot`: of columns that all are categories, a question for each of them, as `Bundled.dataset` has it.
+    `one_hot`: of columns that all are categories, a question for each of them, as `Bundled.dataset` has it; `recipe`:
+    the questions of a saved tree. Raises InputError for columns that are not there.
     """
     features, given = _split(table, roles)
     if one_hot and features:
         recipe = make_recipe(features, Settings(categorical=roles.categorical))
-        return recipe.dataset(recipe.encode(features), **given)
+    if recipe is not None:
+        return recipe.dataset(recipe.encode(features), **given)  # type: ignore[no-any-return]
     listed = [name for name in roles.categorical if name in features]
     X: Any = features or np.zeros((len(given["y"]), 0), dtype=np.uint8)
     return Dataset.make(X, categorical=listed or None, max_cuts=max_cuts, **given)
-
-
-def dataset_of(tree: Tree, table: Table, roles: Roles) -> Dataset:
-    """The rows of a table as a tree reads them that was saved with these roles of its columns.
-
-    Raises InputError for columns that are not there.
-    """
-    if tree.recipe is None:
-        return make_dataset(table, roles)
-    features, given = _split(table, roles)
-    return tree.recipe.dataset(tree.recipe.encode(features), **given)
 
 
 def _split(table: Table, roles: Roles) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -111,7 +102,7 @@ def query_data(asked: Asked, task: Task) -> Dataset:
             sample_weight=asked.weights,
             frequency=asked.frequency,
             categorical=True if ALL in asked.categorical else list(asked.categorical) or None,
-            max_cuts=cuts_of(asked),
+            max_cuts=asked.most_cuts(),
             moments=isinstance(task, SquaredError),
             **groups,
         )

@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from streed.cli.asked import Asked, data_argument, json_option, option, path, role_options, tree_argument
-from streed.cli.output import CODES, FINE, MISMATCH, STOPPED, command, fail, show, write
+from streed.cli.asked import Asked, command, data_argument, json_option, option, path, role_options, tree_argument
+from streed.cli.output import CODES, FINE, MISMATCH, STOPPED, fail, show, write
 
 if TYPE_CHECKING:
     from streed.data import Dataset
     from streed.tree import Tree
 
+_UNSEEN = click.Choice(["error", "warn", "ignore"])
+_FORMS = click.Choice(["python", "sql", "dot", "svg", "text", "sklearn", "onnx"])
+_TO = "A Python function, an SQL query, Graphviz, a picture, text; with --out a pickled scikit-learn pipeline or ONNX."
 _ROLES = role_options(" (of a tree that Python saved, which does not say)")
 
 
@@ -32,7 +35,7 @@ def load_tree(path: Path) -> Tree:
 
 def read_saved(asked: Asked) -> tuple[Tree, Dataset]:
     """The tree of a file, and the rows of the raw table as it reads them."""
-    from streed.cli.preparation import dataset_of, roles_in
+    from streed.cli.preparation import make_dataset, roles_in
     from streed.datasets.reading import read_table
 
     check_one_input(asked)
@@ -44,7 +47,7 @@ def read_saved(asked: Asked) -> tuple[Tree, Dataset]:
             fail("target: the tree does not say which column its labels are; give --target")
         multiway = tuple(column.name for column in tree.columns.values() if column.multiway)
         roles = roles_in(table, found, asked, multiway)
-    return tree, dataset_of(tree, table, roles)
+    return tree, make_dataset(table, roles, recipe=tree.recipe)
 
 
 def check_one_input(asked: Asked) -> None:
@@ -57,13 +60,7 @@ def check_one_input(asked: Asked) -> None:
     tree_argument,
     data_argument,
     option("--out", type=path, metavar="FILE", help="Write a CSV file with one column instead."),
-    option(
-        "--unseen",
-        type=click.Choice(["error", "warn", "ignore"]),
-        default="warn",
-        show_default=True,
-        help="What to do about categories that the tree's data did not have.",
-    ),
+    option("--unseen", type=_UNSEEN, default="warn", show_default=True, help="Categories that the tree's data lack."),
     json_option,
     epilog=CODES,
 )
@@ -156,14 +153,7 @@ def check_proof(asked: Asked) -> None:
 
 @command(
     tree_argument,
-    option(
-        "--to",
-        "form",
-        type=click.Choice(["python", "sql", "dot", "svg", "text", "sklearn", "onnx"]),
-        required=True,
-        help="A Python function, an SQL query, Graphviz, a picture or plain text; with --out a pickled scikit-learn "
-        "pipeline or an ONNX model.",
-    ),
+    option("--to", "form", type=_FORMS, required=True, help=_TO),
     option("--table", metavar="NAME", help="sql: a query of this table, not the CASE expression alone."),
     option("--out", type=path, metavar="FILE", help="Write a file, not standard output."),
     epilog=CODES,

@@ -8,20 +8,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import streed
-from streed.cli.asked import (
-    NOTIONS,
-    Asked,
-    data_of,
-    fair,
-    json_option,
-    lam_option,
-    limits_of,
-    make_objective,
-    objective_of,
-    option,
-    search_options,
-)
-from streed.cli.output import CODES, FINE, INFEASIBLE, STOPPED, brief, code_of, command, fail, positive, show
+from streed.cli.asked import NOTIONS, Asked, command, json_option, lam_option, option, search_options
+from streed.cli.output import CODES, FINE, INFEASIBLE, STOPPED, brief, code_of, fail, positive, show
 
 if TYPE_CHECKING:
     from streed.rashomon import RashomonSet
@@ -31,18 +19,12 @@ if TYPE_CHECKING:
 _MOST_VALUES = 12
 """Values of a histogram that are printed."""
 
+_QUANTITY = f"a task such as splits, or one of {', '.join(NOTIONS)}"
+
 
 @command(
-    *search_options(
-        "class-errors",
-        "A task of several quantities, such as class-errors or f1; with --against, one such as accuracy.",
-    ),
-    option(
-        "--against",
-        metavar="NAME",
-        multiple=True,
-        help=f"A second quantity: a task such as splits, or one of {', '.join(NOTIONS)}; may be repeated.",
-    ),
+    *search_options("class-errors", "A task of several quantities, such as f1; with --against, one such as accuracy."),
+    option("--against", metavar="NAME", multiple=True, help=f"A second quantity: {_QUANTITY}; may be repeated."),
     json_option,
     epilog=CODES,
 )
@@ -54,12 +36,12 @@ def front(asked: Asked) -> None:
     """
     from streed.task.objective import record_of
 
-    objective = fair(asked, _joined(asked, asked.against))
-    dataset, _ = data_of(asked)
+    objective = asked.fair(_joined(asked))
+    dataset, _ = asked.dataset()
     record = record_of(objective)
     # where a front must be asked for, because a solve would look for the best score alone
     search = "fronts" if record.of_sums and not record.gaps else "depth-first"
-    result = streed.solve(objective, dataset, search=search, **limits_of(asked))
+    result = streed.solve(objective, dataset, search=search, **asked.limits())
     heads, rows = _table(result, objective, asked.against, dataset)
     document = {
         "data": asked.data,
@@ -81,21 +63,17 @@ def front(asked: Asked) -> None:
     sys.exit(code_of(result))
 
 
-def _joined(asked: Asked, against: Sequence[str]) -> Task:
+def _joined(asked: Asked) -> Task:
     """The task, and with it every other quantity that is named."""
-    from streed import registry
-
-    objective: Any = make_objective(asked.task, asked.param, ())
-    for name in against:
+    objective: Any = asked.stated()
+    for name in asked.against:
         objective = objective & _quantity(name, asked.sensitive)
     if objective.order == "total":
         fail(f"task: {asked.task} has one optimum and no front; name a second quantity, such as --against splits")
-    return objective.subject_to(*map(registry.make_limit, asked.subject_to)) if asked.subject_to else objective  # type: ignore[no-any-return]
+    return asked.limited(objective)
 
 
-def _table(
-    result: Result, objective: Task, against: Sequence[str], data: Any
-) -> tuple[list[str], list[tuple[list[Any], Any]]]:
+def _table(result: Result, objective: Task, against: Sequence[str], data: Any) -> tuple[list[str], list[Any]]:
     """(names of quantities, by point their values with the size of its tree, and the tree)."""
     from streed.exact import readable
     from streed.tree.evaluation import Inspector
@@ -127,11 +105,7 @@ def _table(
     option("--budget", metavar="VALUE", help="Or of this value or a better one."),
     option("--n-best", type=int, metavar="K", help="Or the K best trees, with all that tie with the last."),
     option("--without", metavar="COLUMN", multiple=True, help="Only trees that do not ask it; may be repeated."),
-    option(
-        "--best-by",
-        metavar="NAME",
-        help=f"Show the tree of least: a task such as splits, or one of {', '.join(NOTIONS)}.",
-    ),
+    option("--best-by", metavar="NAME", help=f"Show the tree of least: {_QUANTITY}."),
     option("--importance", is_flag=True, help="Show by column the share of trees that ask it."),
     json_option,
     epilog=CODES,
@@ -144,11 +118,11 @@ def rashomon(asked: Asked) -> None:
     """
     from streed.exact import read_decimal
 
-    objective = objective_of(asked)
-    dataset, _ = data_of(asked)
+    objective = asked.objective()
+    dataset, _ = asked.dataset()
     near = {name: getattr(asked, name) for name in ("epsilon", "slack", "budget")}
     near = {name: read_decimal(text, name) for name, text in near.items() if text is not None}
-    found = streed.rashomon(objective, dataset, n_best=asked.n_best, **limits_of(asked), **near)
+    found = streed.rashomon(objective, dataset, n_best=asked.n_best, **asked.limits(), **near)
     kept = found.without(*asked.without) if asked.without else found
     document = {
         "status": kept.status,
@@ -183,9 +157,7 @@ def _asked_of(trees: RashomonSet, asked: Asked, document: dict[str, Any]) -> lis
         lines += [f"least {asked.best_by}: {brief(best.quantity)}, {value}", str(best.tree)]
     if asked.importance:
         found = trees.importance()
-        document["importance"] = {
-            name: {"share": each.share, "best_without": each.best_without} for name, each in found.items()
-        }
+        document["importance"] = {k: {"share": x.share, "best_without": x.best_without} for k, x in found.items()}
         for name, each in sorted(found.items(), key=lambda item: -item[1].share):
             without = "needed" if each.best_without is None else f"best without it {brief(each.best_without)}"
             lines.append(f"  {each.share:7.1%}  {name}  ({without})")

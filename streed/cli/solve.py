@@ -10,20 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import streed
-from streed.cli.asked import (
-    SEARCHES,
-    Asked,
-    data_of,
-    json_option,
-    lam_option,
-    limits_of,
-    objective_of,
-    option,
-    path,
-    search_options,
-    table_of,
-)
-from streed.cli.output import CODES, FINE, brief, code_of, command, counted, fail, positive, print_json, write
+from streed.cli.asked import SEARCHES, Asked, command, json_option, lam_option, option, path, search_options
+from streed.cli.output import CODES, FINE, brief, code_of, counted, fail, positive, print_json, write
 from streed.cli.saved import read_saved
 
 if TYPE_CHECKING:
@@ -35,22 +23,15 @@ if TYPE_CHECKING:
 _TOLD = ("limits", "trace", "searched_over", "bound_over_all_thresholds")
 """Statistics that are said elsewhere, or are too long."""
 
+_SEARCH = f"The search procedure, one of {', '.join(SEARCHES)}."
+_CATEGORICAL = "A column of numbers that are categories; may be repeated; `all` for all."
+_QUERY = "Rows by a query in which `data` is the Parquet or CSV file, read and grouped by DuckDB: for many rows."
+
 _DRIVEN = [
-    option(
-        "--search",
-        metavar="DRIVER",
-        default="depth-first",
-        show_default=True,
-        help=f"The search procedure, one of {', '.join(SEARCHES)}.",
-    ),
+    option("--search", metavar="DRIVER", default="depth-first", show_default=True, help=_SEARCH),
     option("--threads", type=int, default=1, show_default=True, help="Threads to search with."),
     option("--gap", type=float, metavar="PART", help="Stop once value and bound differ by this part of the value."),
-    option(
-        "--categorical",
-        metavar="COLUMN",
-        multiple=True,
-        help="A column of numbers that are categories; may be repeated; `all` for all.",
-    ),
+    option("--categorical", metavar="COLUMN", multiple=True, help=_CATEGORICAL),
     option("--multiway", is_flag=True, help="Bundled data: a child per category, as files have, not 0/1 questions."),
     option("--progress/--no-progress", default=None, help="Show a live line (default: in a terminal)."),
 ]
@@ -61,14 +42,8 @@ _DRIVEN = [
     *search_options("accuracy", "What to optimise: a name of `streed tasks`, or 'name(arguments)'."),
     lam_option,
     *_DRIVEN,
-    option(
-        "--query",
-        metavar="SQL",
-        help="Rows by a query in which `data` is the Parquet or CSV file, read and grouped by DuckDB: for many rows.",
-    ),
-    option(
-        "--test-share", type=float, metavar="PART", help="Hold back this part of the rows, and say how it is on them."
-    ),
+    option("--query", metavar="SQL", help=_QUERY),
+    option("--test-share", type=float, metavar="PART", help="Hold back this part of the rows and say how it is there."),
     option("--test", metavar="FILE", help="Or say how the tree is on the rows of this file."),
     option("--out", type=path, metavar="FILE", help="Save the tree and its claims as JSON."),
     option("--stats", is_flag=True, help="Print the statistics of the search too."),
@@ -81,13 +56,13 @@ def solve(asked: Asked) -> None:
     DATA is a bundled data set (see `streed datasets`), a CSV file, or - for standard input.
     """
     check_folder(asked.out)
-    objective = objective_of(asked)
+    objective = asked.objective()
     train, rest = held_back(asked)
     import attrs
 
     from streed.cli.preparation import query_data
 
-    dataset, roles = data_of(asked, train) if asked.query is None else (query_data(asked, objective), None)
+    dataset, roles = asked.dataset(train) if asked.query is None else (query_data(asked, objective), None)
     result = solved(asked, objective, dataset)
     saved = result.tree
     if saved is not None and saved.claims is not None and roles is not None:  # all that it takes to check them again
@@ -99,7 +74,7 @@ def solve(asked: Asked) -> None:
         document = None if saved is None else json.loads(saved.to_json())
         print_json({"data": {"name": asked.data, **shape}, **result.summary(), "document": document})
         sys.exit(code_of(result))
-    from streed.report.limits import kept
+    from streed.report.page import kept
 
     click.echo(f"data    {asked.data}: {', '.join(counted(count, what) for what, count in shape.items())}")
     click.echo("\n".join([result.to_text(), *map(kept, result.stats.get("limits", ()))]))
@@ -143,8 +118,8 @@ def report(asked: Asked) -> None:
         write(asked.out, make_report(tree, dataset, gather=asked.gather, title=title, note=note))
         click.echo(f"report  {asked.out}")
         sys.exit(FINE)
-    objective = objective_of(asked)
-    dataset, _ = data_of(asked)
+    objective = asked.objective()
+    dataset, _ = asked.dataset()
     result = solved(asked, objective, dataset)
     if result.tree is None:
         click.echo(result.to_text())
@@ -168,7 +143,7 @@ def solved(asked: Asked, objective: Any, dataset: Any, **other: Any) -> Result:
     """What the search finds that was asked for, some of its limits `other`."""
     progress = (sys.stderr.isatty() if asked.progress is None else asked.progress) or None
     driven = {"search": asked.search, "threads": asked.threads, "gap": asked.gap, "progress": progress}
-    return streed.solve(objective, dataset, **{**driven, **limits_of(asked), **other})
+    return streed.solve(objective, dataset, **{**driven, **asked.limits(), **other})
 
 
 def held_back(asked: Asked) -> tuple[Table | None, Table | None]:
@@ -186,7 +161,7 @@ def held_back(asked: Asked) -> tuple[Table | None, Table | None]:
 
     from streed.data.table import take_values
 
-    table, _ = table_of(asked)
+    table, _ = asked.columns()
     n = len(next(iter(table.values())))
     assert share is not None
     count = round(n * share) if 0 < share < 1 else 0

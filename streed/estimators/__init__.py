@@ -14,14 +14,6 @@ except ModuleNotFoundError:
     raise MissingPackageError("streed.estimators needs scikit-learn: pip install 'streed[sklearn]'") from None
 
 __all__ = [
-    "Binarizer",
-    "CostSensitiveTreeClassifier",
-    "FairTreeClassifier",
-    "OptimalTreeClassifier",
-    "OptimalTreeRegressor",
-    "PolicyTree",
-    "SurvivalTree",
-    "cross_validate_fair",
-    "cross_validate_policy",
-    "fairness_margin",
-]
+    "Binarizer", "CostSensitiveTreeClassifier", "FairTreeClassifier", "OptimalTreeClassifier", "OptimalTreeRegressor",
+    "PolicyTree", "SurvivalTree", "cross_validate_fair", "cross_validate_policy", "fairness_margin",
+]  # fmt: skip

@@ -6,40 +6,32 @@ import abc
 import dataclasses
 import time
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
+import attrs
 import numpy as np
+from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils import Bunch
+from sklearn.utils import Bunch, estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 import streed
 from streed.data import Dataset
 from streed.data.dataset import most_cuts
 from streed.errors import InputError, brief
-from streed.estimators.nodes import Nodes
+from streed.estimators import reading
 from streed.estimators.paths import complexity_path, is_interrupted, size_path
-from streed.estimators.reading import (
-    FREQUENCY,
-    argument_names,
-    checked_table,
-    checked_weights,
-    forget,
-    present_rows,
-    readable,
-    take_rows,
-)
 from streed.exact import Array, Range
+from streed.plot import tree_svg
+from streed.registry import make_limit, make_task
 from streed.result import Result
 from streed.solve import LEAST_TIME
 from streed.task import Limit, Task
 from streed.task.analysis.extent import OVER_ALL
-from streed.tree import Tree
+from streed.tasks import Splits
+from streed.tree import Tree, flatten
 from streed.tree.claims import extent_text
 from streed.tree.html import tree_html, verdict_html
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
 
 _PASSED = ("max_depth", "max_nodes", "min_leaf", "search", "memory_limit", "threads")
 """Parameters that are handed on to `streed.solve` as they are."""
@@ -107,12 +99,12 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
 
         `frequency`: (n,) whole numbers >= 0, how many equal rows each row stands for; 0 leaves a row out.
         """
-        self._grow(X, y, sample_weight, {FREQUENCY: frequency})
+        self._grow(X, y, sample_weight, {reading.FREQUENCY: frequency})
         return self
 
     def _grow(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> None:
         """Reads, solves, and keeps the outcome, of what `fit` was given; `row_data` may hold frequencies."""
-        forget(self)
+        reading.forget(self)
         data = self._prepare(*self._present(X, y, sample_weight, row_data))
         result = self._solve(data)
         self._accept(result, data)
@@ -125,7 +117,7 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         Every call begins with this, and all that it does counts for its limit of time.
         """
         self._began = time.perf_counter()
-        return present_rows(readable(X), y, sample_weight, row_data)
+        return reading.present_rows(reading.readable(X), y, sample_weight, row_data)
 
     @abc.abstractmethod
     def _prepare(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> Dataset:
@@ -137,16 +129,15 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         if weights is not None:
             # A row that weighs nothing would still count where rows are counted, as for `min_leaf`.
             rows = np.flatnonzero(weights > 0)
-            X, weights = take_rows(X, rows), weights[rows]
-            y = None if y is None else take_rows(y, rows)
-            given = {name: take_rows(values, rows) for name, values in given.items()}
+            X, weights = reading.take_rows(X, rows), weights[rows]
+            y = None if y is None else reading.take_rows(y, rows)
+            given = {name: reading.take_rows(values, rows) for name, values in given.items()}
         labels = y.tolist() if isinstance(y, np.ndarray) else y
         held = None if weights is None or (weights == 1).all() else weights
         if held is not None and (np.floor(held) == held).all() and held.max() < 2**53:
             held = held.astype(np.int64)  # so that their sums are exact
         names = None if hasattr(X, "columns") else getattr(self, "feature_names_in_", None)
-        most = most_cuts(self.cuts, "cuts")
-        return Dataset.make(X, labels, sample_weight=held, names=names, max_cuts=most, **given)
+        return Dataset.make(X, labels, sample_weight=held, names=names, max_cuts=most_cuts(self.cuts, "cuts"), **given)
 
     def _left(self) -> float | None:
         """The seconds that are left of the limit of time; None where there is none."""
@@ -261,25 +252,20 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
 
     def plot_tree(self, **options: Any) -> Any:
         """The tree as SVG text, which notebooks show, by `streed.plot.tree_svg` with its options."""
-        from streed.plot import tree_svg
-
         check_is_fitted(self)
         return tree_svg(self.tree_, **options)
 
     def _leaf_numbers(self, X: Any) -> Array:
         """(m,) the leaves of raw rows, numbered left to right."""
-        encoded = self._encoded(X)
-        return self.tree_.apply(encoded)
+        return self.tree_.apply(self._encoded(X))
 
     def _encoded(self, X: Any) -> Any:
         """Raw rows, checked, as the tree takes them."""
         check_is_fitted(self)
-        return checked_table(self, self._features(readable(X), fitting=False), reset=False)
+        return reading.checked_table(self, self._features(reading.readable(X), fitting=False), reset=False)
 
     @property
     def _html_repr(self) -> Any:
-        from sklearn.utils import estimator_html_repr
-
         return lambda: estimator_html_repr(self) + self._tree_html()
 
     def _tree_html(self) -> str:
@@ -300,15 +286,13 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         return tags
 
     def _checked(self, X: Any, sample_weight: Any) -> tuple[Any, Array | None]:
-        X = checked_table(self, self._features(X, fitting=True), reset=True)
-        return X, checked_weights(sample_weight, X)
+        X = reading.checked_table(self, self._features(X, fitting=True), reset=True)
+        return X, reading.checked_weights(sample_weight, X)
 
 
 def task_of(task: object) -> Task:
     """The task that was given, or that a text names, such as "f1" or "sparse-accuracy(0.01)"."""
     if isinstance(task, str):
-        from streed.registry import make_task
-
         return make_task(task, {})
     if not isinstance(task, Task):
         raise InputError("task", f"{task!r} is no task", 'give one such as streed.tasks.F1(), or its name, "f1"')
@@ -319,8 +303,6 @@ def with_splits(task: Task, cost_complexity: Any) -> Task:
     """The task with that cost for each branching node; itself where that is 0."""
     if cost_complexity == 0:
         return task
-    from streed.tasks import Splits
-
     price = cost_complexity * Splits()
     summed: Task = task - price if task.larger_is_better else task + price
     return summed
@@ -328,9 +310,7 @@ def with_splits(task: Task, cost_complexity: Any) -> Task:
 
 def _limit(limit: Any) -> Limit:
     if isinstance(limit, str):
-        from streed.registry import make_limit
-
-        with argument_names(subject_to="limits"):
+        with reading.argument_names(subject_to="limits"):
             return make_limit(limit)
     if not isinstance(limit, Limit):
         raise InputError("limits", f"{brief(limit)} is no limit", "give such as streed.tasks.MinSupport(5)")
@@ -342,3 +322,57 @@ def listed(given: Any) -> list[Any]:
     if given is None:
         return []
     return list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+
+
+@attrs.frozen(eq=False)
+class Nodes:
+    """The k nodes of a tree, numbered parents first and children left to right, as scikit-learn does."""
+
+    parents: Array
+    """(k,) int64: the parent of each node; -1 of the root."""
+    columns: Array
+    """(k,) int64: the binarised column that each node asks about; -1 of leaves."""
+    leaves: Array
+    """(leaves,) int64: the nodes that are leaves, left to right."""
+    rows: Array
+    """(k,) int64: how many training rows reach each node, unweighted."""
+    sums: Array
+    """(k, m) float64: the summed statistics of these rows; of a node without rows, those of its parent."""
+
+    @classmethod
+    def of(cls, tree: Tree, data: Dataset, statistics: Array) -> Nodes:
+        """The nodes, with the statistics (n, m) of the rows of `data` summed up."""
+        flat = flatten(tree.root)
+        parents, columns, rows = np.full((3, len(flat)), -1)
+        for place, (first, second, third, *_) in enumerate(flat):
+            if isinstance(second, tuple):
+                columns[place], rows[place] = first, third
+                parents[list(second)] = place
+            else:
+                rows[place] = second
+        leaves, sums = np.flatnonzero(columns < 0), np.zeros((len(flat), statistics.shape[1]))
+        np.add.at(sums, leaves[tree.apply(data)], statistics)
+        for node in range(len(flat) - 1, 0, -1):
+            sums[parents[node]] += sums[node]
+        for empty in np.flatnonzero(rows == 0).tolist():  # parents come first
+            sums[empty] = sums[parents[empty]]
+        return cls(parents, columns, leaves, rows, sums)
+
+    def paths(self) -> csr_matrix:
+        """(leaves, k) sparse 0/1: the nodes from the root to each leaf."""
+        ways: list[list[int]] = []
+        for node, parent in enumerate(self.parents.tolist()):
+            ways.append([*(ways[parent] if parent >= 0 else ()), node])
+        chosen = [ways[leaf] for leaf in self.leaves.tolist()]
+        nodes: Array = np.concatenate(chosen)
+        ends, shape = np.cumsum([0, *map(len, chosen)]), (len(chosen), len(ways))
+        return csr_matrix((np.ones(len(nodes), np.int64), nodes, ends), shape=shape)
+
+    def gains(self, worth: Array) -> Array:
+        """(k,) what each node costs as a leaf, less what its children do; 0 of leaves. `worth`: (k,) the costs."""
+        gains = np.where(self.columns >= 0, worth, 0.0)
+        below = (self.parents >= 0) & (self.rows > 0)
+        np.subtract.at(gains, self.parents[below], worth[below])
+        # Rounding, or a constraint, may make a split look worse than none.
+        gained: Array = np.maximum(gains, 0.0)
+        return gained

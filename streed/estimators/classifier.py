@@ -215,14 +215,15 @@ class CostSensitiveTreeClassifier(LabelTree):
             raise InputError(COSTS, found, "give them to both, or to neither")
         if costs is not None:
             each, labels = self._row_costs(read_row_data({COSTS: costs}, len(leaves)))
-            paid = each[np.arange(len(leaves)), np.argsort(self._class_places(labels))[self._leaf_classes[leaves]]]
-            return -float(np.average(paid, weights=weights))
-        actual = self._class_places(labels_of(y, len(leaves)).tolist())
-        table = self._table()
-        order = [list(table.classes or ()).index(label) for label in self.classes_.tolist()]
-        matrix = np.array(table.matrix, dtype=np.float64)[np.ix_(order, order)]
-        tests = np.array([float(paid) for paid, _ in tests_of_leaves(self.tree_, table)])
-        return -float(np.average(matrix[actual, self._leaf_classes[leaves]] + tests[leaves], weights=weights))
+            each, tests = each[:, np.argsort(self._class_places(labels))], np.zeros(len(self._leaf_classes))
+        else:
+            table = self._table()
+            order = [list(table.classes or ()).index(label) for label in self.classes_.tolist()]
+            actual = self._class_places(labels_of(y, len(leaves)).tolist())
+            each = np.array(table.matrix, dtype=np.float64)[np.ix_(order, order)][actual]
+            tests = np.array([float(paid) for paid, _ in tests_of_leaves(self.tree_, table)])
+        paid = each[np.arange(len(leaves)), self._leaf_classes[leaves]] + tests[leaves]
+        return -float(np.average(paid, weights=weights))
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> Dataset:
         data = super()._prepare(X, y, sample_weight, row_data)

@@ -28,7 +28,7 @@ from streed.estimators.classifier import LabelTree, label_task, labels_of
 from streed.estimators.reading import FREQUENCY, argument_names, as_array, readable
 from streed.exact import Range
 from streed.registry import find_notion
-from streed.report.limits import kept
+from streed.report.page import kept
 from streed.result import Result
 from streed.task import Limit, Task
 from streed.task.bounded_sums import integer_weights
@@ -77,9 +77,7 @@ class FairTreeClassifier(LabelTree):
         """
         return _rates(self.group_counts(X, y, sensitive_features=sensitive_features))
 
-    def group_counts(
-        self, X: Any, y: Any = None, *, sensitive_features: Any = None
-    ) -> dict[str, dict[str, tuple[int, int]]]:
+    def group_counts(self, X: Any, y: Any = None, *, sensitive_features: Any = None) -> dict[str, dict[str, Any]]:
         """(favourable predictions, rows) of every group, by the rows that count; arguments as of `group_rates`."""
         groups = self._groups(X, sensitive_features)
         predicted = self.predict(X)
@@ -123,8 +121,7 @@ class FairTreeClassifier(LabelTree):
         told += map(kept, self.result_.stats.get("limits", ()))
         told.append(f"gap {self.gap_between_groups_:.4f}, ratio {self.ratio_between_groups_:.4f}")
         if self.is_constant_:
-            only = self.tree_.shows()[0]
-            told.append(f"all rows get {only!r}: no tree of that size that keeps the limits is better")
+            told.append(f"all rows get {self.tree_.shows()[0]!r}: no tree of that size that keeps the limits is better")
         told.append("this holds on the rows of the fit and is no promise on others: see cross_validate_fair")
         return "\n".join(told)
 
@@ -157,9 +154,7 @@ class FairTreeClassifier(LabelTree):
         self.ratio_between_groups_ = float(min(ratio_of(counts, kind) for kind in counts))
         self.group_rates_ = _rates(counts)
         unit = float(integer_weights(data)[1])
-        self.group_counts_ = {
-            kind: {name: (unit * k, unit * n) for name, (k, n) in found.items()} for kind, found in counts.items()
-        }
+        self.group_counts_ = {x: {g: (unit * k, unit * n) for g, (k, n) in of.items()} for x, of in counts.items()}
 
     def _features(self, X: Any, *, fitting: bool) -> Any:
         """X without the columns of the groups, which must be there when the tree is fitted, and may be afterwards."""
@@ -226,8 +221,6 @@ def _rates(counts: Mapping[str, Mapping[str, tuple[Any, Any]]]) -> dict[str, dic
 
 
 def _named(sensitive: Any) -> list[Any]:
-    if isinstance(sensitive, numbers.Integral):
-        return [sensitive]
-    if not (sensitive is None or isinstance(sensitive, Iterable)):
+    if not (sensitive is None or isinstance(sensitive, (numbers.Integral, Iterable))):
         raise InputError("sensitive", brief(sensitive), "give the name or position of a column of X, or several")
     return listed(sensitive)

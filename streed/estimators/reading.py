@@ -10,14 +10,7 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    check_array,
-    check_consistent_length,
-    column_or_1d,
-    validate_data,
-)
+from sklearn.utils import _safe_indexing, validation
 
 from streed.data import table as tables
 from streed.data.column import distinct_objects
@@ -61,7 +54,7 @@ def checked_table(estimator: Any, X: Any, *, reset: bool) -> Any:
         if min(X.shape) == 0:
             what = "sample(s)" if X.shape[0] == 0 else "feature(s)"
             raise ValueError(f"Found array with 0 {what} (shape={X.shape}) while a minimum of 1 is required.")
-        return validate_data(estimator, X, reset=reset, skip_check_array=True)
+        return validation.validate_data(estimator, X, reset=reset, skip_check_array=True)
     if not isinstance(X, np.ndarray) and isinstance(X, (list, tuple)):
         X = as_array(X)
     if getattr(X, "ndim", 2 if hasattr(X, "__array__") else 0) < 2:
@@ -69,7 +62,7 @@ def checked_table(estimator: Any, X: Any, *, reset: bool) -> Any:
         raise InputError("X", f"it is {brief(X)}, no table of rows and columns", remedy)
     seen = X.filled(0) if isinstance(X, np.ma.MaskedArray) else X
     options = {"dtype": None, "ensure_all_finite": "allow-nan", "accept_sparse": True}
-    checked = validate_data(estimator, seen, reset=reset, **options)
+    checked = validation.validate_data(estimator, seen, reset=reset, **options)
     if isinstance(X, np.ma.MaskedArray):
         return X
     return read_input(checked) if hasattr(checked, "tocsr") else checked
@@ -109,8 +102,9 @@ def checked_column(y: Any, n_rows: int, name: str = "y", *, numeric: bool = Fals
     if getattr(y, "ndim", 1) == 1 and not hasattr(y, "toarray"):
         complete(y, name, "it")
     with named_errors(name, "give one entry per row of X"):
-        column = column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name=name), warn=name == "y")
-        check_consistent_length(np.zeros(n_rows), column)
+        checked = validation.check_array(y, ensure_2d=False, dtype=None, input_name=name)
+        column = validation.column_or_1d(checked, warn=name == "y")
+        validation.check_consistent_length(np.zeros(n_rows), column)
     if numeric and column.dtype.kind in "OSU":
         return _numbers(column, name)
     if column.dtype.kind == "O":
@@ -163,7 +157,7 @@ def checked_weights(sample_weight: Any, X: Any) -> Array | None:
         return None
     refuse_gaps(sample_weight, "sample_weight")
     with named_errors("sample_weight", "give one number >= 0 per row"):
-        weights = _check_sample_weight(sample_weight, np.zeros((len(X), 1)), ensure_non_negative=True)
+        weights = validation._check_sample_weight(sample_weight, np.zeros((len(X), 1)), ensure_non_negative=True)
     check_finite(weights, "sample_weight", "it")
     if not weights.any():
         raise ValueError("Sample weights must contain at least one non-zero number.")
@@ -208,8 +202,7 @@ def _check_lengths(X: Any, given: Mapping[str, Any]) -> None:
     for name, values in given.items():
         column: Any = next(iter(values.values()), None) if isinstance(values, Mapping) else values
         if rows is not None and hasattr(column, "__len__") and len(column) != rows:
-            found = f"it has {len(column)} rows, but X has {rows} rows"
-            raise InputError(name, found, "give one entry per row of X")
+            raise InputError(name, f"it has {len(column)} rows, but X has {rows} rows", "give one entry per row of X")
 
 
 def together(**given: Any) -> None:

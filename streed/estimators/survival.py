@@ -83,8 +83,7 @@ class SurvivalTree(OptimalTree):
     def _impurity(self, sums: Array) -> Array:
         """Half the deviance: - sum of d log L - D log(D / H)."""
         died = np.maximum(sums[:, 0], 1e-300)
-        ratio = died / np.maximum(sums[:, 1], 1e-300)
-        return np.where(sums[:, 0] > 0, -sums[:, 2] - died * np.log(ratio), 0.0)
+        return np.where(sums[:, 0] > 0, -sums[:, 2] - died * np.log(died / np.maximum(sums[:, 1], 1e-300)), 0.0)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -115,11 +114,9 @@ def concordance(times: Array, events: Array, risks: Array) -> float:
 def _columns(y: Any, event: Any) -> tuple[Any, Any]:
     """(times, events or None), of a y that is times or holds both."""
     both = None if y is None else split_outcome(y)
-    if both is None:
-        return y, event
-    if event is not None:
+    if both is not None and event is not None:
         raise InputError("event", "y holds the events already", "give one of the two")
-    return both.time, both.event
+    return (y, event) if both is None else (both.time, both.event)
 
 
 def _outcome(times: Any, event: Any, n_rows: int) -> tuple[Array, Array]:
@@ -129,5 +126,4 @@ def _outcome(times: Any, event: Any, n_rows: int) -> tuple[Array, Array]:
         raise InputError("y", f"its type is {column.dtype}", "give times as numbers")
     if event is None:
         return column, np.ones(n_rows, np.int64)
-    given = read_row_data({"event": event}, n_rows)
-    return column, read_events(row_column(given, "event", "SurvivalTree"))
+    return column, read_events(row_column(read_row_data({"event": event}, n_rows), "event", "SurvivalTree"))

@@ -53,8 +53,7 @@ def teach(
     known, codes, counts = np.unique(given, return_inverse=True, return_counts=True)
     Range(2, whole=True).read("folds", folds)
     if counts.min() < folds:
-        rarest = known.tolist()[counts.argmin()]
-        found = f"{rarest!r} was given to {counts.min()} rows, fewer than the {folds} folds"
+        found = f"{known.tolist()[counts.argmin()]!r} was given to {counts.min()} rows, fewer than the {folds} folds"
         raise InputError("treatment", found, "give fewer folds, or leave the treatment out")
     regressor = RandomForestRegressor(min_samples_leaf=5, random_state=seed) if regressor is None else regressor
     classifier = RandomForestClassifier(min_samples_leaf=5, random_state=seed) if classifier is None else classifier

@@ -16,18 +16,9 @@ from streed.tree.storage import schema
 from streed.tree.tree import tree_of
 
 __all__ = [
-    "codes",
-    "feature_names",
-    "from_json",
-    "onnx_inputs",
-    "schema",
-    "to_dot",
-    "to_json",
-    "to_onnx",
-    "to_python",
-    "to_sklearn",
-    "to_sql",
-]
+    "codes", "feature_names", "from_json", "onnx_inputs", "schema", "to_dot", "to_json", "to_onnx", "to_python",
+    "to_sklearn", "to_sql",
+]  # fmt: skip
 
 
 def to_json(model: Any, indent: int | None = None) -> str:

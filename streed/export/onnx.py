@@ -214,10 +214,8 @@ def _holds(question: Question, case: Case, values: str, graph: _Graph) -> str:
         return graph.add("Not", [_holds(question, Case(0, GAP), values, graph)])
     if kind == "text":
         texts = [""] if case.relation == GAP else list(case.values)
-        numbered = graph.add(
-            "LabelEncoder", [values], keys_strings=texts, values_int64s=[1] * len(texts), default_int64=0
-        )
-        return graph.add("Equal", [numbered, graph.constant([[1]])])
+        known: dict[str, Any] = {"keys_strings": texts, "values_int64s": [1] * len(texts), "default_int64": 0}
+        return graph.add("Equal", [graph.add("LabelEncoder", [values], **known), graph.constant([[1]])])
     dtype = np.int64 if kind in _TIMES else np.float64
     large = [value for value in case.values if isinstance(value, int) and abs(value) >= MOST_WHOLE]
     if large and kind == "number":

@@ -57,7 +57,7 @@ def to_sklearn(model: Any, X: Any = None, y: Any = None, *, sample_weight: Any =
     masses, values = sizes.astype(np.float64), values.astype(np.float64)
     if X is not None:
         sizes, masses, values = _shares(tree, X, y, sample_weight, values, classes)
-    state = _state(built, sizes, np.maximum(masses, _UNREACHED), values, is_classifier=not is_regression)
+    state = _state(built, sizes, np.maximum(masses, _UNREACHED), values, classifies=not is_regression)
     estimator: Any = (DecisionTreeRegressor if is_regression else DecisionTreeClassifier)(max_depth=state["max_depth"])
     estimator.n_features_in_ = estimator.max_features_ = len(feature_names(tree))
     estimator.n_outputs_ = 1
@@ -129,9 +129,7 @@ def _classes(tree: Tree, shows: Sequence[Any]) -> Array:
     return np.array(sorted(labels))
 
 
-def _shares(
-    tree: Tree, X: Any, y: Any, sample_weight: Any, values: Array, classes: Array | None
-) -> tuple[Array, Array, Array]:
+def _shares(tree: Tree, X: Any, y: Any, sample_weight: Any, values: Array, classes: Array | None) -> tuple[Array, ...]:
     """(leaves,) rows, (leaves,) their weight, (leaves, K) the share of every class; `values` where none is known."""
     at, n = tree.apply(X), len(values)
     if isinstance(X, Dataset):
@@ -156,9 +154,7 @@ def _shares(
     return sizes, masses, shares
 
 
-def _state(
-    built: Sequence[Sequence[int]], sizes: Array, masses: Array, values: Array, *, is_classifier: bool
-) -> dict[str, Any]:
+def _state(built: list[list[int]], sizes: Array, masses: Array, values: Array, *, classifies: bool) -> dict[str, Any]:
     """What scikit-learn's compiled tree is set to: the nodes, and their values (nodes, 1, K)."""
     from sklearn.tree._tree import NODE_DTYPE
 
@@ -180,5 +176,5 @@ def _state(
         shares = weights / weights.sum()
         value[place], square[place] = shares @ value[below], float(shares @ square[below])
     spread = (value * value).sum(axis=1)
-    nodes["impurity"] = np.maximum(1 - spread if is_classifier else square - spread, 0.0)
+    nodes["impurity"] = np.maximum(1 - spread if classifies else square - spread, 0.0)
     return {"max_depth": int(heights[0]), "node_count": len(built), "nodes": nodes, "values": value[:, None, :].copy()}

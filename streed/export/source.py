@@ -221,10 +221,8 @@ class _Python(_Dialect):
         elif question.kind is Kind.DURATION:
             read, written = f"_{self.name}_span({value})", f"datetime.timedelta(microseconds={limit})"
         else:
-            infinite = isinstance(limit, float) and math.isinf(limit)
-            return (
-                f"_{self.name}_number({value}) {case.relation} {f'float({str(limit)!r})' if infinite else repr(limit)}"
-            )
+            written = f"float({str(limit)!r})" if isinstance(limit, float) and math.isinf(limit) else repr(limit)
+            return f"_{self.name}_number({value}) {case.relation} {written}"
         return f"{read} is not None and {read} {case.relation} {written}"
 
     def _read(self, question: Question, case: Case, value: str) -> str:

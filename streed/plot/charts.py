@@ -6,15 +6,16 @@ axes, and raises MissingPackageError without matplotlib.
 
 from __future__ import annotations
 
-import itertools
 import math
 import numbers
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from streed.data.visible import visible
 from streed.errors import InputError, MissingPackageError
 from streed.plot.measures import KINDS, front_of, rates_of
-from streed.plot.shading import HUES
+from streed.plot.svg import HUES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -95,24 +96,23 @@ def rates(tree: Any, X: Any, y: Any = None, *, title: str | None = None, ax: Axe
 
 
 def values(trees: RashomonSet, *, title: str | None = None, ax: Axes | None = None) -> Axes:
-    """How many near-optimal trees have which value, in powers of ten; neighbours share a bar where there are many.
+    """How many near-optimal trees have which value; neighbours share a bar where there are many.
 
     Raises InputError for a set without trees.
     """
-    found = sorted((float(value), count) for value, count in trees.histogram.items())
-    if not found:
+    places = sorted(map(float, trees.histogram))
+    if not places:
         raise _none()
-    low, wide = found[0][0], (found[-1][0] - found[0][0]) / _BARS
-    apart = min((right[0] - left[0] for left, right in itertools.pairwise(found)), default=1.0)
-    several = len(found) > _BARS
-    heaps: dict[float, int] = {}  # counts may be larger than any float
-    for value, count in found:
-        place = low + wide * (0.5 + min(int((value - low) / wide), _BARS - 1)) if several else value
-        heaps[place] = heaps.get(place, 0) + count
+    apart, wide = min(np.diff(places), default=1.0), places[-1] - places[0]
+    bars = min(_BARS, round(wide / apart) + 1)
+    half = wide / (bars - 1) / 2 if bars > 1 else apart / 2
+    counts = [float(min(count, 10**300)) for _, count in sorted(trees.histogram.items())]
     drawn = _axes(ax)
-    heights = [math.log10(count) + 0.3 for count in heaps.values()]
-    drawn.bar(list(heaps), heights, 0.85 * (wide if several else apart), bottom=-0.3, color=HUES[0])
-    return _finished(drawn, "value", "trees, in powers of ten", title)
+    ends = places[0] - half, places[-1] + half
+    drawn.hist(places, bars, range=ends, weights=counts, log=True, rwidth=0.85, color=HUES[0])
+    drawn.set_ylim(bottom=0.5)  # where a single tree is seen
+    drawn.yaxis.set_major_formatter("{x:g}")
+    return _finished(drawn, "value", "trees", title)
 
 
 def against(

@@ -124,9 +124,8 @@ def front_of(
     marked = found.tree if isinstance(found, Result) else chosen
     tuples = all(isinstance(value, tuple) and len(value) > 1 for value, _ in pairs)
     rows = X if X is None or isinstance(X, Rows) else Rows.make(X, labels, **further)
-    names = [
-        type(part).__name__ for part in (record_of(found.task).parts if tuples and isinstance(found, Result) else ())
-    ]
+    parts = record_of(found.task).parts if tuples and isinstance(found, Result) else ()
+    names = [type(part).__name__ for part in parts]
     xs, x_label = _coordinate(pairs, x if x is not None else 0 if tuples else "nodes", rows, names)
     ys, y_label = _coordinate(pairs, y if y is not None else 1 if tuples else "errors", rows, names)
     points: list[Point] = []
@@ -196,9 +195,7 @@ def label(what: Any) -> str:
     return what if isinstance(what, str) else str(getattr(what, "__name__", what)).replace("_", " ")
 
 
-def _coordinate(
-    pairs: list[tuple[Any, Tree]], what: Any, rows: Rows | None, names: Sequence[str]
-) -> tuple[list[float], str]:
+def _coordinate(pairs: list[Any], what: Any, rows: Rows | None, names: Sequence[str]) -> tuple[list[float], str]:
     """(what every tree measures, what that is called)."""
     if not isinstance(what, int):
         return [measure(tree, what, rows) for _, tree in pairs], label(what)

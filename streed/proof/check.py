@@ -232,9 +232,8 @@ def linear_score(given: argparse.Namespace, labels: list[str], rows: list[Any]) 
     """
     yes = labels.index(given.positive) if len(labels) == 2 and given.positive in labels else -1
     pairs = [(w, of == yes, k == yes) for w, of, k in rows]
-    found, missed, wrong = (
-        sum(w for w, *pair in pairs if pair == kind) for kind in ([True, True], [True, False], [False, True])
-    )
+    kinds = [True, True], [True, False], [False, True]
+    found, missed, wrong = (sum(w for w, *pair in pairs if pair == kind) for kind in kinds)
     b = fraction(given.beta, "--beta") ** 2 if given.task == "fbeta" else Fraction(1)
     g = Fraction(1) if given.task == "jaccard" else 1 + b
     if not b or not found + missed:
@@ -464,9 +463,8 @@ class Sums:
             known[(anchor.prices > np.minimum(part.prices, self.given)).any(1)[self.of_column]] = 0
         if self.min_leaf > 1:  # only where the anchor has all rows of the side, and no others that may need a leaf
             here, had = self.summed(self.size, shared), int(self.size @ anchor.mask)
-            known = np.where(
-                (here == self.totals(part)[0]) & ((len(here) == 2 * len(self.starts)) | (here == had)), known, 0
-            )
+            no_others = (len(here) == 2 * len(self.starts)) | (here == had)
+            known = np.where((here == self.totals(part)[0]) & no_others, known, 0)
         return known
 
     def add(self, record: Record) -> None:

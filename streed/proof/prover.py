@@ -6,9 +6,10 @@ search, as it knows the value that is to be reached.
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Iterable
-from typing import Any, final
+from typing import final
 
 import attrs
 import numpy as np
@@ -29,15 +30,14 @@ class StoppedError(Exception):
 class ProverSums(Sums):
     """The checker's sums, which remember what is asked again when the checker's steps are tried."""
 
-    def __init__(self, *problem: Any) -> None:
-        self._once: dict[bytes, Array] = {}
-        super().__init__(*problem)
+    @functools.cached_property
+    def _once(self) -> dict[bytes, Array]:
+        return {}
 
     def counted(self, part: Part, depth: int) -> Array:
         if not depth or self.depth < UNLIMITED:
             return super().counted(part, depth)
-        key = self.key(part)
-        if key not in self._once:
+        if (key := self.key(part)) not in self._once:
             self._once[key] = super().counted(part, depth)
         return self._once[key]
 
@@ -96,8 +96,6 @@ class Prover:
             depth = claim.depth - (claim.depth < UNLIMITED)
             claim.below[q] = self.claim(self.sums.side(claim.part, q), depth, (*claim.path, q))
         return claim.below[q]
-
-    # -- improving -----------------------------------------------------------------------------------------------------
 
     def improve(self, claim: Claim, target: int) -> None:
         """Afterwards the claim's bound is `target` at least, or the optimum; raises StoppedError at the deadline."""
@@ -173,10 +171,7 @@ class Prover:
     def _by_column(self, claim: Claim, sides: Array) -> Array:
         """(P,) what a split by each column costs by its sides."""
         assert claim.price is not None
-        total = claim.price + np.add.reduceat(sides, self.sums.starts)
-        return np.asarray(np.where(claim.price < BIG, total, BIG))
-
-    # -- writing -------------------------------------------------------------------------------------------------------
+        return np.asarray(np.where(claim.price < BIG, claim.price + np.add.reduceat(sides, self.sums.starts), BIG))
 
     def records(self, roots: Iterable[Claim]) -> list[Record]:
         """The claims that the roots' bounds need, each after those that it rests on."""

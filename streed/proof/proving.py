@@ -160,12 +160,10 @@ def _data_of(model: Any, X: Any, y: Any, more: dict[str, Any]) -> Dataset:
     return Dataset.make(X, y, **more) if recipe is None else recipe.dataset(recipe.encode(X), y, **more)
 
 
-def prove_statement(
-    statement: Statement, tree: Tree, time_limit: float | None, began: float, listener: Reporter
-) -> Proof:
+def prove_statement(statement: Statement, tree: Tree, seconds: float | None, began: float, listener: Reporter) -> Proof:
     """The proof of a tree, or of a bound where the time is over; `began` is a time of `time.monotonic`."""
     made, limits = statement.claim(tree), statement.limits
-    deadline = None if time_limit is None else began + 0.8 * time_limit  # the rest is for the checker's steps
+    deadline = None if seconds is None else began + 0.8 * seconds  # the rest is for the checker's steps
     multipliers = find_multipliers(made, limits, deadline) if made.amounts else []
     problem = ProverSums(made.X, made.goal.costs, limits, made.amounts, (multipliers, []))
 
@@ -184,8 +182,7 @@ def prove_statement(
     bound, cost, words = found * made.goal.costs.unit, made.goal.worth, made.goal.words(found)
     if made.goal.is_score:
         bound = cost if found >= made.goal.reached else Fraction(1)
-    counted = len(records), time.monotonic() - began
-    return Proof(written, made.table, statement.arguments, bound, cost, words, *counted)
+    return Proof(written, made.table, statement.arguments, bound, cost, words, len(records), time.monotonic() - began)
 
 
 def find_multipliers(made: ProofClaim, limits: Limits, deadline: float | None) -> list[Fraction]:
@@ -244,10 +241,7 @@ def find_records(problem: Sums, made: ProofClaim, deadline: float | None, tell: 
 
 def to_bytes(said: dict[str, Any], planes: list[Plane]) -> bytes:
     """The file of a proof: what it says of itself, its tree among it, and planes."""
-    listed = [
-        [[str(m) for m in multipliers], [[[x for pair in r.path for x in pair], *r[1:]] for r in records]]
-        for multipliers, records in planes
-    ]
+    listed = [[[str(m) for m in plane[0]], [[sum(r.path, ()), *r[1:]] for r in plane[1]]] for plane in planes]
     text = json.dumps(said | {"planes": listed}, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return MAGIC + zlib.compress(text.encode())
 

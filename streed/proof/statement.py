@@ -75,16 +75,13 @@ class CodedTable:
         names = _safe(names)
         categorical = tuple(name for name, k in zip(names, codes, strict=True) if k > 2)
         classes = _safe([str(label) for label in data.classes], columns=False)
-        labels = tuple(classes[k] for k in data.class_numbers.tolist())
-        return cls(data, asked, X, tuple(names), categorical, labels)
+        return cls(data, asked, X, tuple(names), categorical, tuple(classes[k] for k in data.class_numbers.tolist()))
 
     def to_csv(self, more: Mapping[str, Sequence[Any]]) -> bytes:
         """The table as UTF-8 text: the codes, further columns, and the target last, as the checker expects it."""
         text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerows(
-            [(*self.names, *more, "label"), *zip(*self.X.T.tolist(), *more.values(), self.labels, strict=True)]
-        )
+        rows = [(*self.names, *more, "label"), *zip(*self.X.T.tolist(), *more.values(), self.labels, strict=True)]
+        csv.writer(text, lineterminator="\n").writerows(rows)
         return text.getvalue().encode()
 
     def names_of(self, column: int) -> list[str]:
@@ -114,8 +111,7 @@ class CodedTable:
         if self.questions is None or node.cut is None:
             place = node.column if self.questions is None else int(np.searchsorted(self.questions.column, node.column))
             return place, list(range(len(node.children)))
-        rows = np.arange(self.source.n_rows)
-        sides = sides_in(self.source, node, rows)
+        sides = sides_in(self.source, node, np.arange(self.source.n_rows))
         for question in np.flatnonzero(self.questions.column == node.column).tolist():
             if np.array_equal(self.X[:, question], sides):
                 return question, [0, 1]
@@ -241,12 +237,8 @@ def _objective(task: Task, bound: Task, data: Dataset, coded: CodedTable, *, lim
     inner = objective(rated)
     if type(inner).__name__ == "CostSensitive" and is_shipped(inner):
         return _of_tests(inner, data, coded)
-    if (
-        isinstance(rated, SumTask)
-        and is_shipped(rated)
-        and type(rated).__name__ in _SCORES
-        and rated.fraction(Totals(rated, data)) is not None
-    ):
+    is_score = is_shipped(rated) and type(rated).__name__ in _SCORES
+    if is_score and isinstance(rated, SumTask) and rated.fraction(Totals(rated, data)) is not None:
         return _of_score(rated, coded)
     raise TaskError(
         f"{task!r}: there are proofs of costs per row and label with a price per split or of tests, and of F1, F-beta "
@@ -321,5 +313,4 @@ def _of_score(task: SumTask, coded: CodedTable) -> _Words:
 
 def _classes(coded: CodedTable) -> list[str]:
     """The names of the classes by their numbers."""
-    first = np.unique(coded.source.class_numbers, return_index=True)[1]
-    return [coded.labels[row] for row in first.tolist()]
+    return [coded.labels[row] for row in np.unique(coded.source.class_numbers, return_index=True)[1].tolist()]

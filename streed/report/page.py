@@ -7,7 +7,7 @@ import functools
 import io
 import math
 import numbers
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,13 +19,13 @@ from streed.data import Dataset
 from streed.data.visible import visible
 from streed.errors import InputError
 from streed.plot.measures import Rows
-from streed.plot.shading import brief, colours
 from streed.plot.survey import Seen, rule, survey
-from streed.report.limits import kept, limits
+from streed.plot.svg import brief, colours
 from streed.result import Result
 from streed.tasks import Splits
-from streed.tasks.fairness import DemographicParity, EqualizedOdds, ErrorRateParity, group_counts
+from streed.tasks.fairness import RATES, DemographicParity, EqualizedOdds, ErrorRateParity, group_counts
 from streed.tree import Claims, Tree
+from streed.tree.description import rebuild
 from streed.tree.text import number, size_text, written
 from streed.tree.tree import tree_of
 
@@ -40,8 +40,7 @@ _STATUS = {"optimal": ("good", "proven optimal"), "feasible": ("open", "stopped 
 
 def write_report(path: str | Path, found: Any, X: Any = None, y: Any = None, **further: Any) -> None:
     """Writes `make_report`'s page to a file; raises OSError where it cannot be written, and as `make_report` does."""
-    text = make_report(found, X, y, **further)
-    Path(path).write_text(text, encoding="utf-8")
+    Path(path).write_text(make_report(found, X, y, **further), encoding="utf-8")
 
 
 def make_report(
@@ -116,7 +115,7 @@ def _cards(tree: Tree, claims: Claims | None, n_rows: int, near: RashomonSet | N
         asked += [f"at least {claims.min_leaf} rows a leaf"] if claims.min_leaf > 1 else []
         cards.append(("limits of size", ", ".join(asked) or "none", ""))
         cards += [] if tree.positive is None else [("positive class", written(tree.positive), "")]
-        cards += [("subject to", limit, "") for limit in limits(claims)]
+        cards += [("subject to", limit, "") for limit in _limits(claims)]
         cards += [("searched over", claims.over, "")] if claims.over else []
     return [*cards, ("tree", size_text(tree), ""), ("rows", f"{n_rows:,}", "")]
 
@@ -166,10 +165,8 @@ def agreement(tree: Tree, rows: Rows) -> dict[str, Any] | None:
     predicted, k = np.array([known.index(shown) for shown in shows])[rows.leaves(tree)], len(known)
     counts = np.bincount(rows.data.class_numbers * k + predicted, rows.weights, k * k).reshape(k, k)
     names = [brief(label) for label in known] if k <= _MOST_CLASSES else []
-    lines = [
-        (name, [(f"{n:,g}", f"{n / (counts.max() or 1):.3f}") for n in row])
-        for name, row in zip(names, counts, strict=False)
-    ]
+    cells = [[(f"{n:,g}", f"{n / (counts.max() or 1):.3f}") for n in row] for row in counts]
+    lines = list(zip(names, cells, strict=False))
     return {"right": f"{100 * float(np.trace(counts) / counts.sum()):.2f}", "classes": names, "lines": lines}
 
 
@@ -285,3 +282,45 @@ def _chart(said: str, draw: Callable[..., Any], *shown: Any, **given: Any) -> tu
 
 def _share(part: int, whole: int) -> str:
     return f"{part:,} of {whole:,}" + (f" ({100 * part / whole:.1f} %)" if whole else "")
+
+
+def _limits(claims: Claims) -> list[str]:
+    """Everything that the tree was subject to beside its size, as it is written in Python."""
+    task = claims.task
+    if isinstance(task, Mapping):
+        try:
+            task = rebuild(task)
+        except InputError as unknown:
+            return [str(unknown)]
+    found: list[Any] = []
+    while task is not None:
+        found += [*getattr(task, "sum_limits", ()), *getattr(task, "further", ())]
+        task = getattr(task, "task", None)
+    return list(map(str, found))
+
+
+def kept(found: Mapping[str, Any]) -> str:
+    """What a limit came to, in one line; `found`: an entry of a result's `stats["limits"]`.
+
+    The value and its limit, the favourable label if one matters, and every group's rates with what they are taken of.
+    """
+    counts = found.get("counts", {})
+    value, limit = f"{found['value']:.4g}", f"{found['limit']:g}"
+    if not found["rates"]:
+        said = [f"{found['limit_on']}: {value}, limit {limit}"]
+    elif found["relation"] == ">=":
+        said = [f"{found['limit_on']}: {value} of at least {limit}"]
+    else:
+        said = [f"{found['limit_on']}: gap {value} of at most {limit}"]
+    if found.get("favourable") is not None:
+        said.append(f"favourable label {found['favourable']}")
+    for kind, groups in found["rates"].items():
+        each = [_rate(group, rate, counts.get(kind, {}).get(group)) for group, rate in groups.items()]
+        said.append(f"{RATES[kind]}: {', '.join(each)}")
+    for kind in counts.keys() - found["rates"].keys():
+        said.append(f"{kind}: " + ", ".join(f"{group} {a:g} and {b:g}" for group, (a, b) in counts[kind].items()))
+    return "; ".join(said)
+
+
+def _rate(group: str, rate: float, count: Sequence[float] | None) -> str:
+    return f"{group} {rate:.4g}" + ("" if count is None else f" ({count[0]:g} of {count[1]:g})")
