@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import streed
+from streed.bnb.workspace import Workspace
 from streed.errors import InputError
 from streed.exact import Array
 from streed.task.algebra import exact_costs
@@ -156,6 +157,22 @@ def test_columns_and_rows_in_any_order_have_one_value(name: str, search: str) ->
             assert found.status == "optimal"
             values.add(found.value)
         assert len(values) == 1
+
+
+@pytest.mark.parametrize("fact", ["restrictable", "archived", "extensible", "relaxed"])
+def test_a_bound_that_is_switched_off_changes_no_value(fact: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = Workspace._sizes
+    solves = [
+        (SparseAccuracy(0.01), {}),
+        (Accuracy(), {"max_depth": 5, "max_nodes": 7}),
+        (Accuracy(), {"max_depth": 3}),
+    ]
+    X, y = noisy(np.random.default_rng(4), 120, 11)
+    known = [streed.solve(task, X, y, **limits) for task, limits in solves]
+    monkeypatch.setattr(Workspace, "_sizes", lambda *given: {**sizes(*given), fact: 0})
+    for (task, limits), whole in zip(solves, known, strict=True):
+        found = streed.solve(task, X, y, **limits)
+        assert (found.status, found.value) == ("optimal", whole.value)
 
 
 @pytest.mark.parametrize(

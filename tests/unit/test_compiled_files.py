@@ -14,10 +14,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numba
 import pytest
 
-from streed.kernels import compiled, notices, places
+from streed.kernels import compiled, late_linking, notices, places
 from streed.kernels.places import SUFFIX
+from streed.kernels.views import native
 from tests.conftest import ROOT
 from tests.processes import started
 
@@ -51,6 +53,33 @@ def only_file(place: Path) -> Path:
     (path,) = place.iterdir()
     assert path.suffix == SUFFIX
     return path
+
+
+@native
+def squared(x):  # type: ignore[no-untyped-def]
+    return x * x
+
+
+def two_squares(x: Any) -> Any:
+    return squared(x) + squared(x + 1)
+
+
+@pytest.mark.parametrize("linking", ["late", "numba's own", "late, which fails"])
+def test_code_is_the_same_however_it_is_linked(
+    linking: str, place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(library: Any) -> Any:
+        raise AttributeError("another numba")
+
+    monkeypatch.setattr(late_linking, "TESTED", () if linking == "numba's own" else (numba.version_info.short,))
+    if "fails" in linking:
+        monkeypatch.setattr(late_linking.LateLibrary, "_merged", fail)
+    assert [used(two_squares, 3), used(two_squares, 0.5), used(two_squares, 4)] == [
+        (25, False),
+        (2.5, False),
+        (41, True),
+    ]
+    assert ("linked as numba does" in capsys.readouterr().err) == ("fails" in linking)
 
 
 def damages(content: bytes) -> Iterator[tuple[str, bytes]]:
