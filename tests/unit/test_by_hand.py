@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
+import operator
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import attrs
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 from sklearn import metrics
 
 import streed
 from streed.binarize import Settings, make_recipe
 from streed.binarize.learned import mdlp
+from streed.cli.app import app
+from streed.cli.asked import size_of
 from streed.data import Dataset
 from streed.encoding.overflow import magnitudes
 from streed.estimators import FairTreeClassifier, PolicyTree, fairness_margin
 from streed.estimators.held_out import difference
 from streed.export import onnx_inputs, to_sql
+from streed.rashomon.drawing import drawing
+from streed.reductions.dinkelbach import is_settled
 from streed.task import Totals
 from streed.tasks import (
     F1,
@@ -41,6 +49,7 @@ from streed.tasks import (
     TreatmentEquality,
 )
 from streed.tasks.cost_tables import CostTable, TestCost
+from streed.tree import Branch, Leaf, walk
 from streed.tree.verification import check
 from tests.unit.outcomes import BOTH, CUBE, tree_of
 
@@ -131,6 +140,7 @@ def test_weights_prices_and_signs_of_sums(search: str) -> None:
     assert value(2 * priced) == 2 * value(priced) == 2 - Fraction(1, 2)
     assert value(F1() - Fraction(1, 8) * Splits()) == pytest.approx(0.75)
     assert value(streed.maximize(Hits())) == 8
+    assert not streed.maximize(Hits()).superadditive
     tests = CostSensitive(CostTable.of([[0, 10], [30, 0]], [TestCost("x0", 2), TestCost("x1", 1)]))
     assert value(3 * tests) == 3 * value(tests) == 3 * (8 * 1 + 4 * 2)
 
@@ -150,17 +160,19 @@ def test_copies_and_weights_multiply_and_leaves_claim_their_rows() -> None:
     for least, holds in ((6, True), (7, False)):
         claimed = attrs.evolve(tree, claims=attrs.evolve(tree.claims, min_leaf=least))
         assert all(each.holds for each in check(claimed, Dataset.make(rows, y, frequency=[2, 30, 4]))) == holds
-    twos = {"frequency": [2, 2, 1], "sample_weight": [1, 1, 0]}
-    assert streed.solve(Misclassifications(), [[0], [0], [1]], [0, 1, 0], max_depth=1, min_leaf=2, **twos).value == 2
+    for frequency, value in (([3, 3], 0), ([3, 1], 1)):
+        found = streed.solve(Misclassifications(), [[0], [1]], [0, 1], max_depth=1, min_leaf=2, frequency=frequency)
+        assert found.value == value
 
 
-def test_empty_leaves_show_what_the_rows_above_them_would() -> None:
+@pytest.mark.parametrize("search", ["depth-first", "general"])
+def test_empty_leaves_show_what_the_rows_above_them_would(search: str) -> None:
     """Of the rows of x0 = 0, none has the third category."""
     rows, new = [[0, 0], [0, 1], [1, 0], [1, 1], [1, 2]], [[0, 2]]
-    found = streed.solve(SquaredError(), rows, [1.0, 5.0, 2.0, 6.0, 9.0], categorical=[1], max_depth=2)
+    found = streed.solve(SquaredError(), rows, [1.0, 5.0, 2.0, 6.0, 9.0], categorical=[1], max_depth=2, search=search)
     assert (found.value, tree_of(found).predict(new).tolist()) == (0, [3.0])
-    costs = [[9 + 1 / 3, 1], [1, 2 / 3], [1, 7 / 9], [4 / 7, 1], [0, 1]]
-    labels = streed.solve(InstanceCosts(), rows, costs=costs, categorical=[1], max_depth=2)
+    costs = [[900, 1e-17], [10, 200 / 3], [1 / 9, 100], [1e5, 4 / 7], [0, 100]]
+    labels = streed.solve(InstanceCosts(), rows, costs=costs, categorical=[1], max_depth=2, search=search)
     assert tree_of(labels).predict(new).tolist() == [1]
 
 
@@ -170,7 +182,7 @@ def test_gaps_thresholds_and_steps_of_new_rows() -> None:
     assert (missing.value, tree_of(missing).predict({"x": [299.0, None]}).tolist()) == (0, [0, 1])
     tree = tree_of(streed.solve(Accuracy(), {"x": [0.5, 2.0, 3.0, 7.0]}, [0, 0, 1, 1], max_depth=1))
     assert tree.predict({"x": np.array([2, 3, -9])}).tolist() == [0, 1, 0]
-    assert tree.predict(Dataset.make({"x": [3, 7, 7]})).tolist() == [1, 1, 1]
+    assert tree.predict(Dataset.make({"x": [3, 7, 7]}, categorical=["x"])).tolist() == [1, 1, 1]
     sizes = pd.Categorical(["s", "m", "l", "xl"], ["s", "m", "l", "xl"], ordered=True)
     scale = tree_of(streed.solve(Accuracy(), pd.DataFrame({"size": sizes}), [0, 0, 1, 1], max_depth=1))
     with pytest.warns(UserWarning, match="huge"):
@@ -220,3 +232,31 @@ class Fourth(streed.Task):
 
 def test_numbers_that_cancel_are_as_large_as_their_parts() -> None:
     assert magnitudes(Fourth(), {"z": np.array([2**40, -(2**40)])}, 1, 2).whole >= 2**80
+
+
+def test_lines_between_which_there_is_no_whole_point() -> None:
+    every = list(itertools.product(range(6), range(5)))
+    for known, asked in itertools.product(itertools.product((1, 2, 5), (1, 3)), repeat=2):
+        sums = [[sum(map(operator.mul, weights, v)) for weights in (known, asked)] for v in every]
+        for vector, (a, b) in zip(every, sums, strict=True):
+            between = any(x >= a and y < b for x, y in sums)
+            assert is_settled(known, asked, vector, [(0, 5), (0, 4)]) != between
+
+
+def test_random_numbers_and_trees_by_number_are_all_there() -> None:
+    draw = drawing(np.random.default_rng(0))
+    assert {draw(3) for _ in range(99)} == {0, 1, 2}
+    trees = streed.rashomon(Misclassifications(), CUBE, BOTH, max_depth=2, slack=2, trivial=False)
+    assert trees.count == len({str(tree) for tree in trees}) > 20
+    assert all(len({leaf.label for leaf in node.children}) > 1 for tree in trees for node in walk(tree.root)
+               if isinstance(node, Branch) and all(isinstance(child, Leaf) for child in node.children))  # fmt: skip
+
+
+def test_depth_frequency_and_memory_are_what_was_said(tmp_path: Path) -> None:
+    parity = [sum(row) % 2 for row in CUBE]
+    assert streed.solve(Accuracy(), CUBE, parity, max_depth=2, search="general").value == 4
+    assert (size_of("2GB"), size_of("1.5 kB")) == (2 * 10**9, 1500)
+    table = tmp_path / "table.csv"
+    table.write_text("a,n,y\n0,3,no\n1,5,yes\n", encoding="utf-8")
+    words = ("solve", str(table), "--target", "y", "--frequency", "n", "--max-depth", "0", "--json")
+    assert json.loads(CliRunner().invoke(app, words).stdout)["value"] == 3
