@@ -162,7 +162,7 @@ def test_columns_and_rows_in_any_order_have_one_value(name: str, search: str) ->
 @pytest.mark.parametrize("fact", ["restrictable", "archived", "extensible", "relaxed"])
 def test_a_bound_that_is_switched_off_changes_no_value(fact: str, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes = Workspace._sizes
-    solves = [
+    solves: list[tuple[Any, dict[str, Any]]] = [
         (SparseAccuracy(0.01), {}),
         (Accuracy(), {"max_depth": 5, "max_nodes": 7}),
         (Accuracy(), {"max_depth": 3}),
