@@ -10,7 +10,7 @@ import numpy as np
 import streed
 from streed.datasets import load, one_hot
 from streed.tasks import Accuracy, DemographicParity, EqualOpportunity, PredictiveEquality
-from streed.tasks.fairness import group_rates
+from streed.tasks.rates import group_rates
 
 NOTIONS = (DemographicParity(), EqualOpportunity(), PredictiveEquality())
 

@@ -28,62 +28,27 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "Binarizer",
-    "Branches",
-    "Dataset",
-    "DepthFirst",
-    "Distributed",
-    "GeneralTask",
-    "InputError",
-    "Limit",
-    "MismatchError",
-    "NotSeparableError",
-    "Progress",
-    "RashomonSet",
-    "Result",
-    "RowCostTask",
-    "State",
-    "StreedError",
-    "Task",
-    "TaskError",
-    "Tree",
-    "__version__",
-    "explain",
-    "improve",
-    "maximize",
-    "minimize",
-    "rashomon",
-    "solve",
-]
+__all__ = ["Binarizer", "Branches", "Dataset", "DepthFirst", "Distributed", "GeneralTask", "InputError", "Limit"]
+__all__ += ["MismatchError", "NotSeparableError", "Progress", "RashomonSet", "Result", "RowCostTask", "State"]
+__all__ += ["StreedError", "Task", "TaskError", "Tree", "__version__", "explain", "improve", "maximize", "minimize"]
+__all__ += ["rashomon", "solve"]
 
-_HOMES = {
-    "Binarizer": "streed.estimators",
-    "Branches": "streed.drivers.native",
-    "Dataset": "streed.data",
-    "DepthFirst": "streed.drivers.native",
-    "Distributed": "streed.cluster.distributed",
-    "GeneralTask": "streed.task",
-    "InputError": "streed.errors",
-    "Limit": "streed.task",
-    "MismatchError": "streed.errors",
-    "NotSeparableError": "streed.errors",
-    "Progress": "streed.progress",
-    "RashomonSet": "streed.rashomon",
-    "Result": "streed.result",
-    "RowCostTask": "streed.task",
-    "State": "streed.task",
-    "StreedError": "streed.errors",
-    "Task": "streed.task",
-    "TaskError": "streed.errors",
-    "Tree": "streed.tree",
-    "explain": "streed.task.analysis.facts",
-    "improve": "streed.solve",
-    "maximize": "streed.task.algebra",
-    "minimize": "streed.task.algebra",
-    "rashomon": "streed.rashomon",
-    "solve": "streed.solve",
+_FILES = {
+    "estimators": "Binarizer",
+    "drivers.native": "Branches DepthFirst",
+    "data": "Dataset",
+    "cluster.distributed": "Distributed",
+    "task": "GeneralTask Limit RowCostTask State Task",
+    "errors": "InputError MismatchError NotSeparableError StreedError TaskError",
+    "progress": "Progress",
+    "rashomon": "RashomonSet rashomon",
+    "result": "Result",
+    "tree": "Tree",
+    "task.analysis.facts": "explain",
+    "solve": "improve solve",
+    "task.algebra": "maximize minimize",
 }
+_HOMES = {name: f"streed.{file}" for file, names in _FILES.items() for name in names.split()}
 
 _SUBMODULES = ("datasets", "errors", "estimators", "export", "plot", "report", "tasks", "testing")
 

@@ -82,15 +82,6 @@ def make_limit(written: str) -> Limit:
     return cast("Limit", _make(written, {}, limits(), "subject_to"))
 
 
-def make_notion_limit(name: str, most: float, sensitive: Sequence[str]) -> Limit:
-    """At most so much by a notion of fairness, such as "demographic-parity", between the groups of these columns.
-
-    Raises InputError for limits that are no gaps between rates, and where there are no columns.
-    """
-    limit: Limit = make_notion(name, sensitive) <= most
-    return limit
-
-
 def find_notion(name: str) -> Entry:
     """The notion of a name, streed's or fairlearn's; raises InputError for other names."""
     known = notions()
@@ -142,12 +133,10 @@ def _make(written: str, parameters: Mapping[str, str], known: Mapping[str, Entry
     if entry is None:
         raise InputError(argument, f"there is no {name.strip()!r}", f"use one of {', '.join(known)}")
     positional, named = read_arguments(rest, written, argument) if bracket else ([], {})
-    for key, text in parameters.items():
-        named[key] = literal(text)
-    for key in named:
-        if key not in entry.parameters:
-            taken = ", ".join(entry.parameters) or "none"
-            raise InputError(argument, f"{entry.name} has no parameter {key!r}", f"its parameters: {taken}")
+    named |= {key: literal(text) for key, text in parameters.items()}
+    for key in named.keys() - entry.parameters.keys():
+        taken = ", ".join(entry.parameters) or "none"
+        raise InputError(argument, f"{entry.name} has no parameter {key!r}", f"its parameters: {taken}")
     missing = [key for key, default in entry.parameters.items() if default == "required" and key not in named]
     if len(missing) > len(positional):
         raise InputError(argument, f"{entry.name} needs {missing[len(positional)]}", f"write {entry.name}(...)")
@@ -170,7 +159,6 @@ def read_arguments(rest: str, written: str, argument: str) -> tuple[list[Any], d
         if len(named) < len(call.keywords):
             raise ValueError("** is not understood")
     except (ValueError, SyntaxError, RecursionError, MemoryError) as error:
-        raise InputError(
-            argument, f"{written!r} cannot be read ({error})", "write literals, as in name(0.01) or name(lam=0.01)"
-        ) from error
+        remedy = "write literals, as in name(0.01) or name(lam=0.01)"
+        raise InputError(argument, f"{written!r} cannot be read ({error})", remedy) from error
     return positional, named

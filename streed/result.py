@@ -91,19 +91,15 @@ class Result:
         """The outcome as plain data that JSON holds: the task, status, value, bounds, gap, size of the tree, stats."""
         from streed.tree.description import describe
 
-        size = None
-        if self.tree is not None:
-            size = {"n_branches": self.tree.n_branches, "n_leaves": self.tree.n_leaves, "depth": self.tree.depth}
+        tree = self.tree
+        size = tree and {"n_branches": tree.n_branches, "n_leaves": tree.n_leaves, "depth": tree.depth}
         limits = {"limits": [str(limit) for limit in self.tightest]} if self.tightest else {}
         positive = {} if self.positive_class is None else {"positive_class": _plain(self.positive_class)}
         front = {"front": [plain_value(value) for value, _ in self.front]} if self._is_front else {}
         return {
             "task": describe(self.task),
             "status": self.status,
-            "value": plain_value(self.value),
-            "lower_bound": plain_value(self.lower_bound),
-            "upper_bound": plain_value(self.upper_bound),
-            "gap": plain_value(self.gap),
+            **{name: plain_value(getattr(self, name)) for name in ("value", "lower_bound", "upper_bound", "gap")},
             **positive,
             **front,
             **limits,
@@ -126,10 +122,8 @@ class Result:
             if self.status != "optimal" and ideal is not None:
                 known += f"; no tree is better than {number(ideal)} in any component"
         else:
-            lower, upper, gap = (
-                "unknown" if x is None else number(x) for x in (self.lower_bound, self.upper_bound, self.gap)
-            )
-            known = f"bounds  {lower} to {upper}, gap {gap}"
+            each = ("unknown" if x is None else number(x) for x in (self.lower_bound, self.upper_bound, self.gap))
+            known = "bounds  {} to {}, gap {}".format(*each)
         status = self.status
         if self.stats.get("stopped") == "rounding":
             status += ": the search ended, and rounding keeps the bounds apart"
@@ -137,13 +131,12 @@ class Result:
             status += f" within {number(self.stats['rounding'])}, the rounding of real numbers"
         lines = [f"status  {status}", f"value   {number(self.value)}", known, f"tree    {size}"]
         lines += [f"over    {self.searched_over}"] if self.searched_over else []
-        lines.append("")
-        return "\n".join([*lines, self.tree.to_text()])
+        return "\n".join([*lines, "", self.tree.to_text()])
 
     @property
     def searched_over(self) -> str:
         """Among which splits the tree is best, and what is known of the others."""
-        from streed.tree.claims import extent_text
+        from streed.tree.description import extent_text
 
         extent, bound = self.stats.get("searched_over", ""), self.stats.get("bound_over_all_thresholds")
         return extent_text(extent, bound, self.task.larger_is_better)
@@ -157,7 +150,7 @@ class Result:
     def _repr_html_(self) -> str:
         """The outcome as a notebook shows it: how far it is proved, the tree, and the front if there is one."""
         from streed.data.visible import escaped
-        from streed.tree.html import front_html, tree_html, verdict_html
+        from streed.tree.text import front_html, tree_html, verdict_html
 
         if self.tree is None:
             return f"<pre>{escaped(self.to_text())}</pre>"

@@ -150,19 +150,12 @@ def _tightest_limits(solving: Solving, time_limit: float | None) -> tuple[Tighte
     task, asked, found = solving.task, solving.asked, []
     max_depth, max_nodes, min_leaf = asked.trees
     until = None if time_limit is None else solving.begin + solving.compilation.seconds + time_limit
+    orders: dict[str, Any] = {"memory_limit": asked.orders.memory_limit, "threads": asked.orders.threads}
     record = record_of(task)
     for part, limit in record.limited:
-        result = solve(
-            limited(part, record.leaf_limits),
-            solving.data,
-            max_depth=max_depth,
-            max_nodes=max_nodes,
-            min_leaf=min_leaf,
-            search=asked.search,
-            time_limit=None if until is None else max(until - time.perf_counter(), LEAST_TIME),
-            memory_limit=asked.orders.memory_limit,
-            threads=asked.orders.threads,
-        )
+        orders["time_limit"] = None if until is None else max(until - time.perf_counter(), LEAST_TIME)
+        trees: dict[str, Any] = {"max_depth": max_depth, "max_nodes": max_nodes, "min_leaf": min_leaf}
+        result = solve(limited(part, record.leaf_limits), solving.data, search=asked.search, **trees, **orders)
         found.append(TightestLimit(part, limit, result.value if result.status == "optimal" else None))
     return tuple(found)
 
@@ -174,8 +167,6 @@ def _capped(order: Any) -> Any:
 
 def _check_names(row_data: dict[str, Any]) -> None:
     """Raises InputError for row data whose name looks like a misspelt argument."""
-    if not row_data:
-        return
     for name in row_data:
         close = _parameter_like(name)
         if close is not None:

@@ -29,8 +29,8 @@ from streed.task.analysis.extent import OVER_ALL, affordable, bound_over_all
 from streed.task.contract import check_contract, is_shipped
 from streed.task.positive import positive_class
 from streed.tree import Claims, Tree
-from streed.tree.claims import extent_text
 from streed.tree.declarations import check_declarations
+from streed.tree.description import extent_text
 from streed.tree.evaluation import count_rows, leaf_displays
 
 _whole = functools.cache(functools.partial(Range, whole=True))
@@ -72,7 +72,8 @@ class Solving:
         self._positive = positive_class(task, data, warn=True)
         self._totals = Totals(self.task, data)
         self.problem = Problem(data, bound, *limits[:2], rows_needed(bound, limits[2], data))
-        self.compilation = Compilation(functools.partial(_kind, self.problem))
+        n_labels = len(bound.labels(data))
+        self.compilation = Compilation(lambda: f"{type(objective(bound)).__name__} with {n_labels} labels")
         self._orders, self._interrupted = asked.orders, False
         self._read_goal()
 
@@ -124,9 +125,7 @@ class Solving:
         asked, known, goal = self.asked, self._known, self._goal
         report = None if self._listener.silent else self._report
         within_gap = None if asked.gap is None else self._is_within_gap
-        limits = self._orders
-        if report is not None or within_gap is not None:
-            limits = attrs.evolve(limits, report=report, within_gap=within_gap)
+        limits = attrs.evolve(self._orders, report=report, within_gap=within_gap)
         if goal is None or not self._driver.knows_gap(self.task):
             return limits
         beat = known.value if known is not None else value_of_score(self.task, exact_number(goal), self._totals)
@@ -142,9 +141,8 @@ class Solving:
     def _is_within_gap(self, best: Any, bound: Any) -> bool:
         """Whether a value and its bound differ by at most the asked part of the value."""
         value, limit = self._shown(best), self._shown(bound)
-        if not isinstance(value, numbers.Real) or not isinstance(limit, numbers.Real):
-            return False
-        return bool(abs(value - limit) <= self.asked.gap * abs(value))
+        known = isinstance(value, numbers.Real) and isinstance(limit, numbers.Real)
+        return known and bool(abs(value - limit) <= self.asked.gap * abs(value))
 
     def _is_hopeless(self, value: Any) -> bool:
         return not beats(self.task, self.task.score(value, self._totals), self._goal)
@@ -283,11 +281,6 @@ def _over(task: Task, driver: Driver, data: Dataset) -> Driver:
 
     plain = reduced(task, General(driver), data)
     return OverOrdered(plain if isinstance(driver, General) else reduced(task, driver, data), plain)
-
-
-def _kind(problem: Problem) -> str:
-    """What is solved, as far as the compiled code depends on it, for those who wait for the compiler."""
-    return f"{type(objective(problem.task)).__name__} with {len(problem.task.labels(problem.data))} labels"
 
 
 def whole_limit(name: str, value: Any, least: int, rows: int | None) -> Any:

@@ -129,7 +129,8 @@ def _rounded(parts: list[tuple[Fraction, Array]], split: int, unit: Fraction, we
     total: Array = functools.reduce(operator.add, [_times(worth, part.astype(object), unit) for worth, part in parts])
     if weights is not None:
         total = total * weights.astype(object)[:, None]
-    most, apart = _extent(total)
+    lows, highs = total.min(axis=1), total.max(axis=1)
+    most, apart = int(np.abs(total).max(axis=1).sum()), int((highs - lows).sum())
     # a split that costs more than any labels may gain never pays, however much more
     capped = min(split, 2 * apart + 1)
     if max(most, apart) + 2 * abs(capped) + 2 < LARGEST_TOTAL:
@@ -147,11 +148,6 @@ def _rounded(parts: list[tuple[Fraction, Array]], split: int, unit: Fraction, we
     price = min(split, 2 * (largest + (1 << shift))) >> shift
     wide = WideCosts(total, split, unit, shift, lowest, highest, split - (price << shift), rests)
     return IntegerCosts(np.ascontiguousarray(rounded, np.int64), price, unit * (1 << shift), False, wide)
-
-
-def _extent(total: Array) -> tuple[int, int]:
-    """The sums over the rows of their largest cost in absolute value, and of how far their costs lie apart."""
-    return int(np.abs(total).max(axis=1).sum()), int((total.max(axis=1) - total.min(axis=1)).sum())
 
 
 def _times(worth: Fraction, numbers: Array, unit: Fraction) -> Array:
@@ -179,12 +175,9 @@ def _largest_total(costs: Array, weights: Array | None) -> int:
 def common_unit(worths: list[Fraction]) -> Fraction:
     """The largest fraction of which every given one is a whole multiple."""
     numerator, denominator = 0, 1
-    for worth in worths:
-        if worth:
-            numerator, denominator = (
-                math.gcd(numerator * worth.denominator, worth.numerator * denominator),
-                denominator * worth.denominator,
-            )
-            common = math.gcd(numerator, denominator)
-            numerator, denominator = numerator // common, denominator // common
+    for worth in filter(None, worths):
+        numerator = math.gcd(numerator * worth.denominator, worth.numerator * denominator)
+        denominator *= worth.denominator
+        common = math.gcd(numerator, denominator)
+        numerator, denominator = numerator // common, denominator // common
     return Fraction(numerator, denominator) if numerator else Fraction(1)

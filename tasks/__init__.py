@@ -31,54 +31,11 @@ from streed.tasks.regression import AbsoluteError, QuantileError, SquaredError
 from streed.tasks.support import MinSupport, MinSupportOf
 from streed.tasks.survival import PoissonDeviance, RelativeRisk
 
-__all__ = [
-    "F1",
-    "AbsoluteError",
-    "Accuracy",
-    "BalancedAccuracy",
-    "BayesianTree",
-    "BrierScore",
-    "ClassErrors",
-    "CohenKappa",
-    "CostSensitive",
-    "DemographicParity",
-    "Entropy",
-    "EqualOpportunity",
-    "EqualizedOdds",
-    "ErrorRateParity",
-    "FBeta",
-    "GMean",
-    "Gini",
-    "InstanceCosts",
-    "Jaccard",
-    "Lexicographic",
-    "LinearLeaves",
-    "MatthewsCorrelation",
-    "MehtaMDL",
-    "MinSupport",
-    "MinSupportOf",
-    "MinimumError",
-    "MisclassificationCosts",
-    "Misclassifications",
-    "MonotoneErrors",
-    "MonotoneMetric",
-    "PessimisticError",
-    "PoissonDeviance",
-    "PolicyValue",
-    "Precision",
-    "PredictiveEquality",
-    "QuantileError",
-    "QuinlanMDL",
-    "Recall",
-    "RelativeRisk",
-    "SparseAccuracy",
-    "Specificity",
-    "Splits",
-    "SquaredError",
-    "TreatmentCosts",
-    "TreatmentEquality",
-    "TreatmentParity",
-    "WeightedAccuracy",
-    "WorstLeaf",
-    "predict_linear",
-]
+__all__ = ["F1", "AbsoluteError", "Accuracy", "BalancedAccuracy", "BayesianTree", "BrierScore", "ClassErrors"]
+__all__ += ["CohenKappa", "CostSensitive", "DemographicParity", "Entropy", "EqualOpportunity", "EqualizedOdds"]
+__all__ += ["ErrorRateParity", "FBeta", "GMean", "Gini", "InstanceCosts", "Jaccard", "Lexicographic", "LinearLeaves"]
+__all__ += ["MatthewsCorrelation", "MehtaMDL", "MinSupport", "MinSupportOf", "MinimumError", "MisclassificationCosts"]
+__all__ += ["Misclassifications", "MonotoneErrors", "MonotoneMetric", "PessimisticError", "PoissonDeviance"]
+__all__ += ["PolicyValue", "Precision", "PredictiveEquality", "QuantileError", "QuinlanMDL", "Recall", "RelativeRisk"]
+__all__ += ["SparseAccuracy", "Specificity", "Splits", "SquaredError", "TreatmentCosts", "TreatmentEquality"]
+__all__ += ["TreatmentParity", "WeightedAccuracy", "WorstLeaf", "predict_linear"]

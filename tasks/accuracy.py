@@ -26,19 +26,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import Any, ClassVar, final
 
 import attrs
 import numpy as np
 
+from streed.data import Dataset
 from streed.errors import InputError
 from streed.exact import Array, Range
 from streed.task import Composition, RowCostTask, State, Task
 from streed.task.algebra import WeightedSum, add, scale
 from streed.tasks.impurity import class_counts, total
-
-if TYPE_CHECKING:
-    from streed.data import Dataset
 
 
 @final

@@ -39,11 +39,12 @@ import functools
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import Any, ClassVar, final
 
 import attrs
 import numpy as np
 
+from streed.data import Dataset
 from streed.data.labels import named_labels
 from streed.data.rows import row_matrix
 from streed.errors import InputError
@@ -52,9 +53,6 @@ from streed.task import RowCostTask, State, Task, bound
 from streed.task.test_costs import CostsWithTests
 from streed.tasks.cost_tables import NO_TEST, CostTable, unlike
 from streed.tree.description import FILE
-
-if TYPE_CHECKING:
-    from streed.data import Dataset
 
 
 def read_costs(costs: Any) -> CostTable:
@@ -138,17 +136,10 @@ class CostSensitive(Task):
         if unit != 1 or price_unit != 1:
             # one type for all costs: whole ones are fractions too where others are
             unit, price_unit = Fraction(unit), Fraction(price_unit)
-        return attrs.evolve(
-            self,
-            matrix=matrix,
-            unit=unit,
-            prices=prices,
-            price_unit=price_unit,
-            feature_of=np.array([free[j] if test == NO_TEST else test for j, test in enumerate(owner)]),
-            group_of=np.array(
-                [2 * n_tests + free[j] if test == NO_TEST else groups[test] for j, test in enumerate(owner)]
-            ),
-        )
+        features = [free[j] if test == NO_TEST else test for j, test in enumerate(owner)]
+        in_groups = [2 * n_tests + free[j] if test == NO_TEST else groups[test] for j, test in enumerate(owner)]
+        found = attrs.evolve(self, matrix=matrix, unit=unit, prices=prices, price_unit=price_unit)
+        return attrs.evolve(found, feature_of=np.array(features), group_of=np.array(in_groups))
 
     def priced(self, data: Dataset) -> CostsWithTests:
         """Prices given a column: nothing for its own feature, the discounted ones for its group."""

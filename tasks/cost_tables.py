@@ -94,16 +94,10 @@ def _matrix(matrix: Any) -> tuple[tuple[Exact, ...], ...]:
         raise InputError("costs", f"{matrix!r} is no matrix", "give a nested list or a square array of costs")
     listed = [row.tolist() if isinstance(row, np.ndarray) else row for row in matrix]
     rows = [row if isinstance(row, (list, tuple)) else [row] for row in listed]
+    rows = [[int(cost) if isinstance(cost, (bool, np.bool_)) else cost for cost in row] for row in rows]
     advice = "or add a constant to row {} of the matrix, which changes no tree's rank"
     limits = [Range(0, meaning=advice.format(j)) for j in range(len(rows))]
-    return tuple(
-        tuple(limit.read("costs", _number_of(cost)) for cost in row) for limit, row in zip(limits, rows, strict=True)
-    )
-
-
-def _number_of(cost: Any) -> Any:
-    """The cost; 0 or 1 for truth values, of which matrices of comparisons are."""
-    return int(cost) if isinstance(cost, (bool, np.bool_)) else cost
+    return tuple(tuple(limit.read("costs", cost) for cost in row) for limit, row in zip(limits, rows, strict=True))
 
 
 def _named_rows(matrix: Any) -> tuple[Any, tuple[Any, ...] | None]:

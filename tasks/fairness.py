@@ -34,37 +34,19 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import Any, ClassVar, final
 
 import attrs
 import numpy as np
 
+from streed.data import Dataset
 from streed.errors import InputError
 from streed.exact import Array, Range, exact_number
 from streed.task.bounded_sums import BoundedSum, SumLimit, integer_weights, sum_at_least
 from streed.task.positive import given_class
 from streed.tasks.outcome_scores import treatments
-from streed.tasks.rates import GroupRates, gap_of, group_counts, group_rates, listed, ratio_of
+from streed.tasks.rates import GroupRates, listed
 from streed.tasks.sensitive_groups import groups_of
-
-if TYPE_CHECKING:
-    from streed.data import Dataset
-
-__all__ = [
-    "RATES",
-    "DemographicParity",
-    "EqualOpportunity",
-    "EqualizedOdds",
-    "ErrorRateParity",
-    "Fairness",
-    "PredictiveEquality",
-    "TreatmentEquality",
-    "TreatmentParity",
-    "gap_of",
-    "group_counts",
-    "group_rates",
-    "ratio_of",
-]
 
 RATES = {
     "all": "rate of favourable predictions",
@@ -216,16 +198,9 @@ class TreatmentEquality(SumLimit):
         pairs = dict(zip(groups.names, zip(missed, false, strict=True), strict=True))
         beyond = max(Fraction(0), *(max(low * fp - fn, fn - high * fp) for fn, fp in pairs.values()))
         counts = {name: [float(unit * part) for part in pair] for name, pair in pairs.items()}
-        return {
-            "limit_on": type(self).__name__,
-            "value": float(unit * beyond),
-            "limit": 0.0,
-            "relation": "<=",
-            "holds": beyond == 0,
-            "favourable": data.classes[positive],
-            "rates": {},
-            "counts": {"false negatives, false positives": counts},
-        }
+        told = {"limit_on": type(self).__name__, "value": float(unit * beyond), "limit": 0.0, "relation": "<="}
+        told |= {"holds": beyond == 0, "favourable": data.classes[positive], "rates": {}}
+        return told | {"counts": {"false negatives, false positives": counts}}
 
 
 def _error_costs(limit: TreatmentEquality, group: str, missed: int, false: int, data: Dataset) -> Array:

@@ -25,16 +25,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import Any, ClassVar, final
 
 import attrs
 import numpy as np
 
+from streed.data import Dataset
 from streed.exact import Array
 from streed.task import State, Task, bound
-
-if TYPE_CHECKING:
-    from streed.data import Dataset
 
 
 def class_counts(data: Dataset) -> Array:

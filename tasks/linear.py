@@ -20,20 +20,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import Any, ClassVar, final
 
 import attrs
 import numpy as np
 
+from streed.data import Dataset
 from streed.data.rows import row_matrix, row_numbers
 from streed.errors import InputError
 from streed.exact import Array, Range
 from streed.task import GeneralTask, State, Value, bound
-
-if TYPE_CHECKING:
-    from streed.data import Dataset
-    from streed.tree import Tree
-
+from streed.tree import Tree
 
 _LEAST = 2.0**-1000
 """A cost that floats hold to all their digits, and those of its leaves to nearly as many."""

@@ -41,20 +41,17 @@ import numbers
 import random
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import Any, ClassVar, final
 
 import attrs
 import numpy as np
 
+from streed.data import Dataset
 from streed.errors import InputError, NotSeparableError, brief
 from streed.exact import Array, Range, exact_number
 from streed.task import COMPONENTWISE, State, Task, Value
 from streed.task.positive import positive_number
 from streed.task.sums import LinearFraction, SumTask
-
-if TYPE_CHECKING:
-    from streed.data import Dataset
-
 
 MOST_CLASSES = 6
 """Components of a front that are practical; fronts grow quickly with their number."""

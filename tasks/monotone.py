@@ -22,20 +22,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import Any, ClassVar, final
 
 import attrs
 import numpy as np
 
+from streed.data import Dataset
 from streed.errors import InputError, shown
 from streed.exact import Array, Range, exact_number
 from streed.task import PARTIAL, State, Task, Value, bound
 from streed.task.algebra import add, scale
 from streed.task.test_costs import IN_ORDER, CostsInOrder
 from streed.tasks.accuracy import Misclassifications, Splits
-
-if TYPE_CHECKING:
-    from streed.data import Dataset
 
 OUT_OF_ORDER = -1
 """Fourth entry of a value that is never feasible; others are as of IN_ORDER, or, of a branching node, what its children

@@ -25,7 +25,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import Any, ClassVar, final
 
 import attrs
 import numpy as np
@@ -37,10 +37,7 @@ from streed.errors import InputError
 from streed.exact import Array, Range
 from streed.task import Composition, RowCostTask, State, Task
 from streed.task.algebra import scale
-
-if TYPE_CHECKING:
-    from streed.tree import Tree
-
+from streed.tree import Tree
 
 METHODS = ("dm", "ipw", "dr")
 

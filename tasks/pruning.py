@@ -70,18 +70,15 @@ Computing 2, 1992; C. Sullivan, M. Tiwari, S. Thrun: MAPTree, AAAI 2024.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import Any, ClassVar, final
 
 import attrs
 import numpy as np
 
+from streed.data import Dataset
 from streed.exact import Array, Range
 from streed.task import State, Task, bound
 from streed.tasks.impurity import MajorityLeaves, class_counts, largest, total
-
-if TYPE_CHECKING:
-    from streed.data import Dataset
-
 
 _MOST_ROWS = 1e15
 """Beyond it, the rows at hand are lost in rounding."""

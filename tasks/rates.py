@@ -30,19 +30,17 @@ import itertools
 import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import Any, ClassVar, final
 
 import attrs
 import numpy as np
 
+from streed.data import Dataset
 from streed.errors import InputError, TaskError
 from streed.exact import Array, Range, exact_number
 from streed.task.bounded_sums import BoundedSum, Gap, Ratio, SumLimit, integer_weights, sum_at_least
 from streed.task.positive import positive_number
 from streed.tasks.sensitive_groups import ROW_DATA, Groups, groups_of, present_groups
-
-if TYPE_CHECKING:
-    from streed.data import Dataset
 
 
 def listed(value: Any) -> Any:

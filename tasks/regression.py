@@ -42,20 +42,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import Any, ClassVar, final
 
 import attrs
 import numpy as np
 
+from streed.data import Dataset
 from streed.data.database import MOMENTS
 from streed.errors import InputError, TaskError
 from streed.exact import Array, Range, as_float, exact_integers, exact_number
 from streed.task import GeneralTask, RowCostTask, State, Task, Value, bound, weight_array
 from streed.task.algebra.sums import combination
-
-if TYPE_CHECKING:
-    from streed.data import Dataset
-
 
 _FLOATS = 2**53
 """Sums of whole numbers below this are exact in float64."""

@@ -5,18 +5,16 @@ They are row data, `sensitive_features`: one column of any kind, or a table with
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 from weakref import WeakKeyDictionary
 
 import attrs
 import numpy as np
 
+from streed.data import Dataset
 from streed.data.column import distinct_numbers
 from streed.errors import InputError
 from streed.exact import Array
-
-if TYPE_CHECKING:
-    from streed.data import Dataset
 
 ROW_DATA = "sensitive_features"
 

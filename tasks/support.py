@@ -17,17 +17,15 @@ still holds that leaf. An empty leaf, as a category without rows leaves it under
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import attrs
 import numpy as np
 
+from streed.data import Dataset
 from streed.errors import InputError
 from streed.exact import Array, Range
 from streed.task import Limit, State
-
-if TYPE_CHECKING:
-    from streed.data import Dataset
 
 CLASS = "class"
 """The name by which `MinSupportOf` knows the classes of y."""
@@ -93,11 +91,7 @@ def _kinds(by: str, data: Dataset) -> tuple[Array, list[Any]]:
     if by not in data.row_data:
         known = ", ".join([CLASS, *data.row_data])
         raise InputError(by, f"MinSupportOf needs it, and there are: {known}", f"give {by}= to solve")
-    values = data.row_data[by].tolist()
-    kinds = sorted(set(map(_hashable, values)))
+    values = [tuple(value) if isinstance(value, list) else value for value in data.row_data[by].tolist()]
+    kinds = sorted(set(values))
     place_of = {kind: place for place, kind in enumerate(kinds)}
-    return np.array([place_of[_hashable(value)] for value in values]), kinds
-
-
-def _hashable(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+    return np.array([place_of[value] for value in values]), kinds

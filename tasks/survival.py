@@ -41,21 +41,18 @@ from __future__ import annotations
 import abc
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import Any, ClassVar, final
 
 import attrs
 import numpy as np
 
+from streed.data import Dataset
 from streed.data.labels import Outcome, read_events
 from streed.data.rows import row_column, row_numbers
 from streed.errors import InputError
 from streed.exact import Array, Range
 from streed.logarithms import log_ratio
 from streed.task import State, Task, bound
-
-if TYPE_CHECKING:
-    from streed.data import Dataset
-
 
 _LAST_DIGITS = 2.0**-51
 """What the roundings of a quotient and a product leave of nothing."""

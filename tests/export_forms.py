@@ -17,7 +17,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from streed.data.moments import microseconds
+from streed.data.single_values import microseconds
 from streed.errors import InputError
 from streed.export import from_json, to_json, to_onnx, to_python, to_sklearn, to_sql
 from streed.export.onnx import NO_DATE

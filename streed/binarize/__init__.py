@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from streed.binarize.planning import METHODS, Settings, make_recipe
-from streed.binarize.recipe import ColumnRecipe, TableRecipe
+from streed.binarize.recipe import METHODS, ColumnRecipe, Settings, TableRecipe, make_recipe
 
 __all__ = ["METHODS", "ColumnRecipe", "Settings", "TableRecipe", "make_recipe"]

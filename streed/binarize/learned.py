@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 import numpy as np
@@ -12,9 +12,7 @@ from streed.data.column import places
 from streed.data.ordered import OrderedValues, rank
 from streed.data.reading import Values
 from streed.errors import MissingPackageError
-
-if TYPE_CHECKING:
-    from streed.exact import Array
+from streed.exact import Array
 
 
 @attrs.frozen(eq=False)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 import numpy as np
@@ -20,10 +20,7 @@ from streed.data.ordered import Cut, Kind, OrderedValues, rank, threshold_text
 from streed.data.reading import Values, read_column
 from streed.data.table import read_input
 from streed.errors import InputError, shown
-
-if TYPE_CHECKING:
-    from streed.exact import Array
-
+from streed.exact import Array
 
 MOST_CATEGORIES = 256
 """Codes are bytes."""

@@ -119,21 +119,10 @@ class Dataset:
         coding = functools.partial(code_column, weights=held, max_cuts=most if isinstance(most, int) else None)
         codes, coded, ordered = _code_columns(source, named, listed, coding)
         numbers, classes = (np.zeros(n, np.int64), (None,)) if y is None else code_labels(y, n)
-        return cls(
-            X=codes,
-            class_numbers=numbers,
-            classes=classes,
-            weights=held,
-            row_data=read,
-            categorical=tuple(j for j, column in coded.items() if column.multiway),
-            names=named,
-            coded=coded,
-            pair=(False, True) if isinstance(source, np.ndarray) and source.dtype.kind == "b" else (0, 1),
-            sample_weight=weights,
-            frequency=copies,
-            ordered=ordered,
-            max_cuts=most,
-        )
+        pair = (False, True) if isinstance(source, np.ndarray) and source.dtype.kind == "b" else (0, 1)
+        multiway = tuple(j for j, column in coded.items() if column.multiway)
+        beside: dict[str, Any] = {"sample_weight": weights, "frequency": copies, "max_cuts": most, "ordered": ordered}
+        return cls(codes, numbers, classes, held, read, multiway, named, coded, pair, **beside)
 
     @classmethod
     def from_query(
@@ -160,13 +149,8 @@ class Dataset:
         are not there or not usable, and with the database's words for a query that fails.
         """
         named = {"features": features, "target": target, "sample_weight": sample_weight, "frequency": frequency}
-        asked: dict[str, Any] = {
-            "categorical": categorical,
-            "max_cuts": most_cuts(max_cuts),
-            "moments": moments,
-            "most_rows": most_rows,
-        }
-        return read_query(connection, sql, {**named, "row_data": row_data}, **asked)
+        asked: dict[str, Any] = {"categorical": categorical, "max_cuts": most_cuts(max_cuts), "moments": moments}
+        return read_query(connection, sql, {**named, "row_data": row_data}, most_rows=most_rows, **asked)
 
     @classmethod
     def from_parquet(
@@ -308,15 +292,11 @@ class Dataset:
     def subset(self, rows: Any) -> Dataset:
         """The rows given as numbers or as a mask (n,), in that order, with the same columns and classes."""
         chosen = np.asarray(rows)
-        return attrs.evolve(
-            self,
-            X=np.ascontiguousarray(self.X[chosen]),
-            class_numbers=self.class_numbers[chosen],
-            weights=None if self.weights is None else self.weights[chosen],
-            row_data={name: array[chosen] for name, array in self.row_data.items()},
-            sample_weight=None if self.sample_weight is None else self.sample_weight[chosen],
-            frequency=None if self.frequency is None else self.frequency[chosen],
-        )
+        names = ("class_numbers", "weights", "sample_weight", "frequency")
+        held = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        taken = {name: array[chosen] for name, array in held.items()}
+        row_data = {name: array[chosen] for name, array in self.row_data.items()}
+        return attrs.evolve(self, X=np.ascontiguousarray(self.X[chosen]), row_data=row_data, **taken)
 
     def expanded(self) -> Dataset:
         """The data with every row as often as its frequency says, in place of frequencies."""

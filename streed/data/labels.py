@@ -221,16 +221,13 @@ def _fields(y: Any) -> dict[Any, Any] | None:
     if named is not None:
         return None if len(named) == 1 and not isinstance(y, Mapping) else named
     if isinstance(y, np.ndarray):
-        return {j: _as_listed(y[:, j]) for j in range(y.shape[1])} if y.ndim == 2 and y.shape[1] != 1 else None
+        columns = (y[:, j].tolist() if y.dtype.kind == "O" else y[:, j] for j in range(np.shape(y)[-1]))
+        return dict(enumerate(columns)) if y.ndim == 2 and y.shape[1] != 1 else None
     if isinstance(y, tuple) and len(y) == 2 and not _in_pairs(y) and all(map(_is_column, y)):
         return dict(enumerate(y))
     if _in_pairs(y):
         return {j: [row[j] for row in y] for j in range(2)}
     return None
-
-
-def _as_listed(column: Array) -> Any:
-    return column.tolist() if column.dtype.kind == "O" else column
 
 
 def _is_column(values: Any) -> bool:

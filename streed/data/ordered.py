@@ -12,15 +12,13 @@ import ctypes
 import enum
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 import numpy as np
 
-from streed.data.moments import MICROSECOND, clock_text, date_text, duration_text, moment_of
-
-if TYPE_CHECKING:
-    from streed.exact import Array
+from streed.data.single_values import MICROSECOND, clock_text, date_text, duration_text, moment_of
+from streed.exact import Array
 
 
 class Kind(enum.StrEnum):
@@ -99,7 +97,7 @@ class OrderedValues:
         if self.values.dtype.kind == "f":
             return between(float(low), float(high))
         if self.values.dtype.kind in "iu" or (isinstance(low, int) and isinstance(high, int)):
-            return between_integers(int(low), int(high))
+            return (int(low) + int(high)) // 2
         return _between_mixed(low, high)
 
     def limit(self, cut: Cut) -> int:
@@ -141,9 +139,10 @@ class OrderedValues:
 
     def sides(self, ranks: Array, cut: Cut) -> Array:
         """(m,) uint8: the child of each row by its rank (m,)."""
-        if cut.threshold is None:
-            return sides_of_ranks(ranks, NO_LIMIT, cut.gaps, self.gap_rank)
-        return sides_of_ranks(ranks, self.limit(cut), cut.gaps, self.gap_rank)
+        above = ranks > self.limit(cut)
+        if not cut.gaps:
+            above &= ranks != self.gap_rank
+        return above.view(np.uint8)
 
     def numbers(self, ranks: Array) -> tuple[Array, Array]:
         """(numbers, missing): the values of rows by their ranks (m,), any where they are missing."""
@@ -151,14 +150,6 @@ class OrderedValues:
         if not len(self.values):
             return np.zeros(len(ranks)), missing
         return self.values[np.where(missing, 0, ranks)], missing
-
-
-def sides_of_ranks(ranks: Array, limit: int, gaps: int, gap_rank: int) -> Array:
-    """(m,) uint8: the child of each row by its rank (m,), for the question (limit, gaps) of `questions`."""
-    above: Array = ranks == gap_rank if limit == NO_LIMIT else ranks > limit
-    if not gaps:
-        above &= ranks != gap_rank
-    return above.view(np.uint8)
 
 
 def rank(
@@ -276,11 +267,6 @@ def between(low: float, high: float) -> float:
         rounded = middle
     # a threshold that is rounded itself must stay below what it separates
     return (first if near < far <= _single(rounded) else rounded) + 0.0  # 0.0 for -0.0
-
-
-def between_integers(low: int, high: int) -> int:
-    """The whole number in the middle of two others, of which the second is larger; low <= t < high."""
-    return (low + high) // 2
 
 
 def between_moments(low: int, high: int, off: Callable[[int], int] = lambda moment: 0) -> int:

@@ -76,16 +76,8 @@ def _answered(source: Dataset, column: Array, limit: Array, gaps: Array) -> Data
         if values.has_gaps:
             codes[source.X[:, j] == values.gap_rank, begin:end] = gaps[begin:end]
             codes[source.X[:, j] != values.gap_rank, begin:end] *= limit[begin:end] != NO_LIMIT
-    coded = {}
-    for q, j in enumerate(column.tolist()):
-        if j not in source.ordered and not source.column(j).is_plain:
-            coded[q] = source.column(j)
-    return attrs.evolve(
-        source,
-        X=codes,
-        names=tuple(f"q{q}" for q in range(len(column))),
-        coded={q: attrs.evolve(each, name=f"q{q}") for q, each in coded.items()},
-        categorical=tuple(q for q, each in coded.items() if each.multiway),
-        pair=(0, 1),
-        ordered={},
-    )
+    asked = {q: j for q, j in enumerate(column.tolist()) if j not in source.ordered}
+    coded = {q: attrs.evolve(source.column(j), name=f"q{q}") for q, j in asked.items() if not source.column(j).is_plain}
+    names, multiway = tuple(f"q{q}" for q in range(len(column))), tuple(q for q, each in coded.items() if each.multiway)
+    found = attrs.evolve(source, X=codes, names=names, coded=coded, categorical=multiway)
+    return attrs.evolve(found, pair=(0, 1), ordered={})

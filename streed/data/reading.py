@@ -15,20 +15,27 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from streed.data.moments import FIRST, LAST, check_unit, clock, duration, microseconds, zone_name, zone_of
 from streed.data.ordered import TIMES, Kind, threshold_text
 from streed.data.single_values import (
+    FIRST,
+    LAST,
     Held,
     check_finite,
+    check_unit,
+    clock,
     declared_order,
     declares_scale,
+    duration,
     exact_numbers,
     is_fine,
     is_number,
     is_plain_number,
+    microseconds,
     missing_value,
     numpy_of,
     plain_number,
+    zone_name,
+    zone_of,
 )
 from streed.errors import InputError
 from streed.exact import Array, as_objects

@@ -213,16 +213,14 @@ def row_matrix(data: Dataset | Mapping[str, Array], name: str, asked_by: str) ->
     values = row_array(data, name, asked_by)
     if values.dtype.names is not None:
         columns = [_finite(values[field], name, f"column {field!r}: ") for field in values.dtype.names]
-        return np.stack(columns, axis=1), own_names(values)
+        # a field's title is the name as the caller wrote it: not all are texts
+        fields: Any = values.dtype.fields
+        titles = [fields[name] for name in values.dtype.names]
+        names = [each[2] if len(each) > 2 else name for each, name in zip(titles, values.dtype.names, strict=True)]
+        return np.stack(columns, axis=1), tuple(names)
     if values.ndim != 2 or not values.shape[1]:
         raise InputError(name, f"it has the shape {values.shape}", "give a table or an array with a row per row of X")
     return _finite(values, name), None
-
-
-def own_names(values: Array) -> tuple[Any, ...]:
-    """The names of the columns of a structured array as the caller wrote them: not all are texts."""
-    fields: Any = values.dtype.fields
-    return tuple(fields[name][2] if len(fields[name]) > 2 else name for name in values.dtype.names or ())
 
 
 def _finite(values: Array, name: str, where: str = "") -> Array:

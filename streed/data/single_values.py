@@ -1,10 +1,18 @@
-"""Single values of any library, and how tables say what their columns hold: missing, numbers, times, categories."""
+"""Single values of any library, and how tables say what their columns hold: missing, numbers, times, categories.
+
+Dates, clock times and durations are whole numbers of microseconds, and text again. A date counts from 1970; one of a
+zone counts in UTC, and is written in its zone, with the hours that it is off.
+"""
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 import numbers
 import operator
+import re
+import zoneinfo
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
@@ -159,3 +167,122 @@ def declared_order(series: Any) -> tuple[Any, ...] | None:
     if series.implementation.is_pandas_like():
         return tuple(series.to_native().cat.categories.tolist())
     return tuple(series.dtype.categories) if series.dtype == nw.Enum else None
+
+
+MICROSECOND = dt.timedelta(microseconds=1)
+_DAY = 24 * 3600 * 10**6
+EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - dates without a zone stay so
+EPOCH_UTC = EPOCH.replace(tzinfo=dt.UTC)
+UTC = "UTC"
+
+FIRST, LAST = (-62_135_596_800_000_000, 253_402_300_799_999_999)
+"""The years 1 to 9999, which Python and SQL have dates of."""
+
+_OFFSET = re.compile(r"(?:UTC)?([+-])([0-9]{2}):?([0-9]{2})")
+
+
+def microseconds(moment: Any) -> int:
+    """Since 1970, of a date, a datetime (with a zone: of UTC), a period's beginning or a numpy datetime."""
+    if isinstance(moment, np.datetime64):
+        return int(moment.astype("datetime64[us]").astype(np.int64))
+    if hasattr(moment, "start_time"):
+        moment = moment.start_time.to_pydatetime()
+    if not isinstance(moment, dt.datetime):
+        moment = dt.datetime(moment.year, moment.month, moment.day)  # noqa: DTZ001 - see EPOCH
+    return (moment - (EPOCH if moment.tzinfo is None else EPOCH_UTC)) // MICROSECOND  # type: ignore[no-any-return]
+
+
+def zone_of(zones: Iterable[Any]) -> str | None:
+    """The name of the zone that all these (tzinfo or None) are, UTC where they differ, None where all are None.
+
+    Raises ValueError where only some are None.
+    """
+    names = {None if zone is None else zone_name(zone) for zone in zones}
+    if None in names and len(names) > 1:
+        raise ValueError("moments with and without a zone")
+    return names.pop() if len(names) == 1 else UTC
+
+
+def zone_name(zone: Any) -> str:
+    """The name of a tzinfo or of a zone as a table library has it: of the database, or how far it is off UTC."""
+    name = zone if isinstance(zone, str) else getattr(zone, "key", None) or getattr(zone, "zone", None)
+    if name is None:
+        off = zone.utcoffset(None)
+        name = UTC if off is None else str(dt.timezone(off))
+    found = _OFFSET.fullmatch(name)
+    if found is not None:
+        return UTC if found[2] == found[3] == "00" else f"{found[1]}{found[2]}:{found[3]}"
+    return name if _info(name) is not None else UTC
+
+
+def _info(name: str) -> dt.tzinfo | None:
+    found = _OFFSET.fullmatch(name)
+    if found is not None:
+        off = dt.timedelta(hours=int(found[2]), minutes=int(found[3]))
+        return dt.timezone(-off if found[1] == "-" else off) if off < dt.timedelta(days=1) else None
+    if name == UTC:
+        return dt.UTC
+    try:
+        return zoneinfo.ZoneInfo(name)
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):  # of another computer
+        return None
+
+
+def moment_of(moment: int, zone: str | None) -> dt.datetime:
+    """The moment in its zone; in UTC where this computer does not know it, or the year there is none of 1 to 9999."""
+    if zone is None:
+        return EPOCH + moment * MICROSECOND
+    found = EPOCH_UTC + moment * MICROSECOND
+    try:
+        return found.astimezone(_info(zone) or dt.UTC)
+    except OverflowError:
+        return found
+
+
+def date_text(moment: int, zone: str | None = None) -> str:
+    """Microseconds since 1970 as ISO 8601, as short as it can be: of no zone, the date alone at midnight."""
+    found = moment_of(moment, zone)
+    return found.date().isoformat() if zone is None and found.time() == dt.time() else found.isoformat()
+
+
+def clock(time: dt.time) -> int:
+    """Microseconds since midnight."""
+    return ((time.hour * 60 + time.minute) * 60 + time.second) * 10**6 + time.microsecond
+
+
+def clock_text(time: int) -> str:
+    """Microseconds since midnight as ISO 8601, such as 08:30:00."""
+    return (EPOCH + time * MICROSECOND).time().isoformat()
+
+
+def duration(span: Any) -> int:
+    """Microseconds of a timedelta, also numpy's or pandas'.
+
+    Raises OverflowError beyond 292,000 years, and TypeError for months, which have no number of days.
+    """
+    if isinstance(span, np.timedelta64):
+        check_unit(span.dtype)
+        return int(span.astype("timedelta64[us]").astype(np.int64))
+    found = int(span // MICROSECOND)
+    if not -(2**63) < found < 2**63:
+        raise OverflowError("a duration of more than 2**63 microseconds")
+    return found
+
+
+def check_unit(dtype: Any) -> None:
+    """Raises TypeError for numpy's durations in months, in years or in nothing, which numpy would guess."""
+    if np.datetime_data(dtype)[0] in ("M", "Y", "generic"):
+        raise TypeError(f"{dtype} has no number of microseconds")
+
+
+def duration_text(span: int) -> str:
+    """Microseconds as days and hours, as short as they can be: 90 minutes are "1:30:00", 24 hours "1 day".
+
+    >>> duration_text(0), duration_text(-86_400_000_000), duration_text(180_000_000_500_000)
+    ('0:00:00', '-1 day', '2083 days 8:00:00.500000')
+    """
+    days, rest = divmod(abs(span), _DAY)
+    seconds, fraction = divmod(rest, 10**6)
+    clock = f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}{f'.{fraction:06}' if fraction else ''}"
+    said = [*([f"{days} day{'' if days == 1 else 's'}"] if days else []), *([clock] if rest or not days else [])]
+    return ("-" if span < 0 else "") + " ".join(said)

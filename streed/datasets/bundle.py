@@ -201,12 +201,6 @@ def _has_won(board: str, player: str) -> bool:
     return any(all(board[square] == player for square in line) for line in _LINES)
 
 
-MAKERS: dict[str, Callable[[str], Bundled]] = {
-    "balance-scale": balance_scale,
-    "berkeley": berkeley,
-    "monks-1": monks,
-    "monks-2": monks,
-    "monks-3": monks,
-    "tic-tac-toe": tic_tac_toe,
-}
+MAKERS: dict[str, Callable[[str], Bundled]] = {"balance-scale": balance_scale, "berkeley": berkeley}
+MAKERS |= dict.fromkeys(_RULES, monks) | {"tic-tac-toe": tic_tac_toe}
 """By name."""

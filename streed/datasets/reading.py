@@ -7,7 +7,7 @@ import csv
 import importlib.util
 import io
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -86,13 +86,10 @@ def _split(path: Path, delimiter: str | None, header: bool | None) -> tuple[list
     first = rows[0][1]
     for line, row in rows:
         if len(row) != len(first):
-            raise InputError(
-                "data",
-                f"line {line} of {str(path)!r} has {len(row)} values, where the first row has {len(first)}",
-                "give every row the same number of values",
-            )
+            found = f"line {line} of {str(path)!r} has {len(row)} values, where the first row has {len(first)}"
+            raise InputError("data", found, "give every row the same number of values")
     if header is None:
-        header = any(cell not in _MISSING and not _is_number(cell) for cell in first)
+        header = any(cell not in _MISSING and not _REAL.fullmatch(cell) for cell in first)
     if not header:
         return [f"x{j}" for j in range(len(first))], rows
     names = [cell or f"x{j}" for j, cell in enumerate(first)]
@@ -139,27 +136,19 @@ def _find_target(target: str | int, names: list[str]) -> str:
     if re.fullmatch(r"-?[0-9]{1,18}", text) and -len(names) <= int(text) < len(names):
         return names[int(text)]
     shown = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
-    raise InputError(
-        "target", f"there is no column {text!r}", f"use a name or a position (0 to {len(names) - 1}): {shown}"
-    )
+    remedy = f"use a name or a position (0 to {len(names) - 1}): {shown}"
+    raise InputError("target", f"there is no column {text!r}", remedy)
 
 
 def _typed(cells: list[str], name: str) -> list[Any]:
     """The cells as ints, floats or texts, whichever fits all of them, and None where one is missing."""
-    found = set(cells)
-    present = found - _MISSING
-    if all(_INTEGER.fullmatch(cell) for cell in present):
+    present = set(cells) - _MISSING
+    read: Callable[[str], Any] = float if all(map(_REAL.fullmatch, present)) else str
+    if all(map(_INTEGER.fullmatch, present)):
         longest = max(map(len, present), default=0)
         if longest > _MOST_DIGITS:
             said = f"column {name!r} has a whole number of {longest:,} digits"
             raise InputError("data", said, f"give numbers of up to {_MOST_DIGITS:,} digits, or texts")
-        values: dict[str, Any] = {cell: int(cell) for cell in present}
-    elif all(_is_number(cell) for cell in present):
-        values = {cell: float(cell) for cell in present}
-    else:
-        values = {cell: cell for cell in present}
+        read = int
+    values = {cell: read(cell) for cell in present}
     return [values.get(cell) for cell in cells]
-
-
-def _is_number(cell: str) -> bool:
-    return _REAL.fullmatch(cell) is not None

@@ -22,7 +22,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from streed.binarize import Settings, make_recipe
 from streed.binarize.learned import Teacher
-from streed.binarize.planning import LEARNED
+from streed.binarize.recipe import LEARNED
 from streed.data.column import UNSEEN
 from streed.errors import InputError
 from streed.estimators.reading import checked_column, checked_table, checked_weights, forget, readable

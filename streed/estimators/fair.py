@@ -32,7 +32,8 @@ from streed.report.page import kept
 from streed.result import Result
 from streed.task import Limit, Task
 from streed.task.bounded_sums import integer_weights
-from streed.tasks.fairness import Fairness, gap_of, group_counts, ratio_of
+from streed.tasks.fairness import Fairness
+from streed.tasks.rates import gap_of, group_counts, ratio_of
 from streed.tasks.sensitive_groups import ROW_DATA
 
 

@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 
 import attrs
 
-from streed.data.moments import clock_text, date_text, moment_of
 from streed.data.ordered import TIMES, Kind
+from streed.data.single_values import clock_text, date_text, moment_of
 from streed.errors import InputError
 from streed.export.questions import ABOVE, AT_MOST, GAP, HOLDS, ONE_OF, Case, Plan, Question, plan
 from streed.tree.tree import tree_of

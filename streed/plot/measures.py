@@ -14,7 +14,8 @@ from streed.errors import InputError
 from streed.exact import Array
 from streed.result import Result
 from streed.task.objective import record_of
-from streed.tasks.fairness import DemographicParity, EqualOpportunity, Fairness, PredictiveEquality, group_rates
+from streed.tasks.fairness import DemographicParity, EqualOpportunity, Fairness, PredictiveEquality
+from streed.tasks.rates import group_rates
 from streed.tree import Tree
 from streed.tree.tree import tree_of
 

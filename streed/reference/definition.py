@@ -63,7 +63,11 @@ class OptimizationTask:
         self.s0 = S((1 << data.n_rows) - 1, ())
         self._remembers = not context_independent(self.task)
         self._sums = {name: _summation(rows) for name, rows in sums_over(self.task, data).items()}
-        self._children = [_rows_by_child(data, split) for split in self.splits]
+        self._children = [
+            [sum(1 << row for row, at in enumerate(found) if at == child) for child in range(width(data, split))]
+            for split, found in ((split, children(data, split)) for split in self.splits)
+        ]
+        """For every split, the set of rows that go to each child."""
         self.most_children = max(map(len, self._children), default=2)
 
     def g_label(self, s: S, k: int) -> Value:
@@ -114,14 +118,6 @@ def _members(rows: int) -> list[int]:
         members.append(lowest.bit_length() - 1)
         rows ^= lowest
     return members
-
-
-def _rows_by_child(data: Dataset, split: Split) -> list[int]:
-    """For every child of a split, the set of rows that go there."""
-    sets = [0] * width(data, split)
-    for row, child in enumerate(children(data, split)):
-        sets[child] |= 1 << row
-    return sets
 
 
 def _summation(values: np.ndarray[Any, np.dtype[Any]]) -> Callable[[Sequence[int]], Any]:

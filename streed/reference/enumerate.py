@@ -6,16 +6,13 @@ No dynamic programming and nothing of the recursion's: an independent judge of i
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from streed.data import Dataset
 from streed.reference.definition import Split, children, every_split, width
 from streed.reference.evaluation import Evaluation, Visit
-from streed.task import Totals
+from streed.task import Task, Totals, Value
 from streed.tree import Branch, Leaf, Node
-
-if TYPE_CHECKING:
-    from streed.data import Dataset
-    from streed.task import Task, Value
 
 
 def every_tree(

@@ -5,18 +5,15 @@ Shares nothing with the recursion, so that it can judge it: rows are lists of ro
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from collections.abc import Iterator
+from typing import Any, NamedTuple, final
 
+from streed.data import Dataset
 from streed.errors import MismatchError
 from streed.reference.definition import Split, children, merged, width
 from streed.task import State, Task, Value, beside_sums, sums_over
 from streed.task.base import objective
 from streed.tree import Branch, Leaf, Node
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from streed.data import Dataset
 
 
 class Visit(NamedTuple):

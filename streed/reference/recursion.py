@@ -13,16 +13,13 @@ give the equation that they are. Three conventions go beyond the paper's text:
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, NamedTuple, final
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple, final
 
+from streed.data import Dataset
 from streed.reference.definition import OptimizationTask, S
+from streed.task import Task, Value
 from streed.tree import Branch, Leaf, Node
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from streed.data import Dataset
-    from streed.task import Task, Value
 
 
 class Solution(NamedTuple):

@@ -23,7 +23,8 @@ from streed.plot.survey import Seen, rule, survey
 from streed.plot.svg import brief, colours
 from streed.result import Result
 from streed.tasks import Splits
-from streed.tasks.fairness import RATES, DemographicParity, EqualizedOdds, ErrorRateParity, group_counts
+from streed.tasks.fairness import RATES, DemographicParity, EqualizedOdds, ErrorRateParity
+from streed.tasks.rates import group_counts
 from streed.tree import Claims, Tree
 from streed.tree.description import rebuild
 from streed.tree.text import number, size_text, written

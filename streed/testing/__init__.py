@@ -17,31 +17,19 @@ from typing import TYPE_CHECKING, Any
 from streed.errors import MissingPackageError
 
 if TYPE_CHECKING:
+    from streed.testing.cases import Law
     from streed.testing.laws import LAWS
-    from streed.testing.laws.law import Law
     from streed.testing.report import Counterexample, Finding, Report
     from streed.testing.separability import check_separable, find_violations
     from streed.testing.strategies import datasets, states, trees, values
     from streed.testing.suite import separability_suite
 
-__all__ = [
-    "LAWS",
-    "Counterexample",
-    "Finding",
-    "Law",
-    "Report",
-    "check_separable",
-    "datasets",
-    "find_violations",
-    "separability_suite",
-    "states",
-    "trees",
-    "values",
-]
+__all__ = ["LAWS", "Counterexample", "Finding", "Law", "Report", "check_separable", "datasets", "find_violations"]
+__all__ += ["separability_suite", "states", "trees", "values"]
 
 _FILES = {
     "laws": "LAWS",
-    "laws.law": "Law",
+    "cases": "Law",
     "report": "Counterexample Finding Report",
     "separability": "check_separable find_violations",
     "strategies": "datasets states trees values",

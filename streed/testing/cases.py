@@ -6,23 +6,20 @@ import functools
 import itertools
 import math
 import numbers
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, final
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol, TypeVar, final
 
 import attrs
 import numpy as np
 from hypothesis import strategies as st
 
+from streed.data import Dataset
 from streed.reference import Evaluation
 from streed.reference.definition import OptimizationTask, S, context_independent
 from streed.reference.recursion import Recursion
 from streed.task import TOTAL, State, Task, Value
 from streed.testing.strategies import Tag, trees
 from streed.tree import Branch, Leaf, Node
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from streed.data import Dataset
 
 _TOLERANCE = 1e-9
 """Floats that differ by this part of themselves are taken to be equal: they were rounded on different ways."""
@@ -140,17 +137,15 @@ class Case:
         n_labels = len(self.labels)
         nodes: list[Node] = [Leaf(k, len(rows), 0) for k in range(n_labels)]
         for j in range(self.data.n_columns):
+            width = len(self.data.column(j).categories) if j in self.data.categorical else 2
             codes = self.data.X[rows, j]
-            sizes = np.bincount(codes, minlength=self._width(j)).tolist()
+            sizes = np.bincount(codes, minlength=width).tolist()
             if sum(size > 0 for size in sizes) > 1:
                 choices = [range(n_labels) if size else (0,) for size in sizes]
                 for labels in itertools.islice(itertools.product(*choices), 4 * most):
                     leaves = tuple(Leaf(k, size, 0) for k, size in zip(labels, sizes, strict=True))
                     nodes.append(Branch(j, leaves, len(rows)))
         return distinct((self._reached(node, rows) for node in nodes), most)
-
-    def _width(self, j: int) -> int:
-        return len(self.data.column(j).categories) if j in self.data.categorical else 2
 
     def leaves_at(self, rows: Sequence[int]) -> list[Reached]:
         """The values of a leaf with these rows."""
@@ -232,3 +227,44 @@ def show_state(s: State) -> str:
     """A state with its sums."""
     sums = ((name, total) for name, total in vars(s).items() if isinstance(total, (numbers.Number, tuple)))
     return f"State({', '.join(f'{name}={show(total)}' for name, total in sums)})"
+
+
+@attrs.frozen
+class Law:
+    """Something that holds for every separable task, or for every task that declares a certain fact."""
+
+    name: str
+    source: str
+    """Where it is from: STreeD's number, or the contract of `streed.Task`."""
+    says: str
+    check: Callable[[Case], bool]
+    """Draws what it needs, raises `Violation` where the law does not hold, and returns whether it was concerned."""
+    unconcerned: str = "no data was drawn that the law is about"
+    """Why the law says nothing about a task that it was never concerned with."""
+    prepare: Callable[[], None] | None = None
+    """Called once before the clock runs, such as to compile."""
+    effort: float = 1
+    """How many times as many data sets to try as of other laws."""
+    max_rows: int | None = None
+    """Most rows of a data set, where trees are enumerated."""
+    needs_engine: bool = False
+    """Whether it compiles."""
+    after_all: bool = False
+    """Whether it follows from the others, and is tried only on tasks that keep those."""
+
+
+def law(name: str, source: str, *, sides: int = 0, **given: Any) -> Callable[[Callable[..., bool]], Law]:
+    """The law that a function checks, which says what its docstring does.
+
+    `sides`: it is about so many disjoint sets of rows, which it is given beside the case.
+    """
+
+    def made(check: Callable[..., bool]) -> Law:
+        @functools.wraps(check)
+        def on_sides(case: Case) -> bool:
+            found = case.sides(sides)
+            return found is not None and check(case, found)
+
+        return Law(name, source, check.__doc__ or "", on_sides if sides else check, **given)
+
+    return made

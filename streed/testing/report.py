@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import attrs
 import numpy as np
 
-if TYPE_CHECKING:
-    from streed.data import Dataset
-    from streed.testing.laws.law import Law
+from streed.data import Dataset
+from streed.testing.cases import Law
 
 HOLDS, VIOLATED, NOT_APPLICABLE, NOT_CHECKED = "holds", "violated", "not applicable", "not checked"
 
@@ -54,14 +53,9 @@ class Finding:
     counterexample: Counterexample | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "law": self.law.name,
-            "source": self.law.source,
-            "verdict": self.verdict,
-            "examples": self.examples,
-            "note": self.note,
-            "counterexample": None if self.counterexample is None else self.counterexample.to_dict(),
-        }
+        shown = None if self.counterexample is None else self.counterexample.to_dict()
+        said = {"law": self.law.name, "source": self.law.source, "verdict": self.verdict}
+        return said | {"examples": self.examples, "note": self.note, "counterexample": shown}
 
 
 @final
@@ -84,10 +78,7 @@ class Report:
 
     def __getitem__(self, law: str) -> Finding:
         """The finding on a law, by name."""
-        for each in self.findings:
-            if each.law.name == law:
-                return each
-        raise KeyError(law)
+        return {each.law.name: each for each in self.findings}[law]
 
     def explanation(self) -> str:
         """Every violated law with its counterexample; the empty text if all hold."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 from hypothesis import strategies as st
@@ -11,16 +11,14 @@ from hypothesis.strategies import SearchStrategy
 
 from streed.data import Dataset
 from streed.errors import InputError, NotSeparableError, TaskError
+from streed.task import Task
 from streed.task.contract import build
+from streed.testing.cases import Law
 from streed.testing.laws import LAWS
 from streed.testing.laws.agreement import accepting, drivers_agree
-from streed.testing.laws.law import Law
 from streed.testing.report import NOT_CHECKED, VIOLATED, Finding, Report
 from streed.testing.strategies import MAX_ROWS, Tag, repeated, tagged, tagged_datasets, tagged_subsets
 from streed.testing.trial import Trial, UnusableData
-
-if TYPE_CHECKING:
-    from streed.task import Task
 
 DATA_SETS = 100
 """Tried per law, unless the caller says otherwise."""
@@ -54,16 +52,9 @@ def check_separable(
 
     Raises TaskError if the task does not keep the contract, or uses none of the data.
     """
-    report = find_violations(
-        task,
-        LAWS if drivers else tuple(law for law in LAWS if not law.needs_engine),
-        data=data,
-        row_data=row_data,
-        y=y,
-        max_examples=max_examples,
-        seed=seed,
-        time_limit=time_limit,
-    )
+    laws = LAWS if drivers else tuple(law for law in LAWS if not law.needs_engine)
+    effort: dict[str, Any] = {"max_examples": max_examples, "seed": seed, "time_limit": time_limit}
+    report = find_violations(task, laws, data=data, row_data=row_data, y=y, **effort)
     if not report.holds:
         raise not_separable(report)
     return report

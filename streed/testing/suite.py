@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from streed.task import Task
+from streed.testing.cases import Law
 from streed.testing.laws import LAWS
-from streed.testing.laws.law import Law
 from streed.testing.report import HOLDS
 from streed.testing.separability import find_violations, not_separable
-
-if TYPE_CHECKING:
-    from streed.task import Task
 
 
 def separability_suite(task: Task | type[Task], *, drivers: bool = True, **given: Any) -> Callable[[Law], None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 import traceback
-from typing import TYPE_CHECKING, final
+from typing import final
 
 import hypothesis
 from hypothesis import HealthCheck, Phase, settings
@@ -13,17 +13,13 @@ from hypothesis import strategies as st
 from hypothesis.errors import Flaky, Unsatisfiable
 from hypothesis.strategies import SearchStrategy
 
+from streed.data import Dataset
 from streed.errors import InputError, TaskError
+from streed.task import Task
 from streed.task.contract import check_contract, own_line
-from streed.testing.cases import Case, Violation
+from streed.testing.cases import Case, Law, Violation
 from streed.testing.report import HOLDS, NOT_APPLICABLE, VIOLATED, Counterexample, Finding
-
-if TYPE_CHECKING:
-    from streed.data import Dataset
-    from streed.task import Task
-    from streed.testing.laws.law import Law
-    from streed.testing.strategies import Tag
-
+from streed.testing.strategies import Tag
 
 Source = SearchStrategy[tuple["Dataset", "list[Tag]"]]
 """Data with a tag for every row."""

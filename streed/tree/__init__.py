@@ -1,6 +1,6 @@
 """A tree: nested nodes, the columns that they ask about, and what each leaf shows; text, JSON and verification."""
 
-from streed.tree.claims import Claims
+from streed.tree.description import Claims
 from streed.tree.nodes import Branch, Leaf, Node, flatten, nest, route, used_columns, walk, worth
 from streed.tree.tree import Tree
 

@@ -9,20 +9,18 @@ from __future__ import annotations
 
 import functools
 import numbers
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
 
+from streed.data import Dataset
+from streed.exact import Array
 from streed.task import TOTAL, State, Task, Value, beside_sums, quick_sums, state_of
 from streed.task.algebra import objective
 from streed.task.contract import ContractCheck
 from streed.tree.evaluation import merged
 from streed.tree.nodes import Leaf, Node, Visit, fold, visits
 from streed.tree.rows import sides_in
-
-if TYPE_CHECKING:
-    from streed.data import Dataset
-    from streed.exact import Array
 
 _ROUNDING = 1e-9
 """Part of the numbers compared that rounding may make of them."""

@@ -1,8 +1,8 @@
-"""What a task is, as plain data: nested dicts and lists that JSON holds, from which the task can be made again.
+"""What is kept with a tree: what a solve says about it, and what its task is, as nested dicts and lists.
 
-A task is a frozen attrs class whose fields are its parameters, so its class and its fields say it all; compositions
-are such classes too. Only classes of `streed` are ever rebuilt, by parameters that are values: a file names no code to
-run, no module to import and no other file to open.
+JSON holds them, and the task can be made of them again. A task is a frozen attrs class whose fields are its parameters,
+so its class and its fields say it all; compositions are such classes too. Only classes of `streed` are ever rebuilt, by
+parameters that are values: a file names no code to run, no module to import and no other file to open.
 """
 
 from __future__ import annotations
@@ -12,12 +12,17 @@ import numbers
 import sys
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from streed.data.dataset import AUTO, Dataset
 from streed.data.strict_json import is_finite, whole_fraction
 from streed.errors import InputError, StreedError
+
+if TYPE_CHECKING:
+    from streed.data.database import Roles
+
 
 Description = dict[str, Any]
 """{"class": ..., "module": ..., "parameters": {...}} of an attrs object; numbers and texts stay themselves."""
@@ -137,3 +142,54 @@ def _class(module: str, name: str) -> type:
             return found
     remedy = "load the tree in Python and evaluate it with streed.tree.evaluation.inspect and your own task"
     raise InputError("task", f"{_short(f'{module}.{name}')} is no task that ships with streed", remedy)
+
+
+@attrs.frozen
+class Claims:
+    """What a solve said about its tree, kept with it so that anyone may check it again."""
+
+    task: Any
+    """The task, or the description of it that was read from a file."""
+    value: Any
+    """What the task's `score` gave, in the task's own units."""
+    lower_bound: Any
+    upper_bound: Any
+    status: str
+    n_rows: int
+    max_depth: int | None = None
+    max_nodes: int | None = None
+    min_leaf: int = 1
+    roles: Roles | None = None
+    """The columns of the labels, of weights and groups, where the shell read a table."""
+    over: str = ""
+    """Among which splits the tree is the best, as `extent_text` says it."""
+    max_cuts: int | None = None
+    """The most thresholds of each ordered column that were tried; None: all of them."""
+
+    gains: int = 0
+    """1 where the costs of leaves are what they gain, the larger the better; -1 where they are minus that."""
+
+    positive: int | None = None
+    """The number of the class that the task calls positive."""
+
+    def cut(self, data: Dataset) -> Dataset:
+        """The data with the thresholds that the solve tried, where the caller left open how many there are."""
+        return data if self.max_cuts is None or data.max_cuts != AUTO else data.cut(self.max_cuts)
+
+    def describe_task(self) -> Description:
+        """The task as nested dicts, lists and plain values."""
+        from streed.tree.description import describe
+
+        return self.task if isinstance(self.task, dict) else describe(self.task)
+
+
+def extent_text(extent: str, bound: Any, maximize: bool) -> str:
+    """Among which splits a tree is the best (`Dataset.extent`), and what no tree over all thresholds is better than.
+
+    `bound`: None where that is not known.
+    """
+    if bound is None:
+        return extent
+    from streed.tree.text import number
+
+    return f"{extent}; no tree over all thresholds is worth {'more' if maximize else 'less'} than {number(bound)}"

@@ -6,18 +6,16 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 
+from streed.data import Dataset
+from streed.exact import Array
 from streed.task import ExactSums, Limit, Task, Value, beside_sums, quick_sums, state_of
 from streed.tree.nodes import Branch, Leaf, Node, Visit, fold, visits
 from streed.tree.rows import TreeRows, sides_in
 from streed.tree.tree import Tree
-
-if TYPE_CHECKING:
-    from streed.data import Dataset
-    from streed.exact import Array
 
 
 @attrs.frozen

@@ -148,14 +148,12 @@ def flatten(root: Node) -> list[FlatNode]:
         flat.append(node)
         if isinstance(node, Branch):
             stack.extend((child, len(flat) - 1) for child in reversed(node.children))
-    return [_flat(node, at) for node, at in zip(flat, places, strict=True)]
-
-
-def _flat(node: Node, children: list[int]) -> FlatNode:
-    if isinstance(node, Leaf):
-        return node.label, node.rows, node.cost
-    plain = (node.column, tuple(children), node.rows)
-    return plain if node.cut is None else (*plain, node.cut)
+    return [
+        (node.label, node.rows, node.cost)
+        if isinstance(node, Leaf)
+        else (node.column, tuple(at), node.rows, *([] if node.cut is None else [node.cut]))
+        for node, at in zip(flat, places, strict=True)
+    ]
 
 
 def nest(flat: list[FlatNode]) -> Node:

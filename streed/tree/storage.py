@@ -12,7 +12,7 @@ import itertools
 import json
 import math
 import numbers
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -22,8 +22,8 @@ from streed.binarize import ColumnRecipe, TableRecipe
 from streed.data import Column, Cut
 from streed.data.column import MOST_CATEGORIES
 from streed.data.database import Roles
-from streed.data.moments import FIRST, LAST
 from streed.data.ordered import TIMES, Kind
+from streed.data.single_values import FIRST, LAST
 from streed.data.strict_json import (
     MOST_DIGITS,
     MOST_LETTERS,
@@ -35,7 +35,7 @@ from streed.data.strict_json import (
     whole_fraction,
 )
 from streed.errors import InputError
-from streed.tree.claims import Claims
+from streed.tree.description import Claims
 from streed.tree.nodes import Leaf, flatten, nest, walk, worth
 from streed.tree.tree import Tree
 
@@ -63,7 +63,8 @@ def dump(tree: Tree, indent: int | None = None) -> str:
     for first, second, third, *cut in flatten(tree.root):
         if isinstance(second, tuple):
             branch = {"column": int(first), "children": list(second), "rows": int(third)}
-            nodes.append(branch | held_cut(cut))
+            asked = {"threshold": plain_value(cut[0].threshold), "gaps": cut[0].gaps} if cut else {}
+            nodes.append(branch | asked)
             continue
         leaf: dict[str, Any] = {"label": int(first), "rows": int(second), "cost": plain_value(worth(tree.unit, third))}
         if shown is not None:
@@ -374,11 +375,6 @@ def column_of(entry: Mapping[str, Any], where: str) -> Column:
         ),
     )
     return column
-
-
-def held_cut(cut: Sequence[Cut]) -> dict[str, Any]:
-    """What a file says of the cut of a branch, as `flatten` gives it: of one, or of none."""
-    return {"threshold": plain_value(cut[0].threshold), "gaps": cut[0].gaps} if cut else {}
 
 
 def cut_of(node: Mapping[str, Any], column: Column, where: str) -> tuple[Cut, ...]:

@@ -12,7 +12,7 @@ import numpy as np
 from streed.binarize import TableRecipe
 from streed.data import Column, Dataset
 from streed.errors import InputError
-from streed.tree.claims import Claims
+from streed.tree.description import Claims
 from streed.tree.nodes import Array, Branch, Leaf, Node, depth_of, route, same, used_columns, walk
 from streed.tree.rows import TreeRows
 
@@ -153,7 +153,7 @@ class Tree:
 
     def _repr_html_(self) -> str:
         """The tree as a notebook shows it."""
-        from streed.tree.html import tree_html
+        from streed.tree.text import tree_html
 
         return tree_html(self)
 

@@ -11,8 +11,7 @@ import attrs
 from streed.data import Dataset
 from streed.errors import InputError, StreedError
 from streed.task import Task, Totals
-from streed.tree.claims import Claims
-from streed.tree.description import rebuild
+from streed.tree.description import Claims, rebuild
 from streed.tree.evaluation import inspect
 from streed.tree.nodes import Leaf, walk, worth
 from streed.tree.text import number

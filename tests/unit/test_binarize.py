@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from streed.binarize import METHODS, Settings, TableRecipe, make_recipe
 from streed.binarize.learned import Teacher, mdlp
 from streed.data import Kind
-from streed.data.moments import date_text, microseconds
 from streed.data.reading import read_column
+from streed.data.single_values import date_text, microseconds
 from tests.unit.refusal import refused
 
 MOMENTS = dt.datetime(1700, 1, 1), dt.datetime(2200, 1, 1)  # noqa: DTZ001 - dates without a zone

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streed.data import Column, Cut, Dataset, Kind
-from streed.data.moments import date_text, microseconds
 from streed.data.ordered import between, between_moments, threshold_text
+from streed.data.single_values import date_text, microseconds
 from tests.unit.refusal import refused
 
 NAN, INF = math.nan, math.inf

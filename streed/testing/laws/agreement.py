@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from hypothesis import strategies as st
 
 from streed.errors import MismatchError, TaskError
+from streed.problem import Driver
 from streed.reference import best_trees, optimal_front
-from streed.task import Totals
-from streed.testing.cases import Violation, close, show, show_state
-from streed.testing.laws.law import law
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from streed.problem import Driver
-    from streed.task import Task, Value
-    from streed.testing.cases import Case
+from streed.task import Task, Totals, Value
+from streed.testing.cases import Case, Violation, close, law, show, show_state
 
 _FEW_TREES = 6
 """Rows: of more, there are too many trees to try them all at every step of a search for a small counterexample."""

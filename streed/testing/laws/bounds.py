@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import numbers
-from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
@@ -12,11 +11,7 @@ from streed.exact import exact_number
 from streed.reference import Evaluation
 from streed.task import TOTAL, Totals
 from streed.task.base import objective
-from streed.testing.cases import Violation, close, show
-from streed.testing.laws.law import law
-
-if TYPE_CHECKING:
-    from streed.testing.cases import Case
+from streed.testing.cases import Case, Violation, close, law, show
 
 
 @law("subtract is a bound", "STreeD, Appendix B", sides=2, unconcerned="subtract gives no bounds")

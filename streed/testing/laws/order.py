@@ -6,18 +6,11 @@ And the constraint: anti-monotone (Def. 4.5), by way of a worsening operator (De
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
-from streed.task import COMPONENTWISE, PARTIAL, TOTAL, Task
-from streed.testing.cases import Case, Reached, Violation, close, distinct, show
-from streed.testing.laws.law import law
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from streed.task import Value
-    from streed.testing.cases import Case
-
+from streed.task import COMPONENTWISE, PARTIAL, TOTAL, Task, Value
+from streed.testing.cases import Case, Reached, Violation, close, distinct, law, show
 
 _MOST_VALUES = 24
 """Of which all triples are tried."""

@@ -9,17 +9,13 @@ another sum in a subtree than the engine adds up. Constants of the whole data se
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 import numpy as np
 from hypothesis import strategies as st
 
-from streed.testing.cases import Violation, close, show, show_state
-from streed.testing.laws.law import law
-
-if TYPE_CHECKING:
-    from streed.testing.cases import Case
+from streed.testing.cases import Case, Violation, close, law, show, show_state
 
 
 @attrs.frozen(eq=False)

@@ -6,25 +6,20 @@ weight 0 adds nothing. So is a row of frequency f.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import attrs
 import numpy as np
 from hypothesis import strategies as st
 
+from streed.data import Dataset
 from streed.data.rows import some_copies, weigh_copies
 from streed.errors import InputError
 from streed.reference import Evaluation
 from streed.task import Totals
-from streed.testing.cases import Violation, close, show
-from streed.testing.laws.law import law
+from streed.testing.cases import Case, Violation, close, law, show
 from streed.tree import Leaf
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from streed.data import Dataset
-    from streed.testing.cases import Case
 
 _WEIGHTS = (1, 2, 0, 3, 0.5, 1000, 0.25)
 
