@@ -27,14 +27,9 @@ Array = np.ndarray[Any, np.dtype[Any]]
 LARGEST_TOTAL = 2**60
 """Sums over all rows stay below this, so that sums and differences of two of them fit int64."""
 
-_DECIMALS = 9
-"""Floats with at most this many decimals are read as exact decimals."""
-
-_EXACT_FLOATS = 2.0**53
-"""Whole floats below this are told apart from their neighbours."""
-
-_FEW = 512
-"""Of so few numbers, equal ones are read one by one: to find them takes longer."""
+_DECIMALS = 9  # floats with at most this many decimals are read as exact decimals
+_EXACT_FLOATS = 2.0**53  # whole floats below this are told apart from their neighbours
+_FEW = 512  # of so few numbers, equal ones are read one by one: to find them takes longer
 
 _GRID_BITS = 44
 
@@ -45,11 +40,8 @@ ONE = Fraction(1)
 
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE]([+-]?[0-9]{1,5}))?")
 
-_PLENTY = Context(prec=50, Emax=99_999, Emin=-99_999)
-"""More digits than any float prints."""
-
-_MOST_DIGITS = 4_000
-"""Of a number that is written out: Python itself refuses 4,300."""
+_PLENTY = Context(prec=50, Emax=99_999, Emin=-99_999)  # more digits than any float prints
+_MOST_DIGITS = 4_000  # of a number that is written out: Python itself refuses 4,300
 
 
 def exact_number(x: Any, name: str = "number") -> int | Fraction:

@@ -21,8 +21,7 @@ from streed.errors import InputError
 INTERVAL = 0.25
 """Seconds between reports."""
 
-_PATIENCE = 0.4
-"""Seconds before the live line appears: a shorter solve needs none."""
+_PATIENCE = 0.4  # seconds before the live line appears: a shorter solve needs none
 
 
 @attrs.frozen

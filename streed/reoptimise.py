@@ -22,14 +22,9 @@ from streed.tree import Branch, Leaf, Node, Tree
 from streed.tree.evaluation import inspect
 from streed.tree.nodes import depth_of, walk
 
-_LEVELS = 3
-"""Subtrees of so many levels are solved exactly."""
-
-_SHARE = 0.25
-"""Part of a time limit that this may take."""
-
-_AT_ONCE = 1e-3
-"""Seconds of a search that is to end."""
+_LEVELS = 3  # subtrees of so many levels are solved exactly
+_SHARE = 0.25  # part of a time limit that this may take
+_AT_ONCE = 1e-3  # seconds of a search that is to end
 
 
 def reoptimised(

@@ -31,8 +31,7 @@ _STOPS = {
 }
 _GAP = Range(0, optional=True, meaning="a part of the value")
 
-_LARGEST_ORDER = 2**60
-"""Seconds or bytes: more is no limit."""
+_LARGEST_ORDER = 2**60  # seconds or bytes: more is no limit
 
 LEAST_TIME = 1e-3
 """Seconds that a solve is given where those of the whole call are over."""

@@ -27,19 +27,16 @@ from streed.exact import Range, exact_number, read_decimal
 
 Exact = int | Fraction
 
-_MOST_KNOWN = 16
-"""What is worked out once for a table is kept for so many keys."""
+_MOST_KNOWN = 16  # what is worked out once for a table is kept for so many keys
 
 NO_TEST = -1
 """In place of a test's number: columns that cost nothing."""
 
-_MOST_BYTES = 1 << 24
-"""Of a file of costs."""
+_MOST_BYTES = 1 << 24  # of a file of costs
 
 _MOST_COLUMNS = 10_000_000
 
-_ALONE = "x"
-"""In files, the group of tests that are in none."""
+_ALONE = "x"  # in files, the group of tests that are in none
 
 
 def _exact(value: Any) -> Exact:

@@ -32,8 +32,7 @@ from streed.exact import Array, Range
 from streed.task import GeneralTask, State, Value, bound
 from streed.tree import Tree
 
-_LEAST = 2.0**-1000
-"""A cost that floats hold to all their digits, and those of its leaves to nearly as many."""
+_LEAST = 2.0**-1000  # a cost that floats hold to all their digits, and those of its leaves to nearly as many
 
 
 @final

@@ -1,6 +1,4 @@
-"""Errors in every class, and the scores of confusion matrices.
-
-The errors in every class apart: the front that the scores of confusion matrices choose from.
+"""Errors in every class, a front, and the scores of confusion matrices, which choose from it.
 
 A value is (errors on rows of class 0, errors on rows of class 1, ...), all sums over rows, compared entry by entry (Eq.
 3). For two classes that is false positives and false negatives. Any score that no error improves has an optimum on the
@@ -12,11 +10,10 @@ front (STreeD, Section 4.4), so one solve serves all of them.
 >>> sorted(value for value, tree in result.front)
 [(0, 1), (3, 0)]
 
-Scores of two classes by their errors: F1, F-beta, Jaccard, Matthews correlation, G-mean, Cohen's kappa, one's own.
-
-A value is (false negatives, false positives), both sums over rows, and the score of the whole tree never rises with
-either of them, so the best score is that of a nondominated value (STreeD, Section 4.4 and Eq. 10, which is F1). With P
-positives and N negatives, TP = P - FN and TN = N - FP:
+Of scores of two classes (F1, F-beta, Jaccard, Matthews correlation, G-mean, Cohen's kappa, one's own), a value is
+(false negatives, false positives), both sums over rows, and the score of the whole tree never rises with either of
+them, so the best score is that of a nondominated value (STreeD, Section 4.4 and Eq. 10, which is F1). With P positives
+and N negatives, TP = P - FN and TN = N - FP:
 
     F-beta = (1 + b) TP / ((1 + b) TP + b FN + FP), b = beta^2          Jaccard = TP / (TP + FN + FP)
     kappa = 2 (TP TN - FN FP) / ((TP + FP) N + (TN + FN) P)
@@ -241,8 +238,7 @@ class ManyClassMetric(SumTask):
         return rank
 
 
-_TRIED = 2000
-"""Pairs of neighbouring values on which a user's function is tried."""
+_TRIED = 2000  # pairs of neighbouring values on which a user's function is tried
 
 
 def _check_callable(task: Task, attribute: Any, value: Any) -> None:

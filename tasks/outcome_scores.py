@@ -41,8 +41,7 @@ from streed.tree import Tree
 
 METHODS = ("dm", "ipw", "dr")
 
-_WHOLE = "biu"
-"""Kinds of numpy's numbers whose distinct ones are found without reading each into Python."""
+_WHOLE = "biu"  # kinds of numpy's numbers whose distinct ones are found without reading each into Python
 
 
 def treatments(data: Dataset) -> tuple[Any, ...]:

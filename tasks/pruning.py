@@ -1,7 +1,5 @@
 """What leaves are charged beside their errors: for bits, for doubt, and for what rules of pruning expect of them.
 
-What rules of pruning expect of a leaf, as the objective of a whole tree.
-
 Minimum error: the errors that are expected of a leaf's class on new rows.
 
     minimise sum over leaves of n * (n - n_k + (1 - p_k) m) / (n + m)
@@ -21,8 +19,6 @@ with e errors among the n rows of a leaf and U the upper confidence limit of a b
 their uncertainty, so C4.5 prunes by it; here it is the objective of the whole tree (pystreed's "pessimistic-binomial").
 Separable: a sum over leaves (STreeD, Eq. 4). Reference: J. R. Quinlan: C4.5, Programs for Machine Learning, 1993,
 Section 4.2; its source, function AddErrs.
-
-Trees that say most in fewest bits: minimum description length, and Bayesian trees.
 
 Minimum description length: the shortest message that says the tree and the classes of the rows.
 
@@ -80,8 +76,7 @@ from streed.exact import Array, Range
 from streed.task import State, Task, bound
 from streed.tasks.impurity import MajorityLeaves, class_counts, largest, total
 
-_MOST_ROWS = 1e15
-"""Beyond it, the rows at hand are lost in rounding."""
+_MOST_ROWS = 1e15  # beyond it, the rows at hand are lost in rounding
 
 
 @final
@@ -295,8 +290,7 @@ class MehtaMDL(PricedLeaves):
         return self.least if self.least >= 0 else self.least * s.rows
 
 
-_LEAST = 1e-9
-"""Of the concentration; far beyond, sums of logarithms of gamma functions are differences of huge numbers."""
+_LEAST = 1e-9  # of the concentration; far beyond, sums of logarithms of gamma functions are differences of huge numbers
 
 
 def _concentration(value: Any) -> float:

@@ -54,8 +54,7 @@ from streed.exact import Array, Range, as_float, exact_integers, exact_number
 from streed.task import GeneralTask, RowCostTask, State, Task, Value, bound, weight_array
 from streed.task.algebra.sums import combination
 
-_FLOATS = 2**53
-"""Sums of whole numbers below this are exact in float64."""
+_FLOATS = 2**53  # sums of whole numbers below this are exact in float64
 
 _NARROW = 2**62
 

@@ -54,8 +54,7 @@ from streed.exact import Array, Range
 from streed.logarithms import log_ratio
 from streed.task import State, Task, bound
 
-_LAST_DIGITS = 2.0**-51
-"""What the roundings of a quotient and a product leave of nothing."""
+_LAST_DIGITS = 2.0**-51  # what the roundings of a quotient and a product leave of nothing
 
 
 def half_deviance(saturated: Any, events: Any, exposure: Any) -> Any:

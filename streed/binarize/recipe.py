@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import attrs
@@ -113,13 +113,12 @@ class ColumnRecipe:
             strange = ~missing & ~np.isin(held, (0, 1)) if is_number else ~missing & (held < 0)
             if strange.any():
                 unseen_values(self.name, raw, strange, unseen, "are answered no")
-        place = {category: at for at, category in enumerate(self.categories)}
-        answers = [
-            at_most(held, value) if relation == "<=" else np.isin(held, [place[each] for each in value or ()])
-            for _, relation, value in asked
-        ]
-        columns = [missing if asked[at][1] == "missing" else yes & ~missing for at, yes in enumerate(answers)]
-        return np.column_stack(columns).astype(np.uint8)
+        made = np.zeros((len(missing), len(asked)), np.uint8)
+        for at, (_, relation, value) in enumerate(asked):
+            in_places = () if relation != "in" else [self.categories.index(each) for each in value]
+            yes = at_most(held, value) if relation == "<=" else np.isin(held, in_places)
+            made[:, at] = missing if relation == "missing" else yes & ~missing
+        return made
 
     @property
     def asked(self) -> tuple[Any, ...]:
@@ -163,7 +162,7 @@ class TableRecipe:
         policy = self.unseen if unseen is None else unseen
         sources = self.sources
         wanted = set(range(len(self.columns))) if used is None else {sources[output] for output in used}
-        n_rows, read = self.raw_columns(X, wanted)
+        n_rows, read = raw_columns(X, [recipe.name for recipe in self.columns], wanted, named=self.named)
         made = np.zeros((n_rows, len(sources)), dtype=np.uint8)
         end = 0
         for j, recipe in enumerate(self.columns):
@@ -184,13 +183,6 @@ class TableRecipe:
         multiway = tuple(j for j, output in coded.items() if output.multiway)
         return attrs.evolve(bare, X=codes, names=names, coded=coded, categorical=multiway, recipe=self)
 
-    def raw_columns(self, X: Any, wanted: Collection[int]) -> tuple[int, Callable[[int], Values]]:
-        """(how many rows a table has, a function that reads one of the columns that are wanted, by its number).
-
-        Raises InputError for columns that are not there.
-        """
-        return raw_columns(X, [recipe.name for recipe in self.columns], wanted, named=self.named)
-
     def report(self) -> list[dict[str, Any]]:
         """One entry per column: its name, kind, what was found, and the questions that were made of it."""
         found = [(each.name, each.kind.value, each.note, [out.name for out in each.outputs]) for each in self.columns]
@@ -208,9 +200,8 @@ def _listed(recipe: ColumnRecipe, most: int = 4) -> str:
         return "left out"
     if recipe.multiway:
         (output,) = outputs
-        return f"one child for each of {', '.join(map(str, output.categories[:most]))}" + (
-            f", ... ({len(output.categories)})" if len(output.categories) > most else ""
-        )
+        n, rest = len(output.categories), ", ".join(map(str, output.categories[:most]))
+        return f"one child for each of {rest}{f', ... ({n})' if n > most else ''}"
     names = [output.name for output in outputs]
     if len(names) > most:
         names = [*names[: most - 1], "...", names[-1]]
@@ -289,10 +280,9 @@ def make_recipe(
 
 
 def _boolean(name: str, values: Array) -> ColumnRecipe:
-    constant = len(values) == 0 or bool((values == values[0]).all())
-    if constant:
-        return ColumnRecipe(name, Kind.BOOLEAN, note="constant")
-    return ColumnRecipe(name, Kind.BOOLEAN, categories=(0, 1), note="0 or 1")
+    constant = bool((values == values[0]).all()) if len(values) else True
+    categories, note = ((), "constant") if constant else ((0, 1), "0 or 1")
+    return ColumnRecipe(name, Kind.BOOLEAN, categories=categories, note=note)
 
 
 def _plain(name: str, raw: Values, listed: bool, settings: Settings) -> ColumnRecipe | None:
@@ -347,17 +337,10 @@ def _cuts(found: Spread, weights: Array | None, settings: Settings, teacher: Tea
         return found.values.cuts.tolist()  # type: ignore[no-any-return]
     assert teacher is not None
     if method == "mdlp":
-        return mdlp(_class_weights(found, teacher))
+        counts, rows = np.zeros((len(found.values.values), int(teacher.y.max()) + 1)), found.rows
+        np.add.at(counts, (found.ranks[rows], teacher.y[rows]), 1.0 if weights is None else weights[rows])
+        return mdlp(counts)
     return tree_cuts(found, teacher, most) if method == "tree" else []
-
-
-def _class_weights(found: Spread, teacher: Teacher) -> Array:
-    """(m, K) the weight of each class at each value."""
-    n_classes = int(teacher.y.max()) + 1
-    counts = np.zeros((len(found.values.values), n_classes))
-    weights = 1.0 if teacher.weights is None else teacher.weights[found.rows]
-    np.add.at(counts, (found.ranks[found.rows], teacher.y[found.rows]), weights)
-    return counts
 
 
 def _cut(name: str, found: Spread, cuts: Sequence[int]) -> ColumnRecipe:

@@ -55,7 +55,7 @@ class Asked(types.SimpleNamespace):
         from streed import registry
 
         given = {name: getattr(self, name.replace("-", "_")) for name in NOTIONS}
-        limits = [registry.make_notion_limit(name, x, self.sensitive) for name, x in given.items() if x is not None]
+        limits = [registry.make_notion(name, self.sensitive) <= x for name, x in given.items() if x is not None]
         return objective.subject_to(*limits) if limits else objective
 
     def objective(self) -> Task:

@@ -31,8 +31,7 @@ MOMENTS = "moments"
 MOST_ROWS = 20_000_000
 """Of more different rows, reading them as they are takes no more memory."""
 
-_DIGITS = 6
-"""Decimals that summed numbers may have."""
+_DIGITS = 6  # decimals that summed numbers may have
 
 _LARGEST_SUM = 2**60
 

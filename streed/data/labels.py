@@ -31,11 +31,6 @@ def code_labels(y: Any, n: int) -> tuple[Array, tuple[Any, ...]]:
     if isinstance(labels, list):
         classes, codes = distinct_objects(labels, "y", "it")
         return codes, classes
-    if labels.dtype.kind == "b":
-        ones = int(np.count_nonzero(labels))
-        if 0 < ones < n:
-            return labels.astype(np.int64), (False, True)
-        return np.zeros(n, dtype=np.int64), (ones > 0,)
     found, codes = distinct_numbers(labels)
     return codes, tuple(found.tolist())
 

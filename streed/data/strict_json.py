@@ -24,14 +24,9 @@ MOST_DIGITS = 4_000
 MOST_LETTERS = 100_000
 """Of a name, label or category."""
 
-_DEEPEST = 200
-"""Brackets within brackets."""
-
-_MOST_PARTS = 400_000
-"""Lists and dicts: each takes its time to be checked."""
-
-_SURROGATE = re.compile(r"\\u[dD][89abAB]")
-"""How half of a character is written, which no file can hold."""
+_DEEPEST = 200  # brackets within brackets
+_MOST_PARTS = 400_000  # lists and dicts: each takes its time to be checked
+_SURROGATE = re.compile(r"\\u[dD][89abAB]")  # how half of a character is written, which no file can hold
 
 _FRACTION = re.compile(r"(-?[0-9]+)(?:/([0-9]+))?")
 

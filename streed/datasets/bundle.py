@@ -130,8 +130,7 @@ def berkeley(name: str) -> Bundled:
     )
 
 
-_SIZES = {"a1": 3, "a2": 3, "a3": 2, "a4": 3, "a5": 4, "a6": 2}
-"""Attribute a takes the values 1 to its size."""
+_SIZES = {"a1": 3, "a2": 3, "a3": 2, "a4": 3, "a5": 4, "a6": 2}  # attribute a takes the values 1 to its size
 
 _RULES: dict[str, tuple[str, Callable[[tuple[int, ...]], bool]]] = {
     "monks-1": ("a1 = a2 or a5 = 1", lambda a: a[0] == a[1] or a[4] == 1),

@@ -18,11 +18,8 @@ from streed.errors import InputError, MissingPackageError
 Cells = list[tuple[int, list[str]]]
 """Rows of texts, each with the number of its (last) line."""
 
-_MOST_BYTES = 1 << 33
-"""Of a table; its cells are Python objects, so that one of this size hardly fits any memory."""
-
-_MOST_DIGITS = 4_000
-"""Of a whole number; Python itself refuses to read 4,300."""
+_MOST_BYTES = 1 << 33  # of a table; its cells are Python objects, so that one of this size hardly fits any memory
+_MOST_DIGITS = 4_000  # of a whole number; Python itself refuses to read 4,300
 
 _DELIMITERS = ("\t", ";", ",", " ")
 

@@ -6,7 +6,7 @@ Shares nothing with the recursion, so that it can judge it: rows are lists of ro
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple, final
+from typing import NamedTuple, final
 
 from streed.data import Dataset
 from streed.errors import MismatchError
@@ -79,11 +79,6 @@ class Evaluation:
         visits = list(self.visits(root))
         leaves = [visit for visit in visits if isinstance(visit.node, Leaf)]
         return max(len(leaf.path) for leaf in leaves), len(visits) - len(leaves), len(leaves)
-
-    def predictions(self, root: Node) -> list[Any]:
-        """The label that the tree gives to each row, in the order of the rows."""
-        numbers = {row: node.label for node, rows, _ in self.visits(root) if isinstance(node, Leaf) for row in rows}
-        return [self.labels[numbers[row]] for row in self.root_rows]
 
     def broken_limits(
         self, root: Node, *, max_depth: int | None = None, max_nodes: int | None = None, min_leaf: int = 1

@@ -26,8 +26,7 @@ _TOLERANCE = 1e-9
 
 T = TypeVar("T")
 
-_ELSEWHERE = 3
-"""The tag of rows on no side."""
+_ELSEWHERE = 3  # the tag of rows on no side
 
 
 class Draw(Protocol):

@@ -24,8 +24,7 @@ from streed.testing.strategies import Tag
 Source = SearchStrategy[tuple["Dataset", "list[Tag]"]]
 """Data with a tag for every row."""
 
-_TRIES_PER_ROW = 30
-"""Ways to choose all else, once a row is left out of a counterexample."""
+_TRIES_PER_ROW = 30  # ways to choose all else, once a row is left out of a counterexample
 
 
 class OutOfTime(BaseException):
@@ -135,14 +134,10 @@ class Trial:
             raise
         except hypothesis.errors.HypothesisException:
             raise
-        except TaskError as error:
-            if own_line(error) is None:  # such as code that does not compile
+        except Exception as error:
+            if isinstance(error, TaskError) and own_line(error) is None:  # such as code that does not compile
                 self._break(data, error)
                 raise
-            raised = _raised(error)
-            self._keep(case, raised)
-            raise raised from error
-        except Exception as error:
             raised = _raised(error)
             self._keep(case, raised)
             raise raised from error

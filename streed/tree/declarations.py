@@ -22,11 +22,8 @@ from streed.tree.evaluation import merged
 from streed.tree.nodes import Leaf, Node, Visit, fold, visits
 from streed.tree.rows import sides_in
 
-_ROUNDING = 1e-9
-"""Part of the numbers compared that rounding may make of them."""
-
-_CANCELLED = 2.0**-40
-"""Part of the largest sums of all rows that is left where sums are subtracted."""
+_ROUNDING = 1e-9  # part of the numbers compared that rounding may make of them
+_CANCELLED = 2.0**-40  # part of the largest sums of all rows that is left where sums are subtracted
 
 
 def check_declarations(task: Task, data: Dataset, root: Node, sums: dict[str, Array] | None = None) -> None:

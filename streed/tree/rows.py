@@ -17,8 +17,7 @@ from streed.errors import InputError
 from streed.exact import Array
 from streed.tree.nodes import Branch
 
-_UNUSED = Column("", (0, 1), False)
-"""Stands for the columns that no branch asks about."""
+_UNUSED = Column("", (0, 1), False)  # stands for the columns that no branch asks about
 
 
 def sides_in(data: Dataset, node: Branch, rows: Array | slice) -> Array:

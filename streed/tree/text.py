@@ -182,8 +182,7 @@ _STYLE = (
     "font-family:system-ui,sans-serif;font-size:0.9em;border:1px solid #8886;border-radius:6px;"
     "padding:0.5em 0.8em;margin:0.4em 0;display:inline-block"
 )
-_MOST = 200
-"""Lines of a tree, or points of a front, that are shown."""
+_MOST = 200  # lines of a tree, or points of a front, that are shown
 
 
 def tree_html(tree: Tree, verdict: str = "") -> str:

@@ -180,8 +180,7 @@ class Tree:
         return hash((self.root, self.labels, self.n_columns))
 
 
-_LONGEST = 1_000
-"""Letters of a text in an array of texts, which has room for the longest in every row."""
+_LONGEST = 1_000  # letters of a text in an array of texts, which has room for the longest in every row
 
 
 def _plain_array(values: tuple[Any, ...]) -> Array:

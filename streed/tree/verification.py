@@ -17,8 +17,7 @@ from streed.tree.nodes import Leaf, walk, worth
 from streed.tree.text import number
 from streed.tree.tree import Tree
 
-_RELATIVE = 1e-9
-"""Floats were rounded once when they were written, and sums of real data once per row."""
+_RELATIVE = 1e-9  # floats were rounded once when they were written, and sums of real data once per row
 
 
 @attrs.frozen

@@ -12,11 +12,8 @@ from typing import Any
 from streed.task import COMPONENTWISE, PARTIAL, TOTAL, Task, Value
 from streed.testing.cases import Case, Reached, Violation, close, distinct, law, show
 
-_MOST_VALUES = 24
-"""Of which all triples are tried."""
-
-_MOST_SIDES = 10
-"""Values of one state of which all pairs are tried, each with as many beside it."""
+_MOST_VALUES = 24  # of which all triples are tried
+_MOST_SIDES = 10  # values of one state of which all pairs are tried, each with as many beside it
 
 
 def _values(case: Case) -> list[Reached]:

@@ -23,8 +23,7 @@ from streed.tree import Leaf
 
 _WEIGHTS = (1, 2, 0, 3, 0.5, 1000, 0.25)
 
-_PARTS = (1, 2, 4, 5)
-"""Into how many equal rows a row may be cut: weights in parts are short decimals still."""
+_PARTS = (1, 2, 4, 5)  # into how many equal rows a row may be cut: weights in parts are short decimals still
 
 _FREQUENCIES = (1, 2, 3, 7)
 
