@@ -107,15 +107,6 @@ class SumTask(Task):
     def leaf_cost(self, s: State, k: int) -> Value:
         return tuple([getattr(s, name)[k] for name in self.components])
 
-    @property
-    def node_sums(self) -> tuple[int, ...] | None:
-        """What a branching node adds to every component; None (the default) where it adds nothing."""
-        return None
-
-    @final
-    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> tuple[int, ...] | None:
-        return self.node_sums
-
     @final
     @restates
     def combine(self, a: Value, b: Value) -> Value:

@@ -38,8 +38,7 @@ class Penalized(SumTask):
     def components(self) -> tuple[str, ...]:  # type: ignore[override]
         return (*self.task.components, NODES)
 
-    @property
-    def node_sums(self) -> tuple[int, ...]:
+    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> tuple[int, ...]:
         return (*[0] * len(self.task.components), 1)
 
     @property

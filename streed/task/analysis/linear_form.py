@@ -20,6 +20,7 @@ from streed.errors import StreedError
 from streed.exact import LARGEST_TOTAL, Array, exact_integers, exact_number
 from streed.task.base import TOTAL, RowCostTask, Task, objective
 from streed.task.limits import Limit
+from streed.task.row_sums import state_of
 from streed.task.states import State
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ def row_cost_form(
     if watch.seen_else:
         return None
     form = LinearForm(inner, coefficients, split, task.limits, (data, statistics))
-    return form if _agrees(form, inner, statistics) else None
+    return form if _agrees(form, inner, statistics, data) else None
 
 
 def _sum_of_products(columns: list[Array], factors: list[list[Fraction]]) -> tuple[Fraction, Array] | None:
@@ -367,13 +368,11 @@ def _linear(form: Any, watch: _Watch) -> tuple[tuple[Key, Fraction], ...]:
     return tuple((key, Fraction(factor)) for key, factor in form._factors.items() if factor != 0)
 
 
-def _agrees(form: LinearForm, task: Task, statistics: dict[str, Array]) -> bool:
+def _agrees(form: LinearForm, task: Task, statistics: dict[str, Array], data: Dataset) -> bool:
     """Whether both cost the same on a few rows: a leaf cost may ask for the type of a number, and take another way."""
-    first = {name: values[:_CHECKED_ROWS] for name, values in statistics.items()}
-    n = min((len(values) for values in first.values()), default=0)
+    n = min(data.n_rows, _CHECKED_ROWS)
     for rows in {min(n, 1), n} - {0}:
-        sums = {name: values[:rows].sum(axis=0) for name, values in first.items()}
-        state = State(rows, **{name: tuple(x.tolist()) if x.ndim else x.item() for name, x in sums.items()})
+        state = state_of(statistics, slice(rows), data)
         for k in range(len(form.coefficients)):
             try:
                 own = float(task.leaf_cost(state, k))
