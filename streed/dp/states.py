@@ -33,7 +33,7 @@ Sums = tuple[Any, ...]
 """The rows of a set, then the sums of all statistics over it, flat."""
 
 _MOST_LEAVES = 200_000
-"""Leaves by their rows that are remembered; sets at the last level are as many as all others together."""
+"""Leaves that are remembered by their sums or rows; sets at the last level are as many as all others together."""
 
 _MOST_COSTS = 2**14
 """Branching nodes that are asked what they cost, to see whether any is paid for."""
@@ -91,8 +91,7 @@ class States:
         self._apart = inner.overrides("exact_cost") and task.exact_cost(data, everyone, 0) is not None
         self._by_row_sets = task.reads_rows or self._apart
         """Whether the sums of a set of rows do not tell what it costs as a leaf."""
-        self._by_sums: dict[Sums, list[Found]] = {}
-        self._by_rows: dict[int, list[Found]] = {}
+        self._known_leaves: dict[Any, list[Found]] = {}
         self._cells: dict[int, Cell] = {}
         self._floors = self._group_floors(inner)
         self.leaves_asked = 0
@@ -164,28 +163,15 @@ class States:
     def leaves(self, cell: Cell) -> list[Found]:
         """The feasible leaf solutions of the cell that no other one is better than, one of each value."""
         if cell.leaves is None:
-            if self._by_row_sets:
-                cell.leaves = self._leaves_of_rows(cell.rows)
-            else:
-                assert cell.sums is not None
-                cell.leaves = self.leaves_of_sums(cell.sums)
-        return cell.leaves
-
-    def leaves_of_sums(self, sums: Sums) -> list[Found]:
-        found = self._by_sums.get(sums)
-        if found is None:
-            found = self._by_sums[sums] = self._ask(self._sums.state(sums)) if sums[0] >= self.min_leaf else []
-        return found
-
-    def _leaves_of_rows(self, rows: int) -> list[Found]:
-        found = self._by_rows.get(rows)
-        if found is None:
+            key: Any = cell.rows if self._by_row_sets else cell.sums
+            cell.leaves = self._known_leaves.get(key)
+        if cell.leaves is None:
             self._monitor.look()
-            if len(self._by_rows) >= _MOST_LEAVES:
-                self._by_rows.clear()
-            enough = self.count(rows) >= self.min_leaf
-            found = self._by_rows[rows] = self._ask(self.state_of_rows(rows), rows) if enough else []
-        return found
+            if len(self._known_leaves) >= _MOST_LEAVES:
+                self._known_leaves.clear()
+            cell.leaves = self._ask(self.state(cell), cell.rows) if cell.n_rows >= self.min_leaf else []
+            self._known_leaves[key] = cell.leaves
+        return cell.leaves
 
     def cost(self, state: State, rows: int, k: int) -> Value:
         """What a leaf of these rows, which have this state, costs with a label: exactly, where the task knows that."""

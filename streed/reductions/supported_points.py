@@ -16,15 +16,16 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections.abc import Iterator
-from typing import Any, final
-
-import attrs
+from typing import Any, NamedTuple, final
 
 from streed.enumerate.layout import VALUE
 from streed.enumerate.near_optimal import NearOptimalTrees, Needed
 from streed.enumerate.vector_trees import Vector
 from streed.problem import SearchStopped
 from streed.reductions.oracle import Incumbent, Oracle
+
+Segment = tuple[Vector, Vector]
+"""Two points of the front between which there may be others: the first has less x, the second less y."""
 
 _STEPS = 2048
 """Intervals of x that a segment is looked at in; more values of x share intervals, whose bound is then optimistic."""
@@ -43,15 +44,6 @@ def maximise(oracle: Oracle, incumbent: Incumbent) -> None:
         raise
     finally:
         search.tighten()
-
-
-@final
-@attrs.frozen(eq=False)
-class Segment:
-    """Two points of the front between which there may be others: a has less x, b has less y."""
-
-    a: Vector
-    b: Vector
 
 
 @final
@@ -79,7 +71,7 @@ class Search:
             rank = self._best_rank(segment)
             if rank is not None and self._beats(rank):
                 if self._open and self._open[0][0].rank > rank:
-                    self._push(segment.a, segment.b)
+                    self._push(*segment)
                     continue
                 self._look_into(segment)
             self._inside = None
@@ -99,13 +91,13 @@ class Search:
         return self.incumbent.found is None or rank > self.incumbent.rank
 
     def _push(self, a: Vector, b: Vector) -> None:
-        segment = Segment(a, b)
+        segment = (a, b)
         rank = self._best_rank(segment)
         if rank is not None and self._beats(rank):
             heapq.heappush(self._open, (_Worst(rank), next(self._count), segment))
 
     def _look_into(self, segment: Segment) -> None:
-        a, b = segment.a, segment.b
+        a, b = segment
         w_x, w_y = a[1] - b[1], b[0] - a[0]
         found = self.oracle.minimise([w_x, w_y])
         if found is None:
@@ -128,10 +120,10 @@ class Search:
         trees.enumerations += 1
         keys = [0, *range(2, len(trees.parts))]
         multipliers = [w_x, *[0] * len(self.oracle.intervals)]
-        intervals = [(0, segment.b[0] - 1), *self.oracle.intervals]
-        most_y = segment.a[1] - 1
+        intervals = [(0, segment[1][0] - 1), *self.oracle.intervals]
+        most_y = segment[0][1] - 1
 
-        needed = Needed(segment.b[0] - 1, most_y, staircase=len(keys) == 1)
+        needed = Needed(segment[1][0] - 1, most_y, staircase=len(keys) == 1)
         near_optimal = NearOptimalTrees(trees, [0, 1], keys, w_y, multipliers, intervals, needed)
         entries = near_optimal.every(budget)
         best, chosen = self.incumbent.rank, None
@@ -153,7 +145,7 @@ class Search:
         for low, high, y in self._floor(segment):
             if not self._beats(self.incumbent.rank_of((low, y))):
                 continue
-            worst = segment.a[1] - 1
+            worst = segment[0][1] - 1
             while y < worst:
                 middle = (y + worst + 1) // 2
                 if self._beats(self.incumbent.rank_of((low, middle))):
@@ -166,24 +158,23 @@ class Search:
 
     def _floor(self, segment: Segment) -> Iterator[tuple[int, int, int]]:
         """(low, high, y): the points strictly inside with low <= x <= high have at least this y."""
-        first, last = segment.a[0] + 1, segment.b[0] - 1
+        first, last = segment[0][0] + 1, segment[1][0] - 1
         step = max(1, -(-(last - first + 1) // _STEPS))
         for low in range(first, last + 1, step):
             high = min(low + step - 1, last)
-            y = segment.b[1] + 1
+            y = segment[1][1] + 1
             for w_x, w_y, v in self.lines:
                 # ceil((v - w_x high) / w_y)
                 y = max(y, -((w_x * high - v) // w_y))
-            if y < segment.a[1]:
+            if y < segment[0][1]:
                 yield low, high, y
 
 
 @final
-@attrs.frozen(eq=False, order=False)
-class _Worst:
+class _Worst(NamedTuple):
     """A rank that a heap gives back largest first."""
 
     rank: Any
 
-    def __lt__(self, other: _Worst) -> bool:
+    def __lt__(self, other: Any) -> bool:
         return bool(self.rank > other.rank)
