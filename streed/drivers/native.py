@@ -45,6 +45,16 @@ def in_order(problem: Problem, search_limits: SearchLimits, name: str) -> Outcom
     return attrs.evolve(found, solutions=solutions)
 
 
+def by_thresholds(problem: Problem, search_limits: SearchLimits, name: str) -> Outcome | None:
+    """The outcome, as of the driver of that name, of a search over thresholds; None where there are few."""
+    if not choice.is_for_thresholds(problem):
+        return None
+    from streed.ordered.generated_search import search_generated
+    from streed.ordered.search import search_ordered
+
+    return search_ordered(problem, search_limits, name) or search_generated(problem, search_limits, name)
+
+
 @attrs.frozen
 class Native(Driver):
     """The native search by a procedure, with all limits; tasks of which no kernels can be made go another way."""
@@ -54,16 +64,11 @@ class Native(Driver):
     """Whether a search without a depth limit that takes long gets bounds by prices of its rows beside it."""
 
     def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
-        searches = [in_order]
-        if problem.questions is None and choice.is_for_thresholds(problem):
-            from streed.ordered.generated_search import search_generated
-            from streed.ordered.search import search_ordered
-
-            searches += [search_ordered, search_generated]
-        for search in searches:
-            found = search(problem, search_limits, self.name)
-            if found is not None:
-                return found
+        found = in_order(problem, search_limits, self.name)
+        if found is None and problem.questions is None:
+            found = by_thresholds(problem, search_limits, self.name)
+        if found is not None:
+            return found
         began = clock()
         outcome = search_native(problem, search_limits, self.procedure, self.row_prices)
         if outcome is None:

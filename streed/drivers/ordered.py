@@ -13,12 +13,9 @@ from typing import ClassVar, final
 import attrs
 
 from streed.drivers.auto import Auto
-from streed.drivers.native import Native, in_order
+from streed.drivers.native import Native, by_thresholds, in_order
 from streed.encoding.ordered import ask, can_ask, settle_gaps, translate
 from streed.errors import InputError
-from streed.ordered.choice import is_for_thresholds
-from streed.ordered.generated_search import search_generated
-from streed.ordered.search import search_ordered
 from streed.problem import Driver, Outcome, Problem, SearchLimits, process_memory
 from streed.task import Task
 from streed.task.objective import record_of
@@ -50,23 +47,19 @@ class OverOrdered(Driver):
         began = time.perf_counter()
         if not problem.data.ordered:
             return self.driver.search(problem, search_limits)
-        if isinstance(self.driver, (Native, Auto)):
-            ahead = in_order(problem, search_limits, self.driver.name)
-            if ahead is not None:
-                return ahead
+        is_native = isinstance(self.driver, (Native, Auto))
+        ahead = in_order(problem, search_limits, self.driver.name) if is_native else None
+        if ahead is not None:
+            return ahead
         if self.driver is self.plain or not can_ask(problem):
             outcome = self.plain.search(problem, search_limits)
             solutions = [attrs.evolve(each, root=settle_gaps(each.root, problem.data)) for each in outcome.solutions]
             return attrs.evolve(outcome, solutions=tuple(solutions))
-        if isinstance(self.driver, (Native, Auto)) and is_for_thresholds(problem):
-            found_there = search_ordered(problem, search_limits, self.driver.name)
-            if found_there is None:
-                found_there = search_generated(problem, search_limits, self.driver.name)
-            if found_there is not None:
-                left_open = not found_there.is_proved and not found_there.stopped
-                if not left_open or problem.data.n_questions > _MOST_QUESTIONS:
-                    return found_there
-                search_limits = search_limits.after(time.perf_counter() - began)
+        ahead = by_thresholds(problem, search_limits, self.driver.name) if is_native else None
+        if ahead is not None:
+            if ahead.is_proved or ahead.stopped or problem.data.n_questions > _MOST_QUESTIONS:
+                return ahead
+            search_limits = search_limits.after(time.perf_counter() - began)
         _check_size(problem, search_limits)
         asked, questions = ask(problem)
         outcome = self.driver.search(asked, search_limits)
