@@ -131,21 +131,15 @@ def cross_validate_policy(
         values.append(float(valued[test, chosen[test]].mean()))
     got, treated = valued[np.arange(n), chosen], chosen != place_of.get(estimator.control, 0)
     value, interval = _mean(got, confidence)
-    rates = {}
+    found = Bunch(value=value, interval=interval, treated=float(treated.mean()), fold_values=np.array(values))
+    found.gains = {label: _mean(got - valued[:, place], confidence) for label, place in place_of.items()}
     if sensitive_features is not None:
         groups = np.asarray(sensitive_features)
         if groups.shape != treated.shape:
             raise InputError("sensitive_features", f"it has the shape {groups.shape}", f"give one column of {n} groups")
-        by = {name: _mean(treated[groups == name].astype(float), confidence) for name in sorted(set(groups.tolist()))}
-        rates = {"group_rates": by}
-    return Bunch(
-        value=value,
-        interval=interval,
-        gains={label: _mean(got - valued[:, place], confidence) for label, place in place_of.items()},
-        treated=float(treated.mean()),
-        fold_values=np.array(values),
-        **rates,
-    )
+        names = sorted(set(groups.tolist()))
+        found.group_rates = {name: _mean(treated[groups == name].astype(float), confidence) for name in names}
+    return found
 
 
 def _mean(values: Array, confidence: float) -> tuple[float, Interval]:
