@@ -30,7 +30,7 @@ import numpy as np
 from streed.data import Dataset
 from streed.errors import InputError, shown
 from streed.exact import Array, Range, exact_number
-from streed.task import PARTIAL, State, Task, Value, bound
+from streed.task import PARTIAL, RowCostTask, State, Task, Value, bound
 from streed.task.algebra import add, scale
 from streed.task.test_costs import IN_ORDER, CostsInOrder
 from streed.tasks.accuracy import Misclassifications, Splits
@@ -91,7 +91,9 @@ class MonotoneErrors(Task):
         return attrs.evolve(self, signs=tuple(signs.tolist()), price=price)
 
     def in_order(self, data: Dataset) -> CostsInOrder:
-        return CostsInOrder(add(Misclassifications(), scale(self.price, Splits())).bind(data), np.array(self.signs))
+        costs = add(Misclassifications(), scale(self.price, Splits())).bind(data)
+        assert isinstance(costs, RowCostTask)
+        return CostsInOrder(costs, np.array(self.signs))
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
         wrong: Array = (data.class_numbers[:, None] != np.arange(len(data.class_labels))).astype(np.int64)

@@ -136,8 +136,7 @@ def make_plan(problem: Problem) -> Plan:
     sum_units = [_plain(each.unit) for each in in_windows]
     intervals = tuple(map(_window, in_windows))
     if first.components is None:
-        scored = row_cost_form(first, data) or first
-        costs = exact_costs(scored, data)
+        costs = exact_costs(row_cost_form(first, data) or first, data)
         cost = LinearFraction(0, (1,), 1, (0,))
         parts, splits = _by_row([costs.costs, *sums]), (costs.split, *sum_splits)
         units = (_plain(costs.unit), *sum_units)

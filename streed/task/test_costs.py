@@ -10,7 +10,7 @@ from fractions import Fraction
 import attrs
 
 from streed.exact import Array
-from streed.task.base import RowCostTask, Task
+from streed.task.base import RowCostTask
 
 
 @attrs.frozen(eq=False)
@@ -40,7 +40,7 @@ class CostsInOrder:
     Values are (cost, least label, largest label, IN_ORDER).
     """
 
-    costs: RowCostTask | Task
+    costs: RowCostTask
     """Bound: what rows and splits cost."""
     signs: Array
     """(p,) int64: 1 where leaves rise with the column, -1 where they fall, 0 elsewhere."""

@@ -19,7 +19,6 @@ import numpy as np
 from streed.errors import StreedError
 from streed.exact import LARGEST_TOTAL, Array, exact_integers, exact_number
 from streed.task.base import TOTAL, RowCostTask, Task, objective
-from streed.task.limits import Limit
 from streed.task.row_sums import state_of
 from streed.task.states import State
 
@@ -47,7 +46,6 @@ class LinearForm(RowCostTask):
     coefficients: tuple[tuple[tuple[Key, Fraction], ...], ...]
     """For every label, the coefficients of the entries of the statistics; `rows` is one of them."""
     split: Fraction
-    limits: tuple[Limit, ...] = ()
     known: tuple[Dataset, dict[str, Array]] | None = attrs.field(default=None, repr=False, eq=False)
     """Data whose statistics are known, and these."""
 
@@ -111,10 +109,10 @@ class LinearForm(RowCostTask):
 
 def row_cost_form(
     task: Task, data: Dataset, statistics_of: Callable[[], Mapping[str, Array]] | None = None
-) -> Task | None:
+) -> RowCostTask | None:
     """The bound task as a cost per row and label with the same values, or None where it cannot be shown to be one.
 
-    A form's `objective` is a `RowCostTask`; a task that has such an objective already is its own form.
+    A `RowCostTask` is its own form. Limits on rows of leaves are left out.
 
     It is one if values are added and smaller is better, every limit is a number of rows, a branching node costs a
     constant, and `leaf_cost` is linear in the sums of the statistics. `s.rows` counts rows without their weights, so
@@ -125,7 +123,7 @@ def row_cost_form(
     if not adds(inner) or inner.reads_rows or any(limit.support is None for limit in task.limits):
         return None
     if isinstance(inner, RowCostTask):
-        return task
+        return inner
     watch = _Watch()
     try:
         split = _split_cost(inner, watch)
@@ -138,7 +136,7 @@ def row_cost_form(
         return None
     if watch.seen_else:
         return None
-    form = LinearForm(inner, coefficients, split, task.limits, (data, statistics))
+    form = LinearForm(inner, coefficients, split, (data, statistics))
     return form if _agrees(form, inner, statistics, data) else None
 
 

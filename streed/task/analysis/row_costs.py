@@ -13,7 +13,7 @@ import numpy as np
 from streed.errors import TaskError
 from streed.exact import Array, exact_number
 from streed.task.analysis.linear_form import row_cost_form
-from streed.task.base import RowCostTask, Task, objective
+from streed.task.base import RowCostTask, Task
 from streed.task.bounded_sums import BoundedSum, integer_weights
 from streed.task.row_sums import weight_array
 from streed.whole_costs import IntegerCosts, integer_costs
@@ -22,17 +22,14 @@ if TYPE_CHECKING:
     from streed.data import Dataset
 
 
-def exact_costs(task: Task, data: Dataset) -> IntegerCosts:
-    """The bound row-cost task's costs and its cost per split as integers with one common unit.
+def exact_costs(task: RowCostTask, data: Dataset) -> IntegerCosts:
+    """The bound task's costs and its cost per split as integers with one common unit; raises TaskError if it has none.
 
-    Raises TaskError for tasks that are not described by costs per row, InputError where exact integers overflow.
+    Raises InputError where exact integers overflow.
     """
-    inner = objective(task)
-    if not isinstance(inner, RowCostTask):
-        raise TaskError(f"the operator solve needs tasks with a cost per row, and {inner!r} has none")
     shape = (data.n_rows, len(task.labels(data)))
-    terms = [(weight, checked_costs(costs, inner, shape)) for weight, costs in inner.cost_terms(data)]
-    return integer_costs(terms, inner.split_cost(), weight_array(data))
+    terms = [(weight, checked_costs(costs, task, shape)) for weight, costs in task.cost_terms(data)]
+    return integer_costs(terms, task.split_cost(), weight_array(data))
 
 
 def checked_costs(costs: Any, task: RowCostTask, shape: tuple[int, int]) -> Array:
@@ -89,7 +86,7 @@ def row_sum(task: Task, data: Dataset, most: Any = None) -> RowSum | None:
     given: Any = costs if costs.exact else costs.wide
     cap = None if most is None else math.floor(Fraction(exact_number(most)) / given.unit)
     # not `given.split`, which is cut off where no optimum can have a split, and other trees can
-    split = Fraction(objective(form).split_cost()) / given.unit  # type: ignore[attr-defined]
+    split = Fraction(form.split_cost()) / given.unit
     return RowSum(given.costs, int(split), given.unit, None, cap)
 
 
