@@ -33,16 +33,17 @@ def reduced(task: Task, driver: Driver, data: Dataset) -> Driver:
     record = record_of(task)
     if not record.of_sums:
         return driver
-    from streed.reductions.reduction import Checked, Reduction
+    if not driver.reduces or not _is_reducible(record, data):
+        from streed.reductions.reduction import Checked
 
-    reduces = driver.reduces and _is_reducible(record, data)
-    if reduces and record.gaps:
+        return Checked(driver) if record.sum_limits or record.gaps or record.most else driver
+    if record.gaps:
         from streed.reductions.epsilon_constraint import TradeOff
 
         return TradeOff(driver)
-    has_limits = record.sum_limits or record.gaps or record.most
-    inner = Reduction(driver) if reduces else driver
-    return Checked(inner) if has_limits else inner
+    from streed.reductions.reduction import Reduction
+
+    return Reduction(driver)
 
 
 def _is_reducible(record: Objective, data: Dataset) -> bool:

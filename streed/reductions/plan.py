@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, final
@@ -10,11 +11,9 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from streed.enumerate.vector_trees import EvaluatedTree, Vector, Window
-from streed.errors import InputError, MismatchError
+from streed.enumerate.vector_trees import EvaluatedTree, Vector, Weighed, Window
 from streed.exact import Array
-from streed.problem import Problem, Solution
-from streed.problem.known_tree import sides_of, worth
+from streed.problem import Problem
 from streed.task import State
 from streed.task.algebra import exact_costs
 from streed.task.analysis.linear_form import row_cost_form
@@ -22,7 +21,7 @@ from streed.task.analysis.row_costs import RowSum, interval_sums, row_sum
 from streed.task.bounded_sums import check_weighted, integer_weights
 from streed.task.objective import record_of
 from streed.task.sums import LinearFraction
-from streed.tree import Leaf, Node
+from streed.tree import Branch, Leaf, Node
 from streed.whole_costs import WideCosts
 
 
@@ -84,6 +83,14 @@ class Plan:
             value += map(_plain, both)
         return tuple(value)
 
+    def exact_value(self, found: EvaluatedTree, weighed: Weighed, value_ranges: Sequence[Window]) -> Any:
+        """The task's value of a tree, by exact costs where the search had them rounded."""
+        value = self.value(found, value_ranges)
+        if self.wide is None:
+            return value
+        rows = self.wide.costs[np.arange(len(weighed.predicted)), weighed.predicted]
+        return (self.wide.unit * (sum(rows.tolist()) + self.wide.split * found.branches), *value[1:])
+
     def bounds(self, rank: Any) -> tuple[Any, Any]:
         """(bound as a value, bound as a score) of a bound on the rank; one of them is None."""
         if rank is None:
@@ -93,26 +100,36 @@ class Plan:
         least = _plain(-rank * self.units[0]) if self.wide is None else self.wide.lower(math.ceil(-rank))
         return (least, *[0] * sum(1 if each.least is None else 2 for each in self.kept)), None
 
-    def solution(self, found: EvaluatedTree, value_ranges: Sequence[Window]) -> Solution:
-        """The tree measured from the raw rows; raises MismatchError if it has another value than its sums say.
-
-        A leaf without rows shows what its parent would.
-        """
-        try:
-            solution = worth(self._filled(found.root, np.arange(self.problem.data.n_rows)), self.problem)
-        except InputError as error:
-            raise MismatchError(f"a tree that was found breaks a limit: {error}; please report this") from error
-        value = self.value(found, value_ranges)
-        if solution.value[self.wide is not None :] != value[self.wide is not None :]:
-            raise MismatchError(f"a tree is worth {solution.value}, the search claimed {value}; please report this")
-        return solution
-
-    def _filled(self, node: Node, rows: Array) -> Node:
-        if isinstance(node, Leaf):
-            return node
-        empty = Leaf(int(self.parts[0][rows].sum(axis=0).argmin()), 0, 0)
-        sides = sides_of(node, rows, self.problem)
-        return attrs.evolve(node, children=tuple(self._filled(*side) if len(side[1]) else empty for side in sides))
+    def relabelled(self, found: EvaluatedTree, weighed: Weighed) -> Node:
+        """The tree with the rows and costs of its leaves by the task; one without rows shows what its parent would."""
+        count = len(self.parts) - len(self.intervals)
+        units, costs = list(map(_plain, self.units[:count])), weighed.sums[:, :count].tolist()
+        if self.wide is not None:
+            units, costs = [_plain(self.wide.unit)], [[0] for _ in costs]
+            for row, (leaf, label) in enumerate(zip(weighed.leaf.tolist(), weighed.predicted.tolist(), strict=True)):
+                costs[leaf][0] += self.wide.costs[row, label]
+        columns, labels, rows = found.preorder.tolist(), found.labels.tolist(), weighed.rows.tolist()
+        arity = found.arity.tolist()
+        is_whole = all(type(unit) is int for unit in units)
+        # subtrees that are done and where each ends, the first one last
+        done: list[tuple[Node, int]] = []
+        for at in range(len(columns) - 1, -1, -1):
+            if columns[at] < 0:
+                cost = list(map(operator.mul, units, costs[at]))
+                if not is_whole:
+                    cost = list(map(_plain, cost))
+                done.append((Leaf(labels[at], rows[at], cost[0] if self.shown is None else tuple(cost)), at + 1))
+                continue
+            sides = max(arity[columns[at]], 2)
+            children = [done.pop() for _ in range(sides)]
+            end, inside = children[-1][1], sum([child.rows for child, _ in children])
+            nodes = tuple([child for child, _ in children])
+            if not all(child.rows for child in nodes):
+                here = self.parts[0][(at < weighed.leaf) & (weighed.leaf < end)]
+                empty = Leaf(int(here.sum(axis=0).argmin()), 0, 0)
+                nodes = tuple([child if child.rows else empty for child in nodes])
+            done.append((Branch(columns[at], nodes, inside), end))
+        return done[0][0]
 
 
 def _plain(x: Fraction | int) -> int | Fraction:
@@ -140,8 +157,19 @@ def make_plan(problem: Problem) -> Plan:
         cost = LinearFraction(0, (1,), 1, (0,))
         parts, splits = _by_row([costs.costs, *sums]), (costs.split, *sum_splits)
         units = (_plain(costs.unit), *sum_units)
-        described = (problem, parts, splits, units, intervals, kept)
-        return Plan(*described, lambda vector: -vector[0], cost, None, None, costs.wide)
+        return Plan(
+            problem,
+            parts,
+            splits,
+            units,
+            intervals,
+            kept,
+            lambda vector: -vector[0],
+            cost,
+            None,
+            None,
+            costs.wide,
+        )
     scored, price = first.rated, first.price
     named = scored.sums(data)
     components = [_weighted(np.asarray(named[name], dtype=np.int64), weights) for name in scored.components]

@@ -12,7 +12,7 @@ import numpy as np
 from streed.enumerate.vector_trees import Trees
 from streed.errors import MismatchError, TaskError
 from streed.exact import Array
-from streed.problem import Driver, Outcome, Problem, SearchLimits, SearchStopped
+from streed.problem import Driver, Outcome, Problem, SearchLimits, SearchStopped, Solution
 from streed.problem.oracle_by_search import FixedCosts
 from streed.reductions import dinkelbach, penalised, supported_points
 from streed.reductions.oracle import Incumbent, Oracle
@@ -60,14 +60,10 @@ class Reduction(Driver):
         incumbent = Incumbent(plan.rank_of, oracle.allows)
         trees.best = lambda: None if incumbent.found is None else plan.value(incumbent.found, trees.value_ranges)
         stopped = None
-        way = "supported points" if plan.fraction is None else "dinkelbach"
-        way = way if plan.price is None else "penalized"
         try:
-            if way == "penalized":
-                assert plan.price is not None
+            if plan.price is not None:
                 penalised.maximise(oracle, plan.price, plan.fraction, incumbent)
-            elif way == "dinkelbach":
-                assert plan.fraction is not None
+            elif plan.fraction is not None:
                 dinkelbach.maximise(oracle, plan.fraction, incumbent)
             else:
                 supported_points.maximise(oracle, incumbent)
@@ -80,7 +76,11 @@ class Reduction(Driver):
         stats: dict[str, Any] = {
             **last,
             "exact": plan.wide is None,
-            "reduction": way,
+            "reduction": "penalized"
+            if plan.price is not None
+            else "supported points"
+            if plan.fraction is None
+            else "dinkelbach",
             "scalar_solves": trees.solves,
             "enumerations": trees.enumerations,
             "nodes": trees.nodes,
@@ -90,14 +90,18 @@ class Reduction(Driver):
         lower, bound = plan.bounds(incumbent.bound)
         if incumbent.found is None:
             return Outcome((), lower, stopped, stats, score_bound=bound)
-        solution = plan.solution(incumbent.found, trees.value_ranges)
-        if plan.shown is not None:
-            solution = attrs.evolve(solution, score=plan.shown(incumbent.rank))
+        weighed = trees.weigh(incumbent.found)
+        root = plan.relabelled(incumbent.found, weighed)
+        stats["limits"] = [
+            check_limit(limit, problem, weighed.predicted, incumbent.found.branches) for limit in limits_of(problem)
+        ]
+        score = None if plan.shown is None else plan.shown(incumbent.rank)
+        value = plan.exact_value(incumbent.found, weighed, trees.value_ranges)
         if plan.wide is not None:
             stats["rounding"] = plan.wide.rounding(incumbent.found.branches)
-            if stopped is None and lower is not None and solution.value[0] > lower[0]:
+            if stopped is None and lower is not None and value[0] > lower[0]:
                 stopped = "rounding"
-        return Outcome((solution,), lower, stopped, stats, score_bound=bound)
+        return Outcome((Solution(value, root, score=score),), lower, stopped, stats, score_bound=bound)
 
 
 @final
