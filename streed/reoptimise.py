@@ -37,15 +37,12 @@ def reoptimised(
     """
     if not adds(problem.task) or reads(problem.task, "path"):
         return known, search_limits, False
-    begin = clock()
+    begin, seconds = clock(), search_limits.time_limit
     reoptimising = _Reoptimising(problem, driver, search_limits)
     found = worth(reoptimising.improved(known.root), problem)
-    seconds = search_limits.time_limit
-    if reoptimising.interrupted:
-        seconds = _AT_ONCE
-    elif seconds is not None:
+    if seconds is not None:
         seconds = max(seconds - (clock() - begin), _AT_ONCE)
-    left = attrs.evolve(search_limits, time_limit=seconds)
+    left = attrs.evolve(search_limits, time_limit=_AT_ONCE if reoptimising.interrupted else seconds)
     return found if problem.task.better(found.value, known.value) else known, left, reoptimising.interrupted
 
 

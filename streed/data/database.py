@@ -54,11 +54,9 @@ def own_connection(memory_limit: int | None, threads: int | None) -> Iterator[An
         try:
             connection.execute("SET temp_directory = ?", [folder])
             connection.execute("SET preserve_insertion_order = false")
-            for name, value in (("memory_limit", memory_limit), ("threads", threads)):
-                if value is None:
-                    continue
-                Range(1, whole=True, optional=True).read(name, value)
-                connection.execute(f"SET {name} = '{value}{'B' if name == 'memory_limit' else ''}'")
+            for name, value, unit in (("memory_limit", memory_limit, "B"), ("threads", threads, "")):
+                if Range(1, whole=True, optional=True).read(name, value) is not None:
+                    connection.execute(f"SET {name} = '{value}{unit}'")
             yield connection
         finally:
             connection.close()

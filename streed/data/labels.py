@@ -190,8 +190,7 @@ def paired(y: Any) -> list[Outcome]:
     found = split_outcome(y)
     if found is None:
         raise InputError("y", "it is a table of one column", "give the column")
-    events, times = (np.asarray(column).tolist() for column in found)
-    return [Outcome(event, time) for event, time in zip(events, times, strict=True)]
+    return list(map(Outcome, *(np.asarray(column).tolist() for column in found)))
 
 
 def read_events(event: Any) -> Array:

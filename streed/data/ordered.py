@@ -276,11 +276,8 @@ def between_moments(low: int, high: int, off: Callable[[int], int] = lambda mome
     """
     middle = (low + high) // 2
     ahead = off(middle)
-    for unit in _DATE_UNITS:
-        rounded = (middle + ahead) // unit * unit - ahead
-        if low <= rounded < high:
-            return rounded
-    return middle
+    rounded = ((middle + ahead) // unit * unit - ahead for unit in _DATE_UNITS)
+    return next((each for each in rounded if low <= each < high), middle)
 
 
 def between_durations(low: int, high: int) -> int:
@@ -292,11 +289,9 @@ def between_durations(low: int, high: int) -> int:
     (900, 1)
     """
     middle = (low + high) // 2
-    for unit in _DATE_UNITS:
-        rounded = (middle + unit // 2) // unit * unit
-        if low <= rounded < high and 4 * abs(rounded - middle) <= high - low:
-            return rounded
-    return middle
+    rounded = ((middle + unit // 2) // unit * unit for unit in _DATE_UNITS)
+    near = (each for each in rounded if low <= each < high and 4 * abs(each - middle) <= high - low)
+    return next(near, middle)
 
 
 def at_most(numbers: Array, threshold: float) -> Array:

@@ -7,6 +7,7 @@ and what else stands beside the rows, which must be complete and keeps its Pytho
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -305,17 +306,12 @@ class _Reader:
         return Values(Kind.CATEGORY, self._texts(values, kinds))
 
     def _of_texts(self, texts: list[str]) -> Values:
-        if all(map(_ISO_DATE.fullmatch, texts)):
-            try:
+        with contextlib.suppress(ValueError):  # such as month 13, or hour 24
+            if all(map(_ISO_DATE.fullmatch, texts)):
                 return self._dates([dt.datetime.fromisoformat(text) for text in texts])
-            except ValueError:  # such as month 13
-                pass
-        elif all(map(_ISO_CLOCK.fullmatch, texts)):
-            try:
+            if all(map(_ISO_CLOCK.fullmatch, texts)):
                 times = [dt.time.fromisoformat(text) for text in texts]
                 return Values(Kind.TIME, np.fromiter(map(clock, times), np.int64, len(times)))
-            except ValueError:  # such as hour 24
-                pass
         return Values(Kind.CATEGORY, texts)
 
     def _texts(self, values: Sequence[Any], kinds: Collection[type]) -> list[str]:

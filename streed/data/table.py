@@ -277,14 +277,11 @@ def listed_columns(categorical: Any, names: tuple[str, ...] | None, p: int) -> C
     known = {name: j for j, name in enumerate(names or [f"x{j}" for j in range(p)])}
     chosen: set[int] = set()
     for item in categorical:
-        if isinstance(item, str):
-            if item not in known:
-                raise InputError("categorical", f"there is no column {item!r}", f"the columns are {shown(known)}")
-            chosen.add(known[item])
-        elif isinstance(item, (int, np.integer)) and not isinstance(item, bool):
-            if not 0 <= item < p:
-                raise InputError("categorical", f"there is no column {item}", f"positions go from 0 to {p - 1}")
-            chosen.add(int(item))
-        else:
+        is_text = isinstance(item, str)
+        if not is_text and (not isinstance(item, (int, np.integer)) or isinstance(item, bool)):
             raise InputError("categorical", f"{item!r} is no column name or position", "give texts or whole numbers")
+        if item not in known if is_text else not 0 <= item < p:
+            remedy = f"the columns are {shown(known)}" if is_text else f"positions go from 0 to {p - 1}"
+            raise InputError("categorical", f"there is no column {item!r}", remedy)
+        chosen.add(known[item] if is_text else int(item))
     return chosen

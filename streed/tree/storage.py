@@ -127,8 +127,8 @@ def _parse(text: str) -> dict[str, Any]:
     document = parse(text, "tree", REMEDY)
     version = document.get("version") if isinstance(document, dict) else None
     if isinstance(document, dict) and document.get("format") == FORMAT and version != VERSION:
-        found = f"its format has version {str(version)[:40]!r}" if isinstance(version, str) else f"version {version!r}"
-        raise InputError("tree", found[:80], f"this streed reads version {VERSION}: grow the tree again")
+        remedy = f"this streed reads version {VERSION}: grow the tree again"
+        raise InputError("tree", f"version {version!r}"[:80], remedy)
     # A few errors tell enough of a file that is wrong everywhere.
     worst = jsonschema.exceptions.best_match(itertools.islice(_validator().iter_errors(document), 20))
     if worst is not None:
@@ -143,12 +143,9 @@ def _validator() -> Any:
     """Of the schema, for which a whole number is an int: 1.0 is none, though JSON Schema says that it is."""
     import jsonschema
 
-    def is_whole(checker: Any, thing: Any) -> bool:
-        return isinstance(thing, int) and not isinstance(thing, bool)
-
     plain = jsonschema.Draft202012Validator
-    strict: Any = jsonschema.validators.extend(plain, type_checker=plain.TYPE_CHECKER.redefine("integer", is_whole))
-    return strict(schema())
+    types = plain.TYPE_CHECKER.redefine("integer", lambda _, x: isinstance(x, int) and not isinstance(x, bool))
+    return jsonschema.validators.extend(plain, type_checker=types)(schema())
 
 
 def _check_structure(nodes: list[dict[str, Any]], columns: dict[int, Column], n_labels: int, n_columns: int) -> None:

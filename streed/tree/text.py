@@ -146,9 +146,8 @@ def number(x: Any) -> str:
 
 def size_text(tree: Tree) -> str:
     """How large the tree is: `1 branching node, 2 leaves, depth 1`."""
-    branches = f"{tree.n_branches} branching node{'' if tree.n_branches == 1 else 's'}"
     leaves = f"{tree.n_leaves} lea{'f' if tree.n_leaves == 1 else 'ves'}"
-    return f"{branches}, {leaves}, depth {tree.depth}"
+    return f"{tree.n_branches} branching node{'' if tree.n_branches == 1 else 's'}, {leaves}, depth {tree.depth}"
 
 
 def _as_float(x: Fraction) -> float | str:
