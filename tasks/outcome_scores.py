@@ -31,6 +31,7 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
+from streed.data.column import distinct_numbers, distinct_objects
 from streed.data.labels import named_labels
 from streed.data.rows import row_array, row_column, row_matrix, row_numbers
 from streed.errors import InputError
@@ -41,8 +42,6 @@ from streed.tree import Tree
 
 METHODS = ("dm", "ipw", "dr")
 
-_WHOLE = "biu"  # kinds of numpy's numbers whose distinct ones are found without reading each into Python
-
 
 def treatments(data: Dataset) -> tuple[Any, ...]:
     """The treatments of a data set, in order: the columns of `predicted` by name, or those given in the past.
@@ -50,7 +49,7 @@ def treatments(data: Dataset) -> tuple[Any, ...]:
     Columns without names are those of the sorted treatments, or numbered from 0. Raises InputError where the two do not
     fit, and where there is neither.
     """
-    given = None if "treatment" not in data.row_data else _distinct(row_column(data, "treatment", "the policy"))
+    given = None if "treatment" not in data.row_data else _coded(row_column(data, "treatment", "the policy"))[0]
     if "predicted" not in data.row_data:
         if given is None:
             raise InputError("treatment", "there is neither treatment= nor predicted=", "give one of them to solve")
@@ -81,7 +80,7 @@ def check_given(method: str, data: Dataset, known: Sequence[Any]) -> None:
     """Raises InputError if the method cannot value a treatment, because it was never given."""
     if method == "dm":
         return
-    given = set(_distinct(row_column(data, "treatment", f"PolicyValue({method!r})")))
+    given = _coded(row_column(data, "treatment", f"PolicyValue({method!r})"))[0]
     never = [treatment for treatment in known if treatment not in given]
     if never:
         raise InputError("treatment", f"{never[0]!r} was never given", 'leave it out, or use method "dm"')
@@ -106,21 +105,16 @@ def estimates(method: str, data: Dataset, known: Sequence[Any]) -> Array:
 def _places(values: Array, known: Sequence[Any]) -> Array:
     """(n,) which of the known treatments each is."""
     place_of = {treatment: place for place, treatment in enumerate(known)}
-    distinct = _distinct(values)
-    if values.dtype.kind in _WHOLE and values.ndim == 1:
-        places = np.array([place_of[treatment] for treatment in distinct])
-        return np.asarray(places[np.searchsorted(np.array(distinct, values.dtype), values)])
-    return np.array([place_of[treatment] for treatment in values.tolist()])
+    found, codes = _coded(values)
+    return np.array([place_of[treatment] for treatment in found])[codes]
 
 
-def _distinct(values: Array) -> tuple[Any, ...]:
-    """The treatments that occur, sorted."""
-    if values.dtype.kind in _WHOLE and values.ndim == 1:
-        return tuple(np.unique(values).tolist())
-    try:
-        return tuple(sorted(set(values.tolist())))
-    except TypeError:
-        raise InputError("treatment", "its values cannot be sorted", "use texts only, or numbers only") from None
+def _coded(values: Array) -> tuple[tuple[Any, ...], Array]:
+    """The treatments that occur, sorted, and the number of each row's."""
+    if values.dtype.kind not in "biu" or values.ndim != 1:
+        return distinct_objects(values.tolist(), "treatment", "it")
+    found, codes = distinct_numbers(values)
+    return tuple(found.tolist()), codes
 
 
 def _propensity(data: Dataset, given: Array, known: Sequence[Any], asked_by: str) -> Array:

@@ -23,6 +23,7 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
+from streed.data.column import distinct_objects
 from streed.errors import InputError
 from streed.exact import Array, Range
 from streed.task import Limit, State
@@ -92,6 +93,5 @@ def _kinds(by: str, data: Dataset) -> tuple[Array, list[Any]]:
         known = ", ".join([CLASS, *data.row_data])
         raise InputError(by, f"MinSupportOf needs it, and there are: {known}", f"give {by}= to solve")
     values = [tuple(value) if isinstance(value, list) else value for value in data.row_data[by].tolist()]
-    kinds = sorted(set(values))
-    place_of = {kind: place for place, kind in enumerate(kinds)}
-    return np.array([place_of[value] for value in values]), kinds
+    kinds, numbers_ = distinct_objects(values, by, "it")
+    return numbers_, list(kinds)
