@@ -193,6 +193,11 @@ HOSTILE = {
 }
 
 
+def test_a_tree_with_too_small_a_leaf_is_none(files: tuple[Path, Path, list[str]], capsys: Any) -> None:
+    code, said = _said(files, capsys, "--min-leaf", "26")
+    assert (code, "a leaf of no label, or few rows" in said) == (1, True)
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_files_end_in_a_message_soon(files: tuple[Path, Path, list[str]], capsys: Any, name: str) -> None:
     files[0].write_bytes(HOSTILE[name])
