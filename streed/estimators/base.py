@@ -257,7 +257,8 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
 
     def _leaf_numbers(self, X: Any) -> Array:
         """(m,) the leaves of raw rows, numbered left to right."""
-        return self.tree_.apply(self._encoded(X))
+        rows = self._encoded(X)  # which refuses an estimator that is not fitted
+        return self.tree_.apply(rows)
 
     def _encoded(self, X: Any) -> Any:
         """Raw rows, checked, as the tree takes them."""
