@@ -157,11 +157,12 @@ class Search:
 
     def _improve(self, a: int, b: int, form: int) -> EvaluatedTree | None:
         """A tree that may beat the incumbent by the form that is exact at a (0) or b (1) nodes; None if none may."""
-        relaxed = self._relax(a, b, form)
-        return None if relaxed is None else self._minimise(relaxed)
-
-    def _minimise(self, relaxed: Relaxed) -> EvaluatedTree | None:
         rank = self.incumbent.rank
+        ends = self._ends(rank + self.price * a)
+        if ends is None:
+            return None
+        at = (a, b)[form]
+        relaxed = self._question(rank + self.price * at, ends[form] * self.price, at, ends[0], form)
         try:
             found = self.oracle.minimise(relaxed.weights, relaxed.below)
         except SearchStopped as stop:
@@ -170,9 +171,12 @@ class Search:
             if stop.lower is not None:
                 self._loosen(relaxed, stop.lower, rank)
             raise
-        if found is None or self._cost(relaxed, found) >= relaxed.below:
+        if found is None:
             return None
-        self._loosen(relaxed, self._cost(relaxed, found), rank)
+        cost = sum(w * x for w, x in zip(relaxed.weights, found.vector, strict=False))
+        if cost >= relaxed.below:
+            return None
+        self._loosen(relaxed, cost, rank)
         self.incumbent.offer(found)
         return found
 
@@ -183,40 +187,27 @@ class Search:
             bound = rank + excess / relaxed.floor
             self._looser = bound if self._looser is None else min(self._looser, bound)
 
-    def _cost(self, relaxed: Relaxed, found: EvaluatedTree) -> int:
-        return sum(w * x for w, x in zip(relaxed.weights, found.vector, strict=False))
-
-    def _relax(self, a: int, b: int, form: int) -> Relaxed | None:
-        """The linear question for trees of a to b nodes; None if they cannot beat the incumbent."""
-        ends = self._ends(self.incumbent.rank + self.price * a)
-        if ends is None:
-            return None
-        at = (a, b)[form]
-        return self._question(self.incumbent.rank + self.price * at, ends[form] * self.price, at, ends[0], form)
-
-    def _question(self, s: Fraction, per_node: Fraction, at: int, floor: int, form: int = 0) -> Relaxed:
+    def _question(self, s: Fraction, per_node: Fraction, at: int, floor: int, form: int) -> Relaxed:
         """N - s D - per_node (k - at) > 0 in whole numbers.
 
         Where their sums over all rows are beyond 64 bits, s is rounded down, and per_node down or, where k <= at
         (form 1), up: as D > 0, that asks for less, so that no tree is lost.
         """
+        score = self.score
+        assert score is not None
         for bits in (None, 40, 30, 20, 10):
             if bits is not None:
                 s = Fraction(math.floor(s * 2**bits), 2**bits)
                 per_node = Fraction(math.ceil(per_node) if form else math.floor(per_node))
-            asked = self._whole_question(s, per_node, at, floor)
-            if self.oracle.trees.is_summable(asked.weights):
+            exact: list[Fraction | int] = [
+                *(fall + s * slope for fall, slope in zip(score.falls, score.slopes, strict=True)),
+                per_node,
+            ]
+            scale = _whole_scale(exact)
+            weights = tuple(int(w * scale) for w in exact)
+            if self.oracle.trees.is_summable(weights):
                 break
-        return asked
-
-    def _whole_question(self, s: Fraction, per_node: Fraction, at: int, floor: int) -> Relaxed:
-        """N - s D - per_node (k - at) > 0 in whole numbers of any size."""
-        assert self.score is not None
-        score = self.score
-        weights = [fall + s * slope for fall, slope in zip(score.falls, score.slopes, strict=True)]
-        scale = _whole_scale([*weights, per_node])
-        room = (score.top - s * score.base + per_node * at) * scale
-        return Relaxed(tuple(int(w * scale) for w in [*weights, per_node]), math.ceil(room), scale, floor)
+        return Relaxed(weights, math.ceil((score.top - s * score.base + per_node * at) * scale), scale, floor)
 
     def _ends(self, s: Fraction) -> tuple[int, int] | None:
         """Whole numbers between which D is for all trees with N > s D; None if there are none."""
