@@ -174,18 +174,12 @@ def _measured(
         if column == LEAF:
             s = state(at, at + 1)
             size = s.rows
-            known = [None] * len(labels)
-            if not size:
-                s = state(above, ends[above])
-            elif exact_cost is not None:
-                rows = np.flatnonzero(leaf_of == at)
-                known = [exact_cost(data, rows, k) for k in labels]
+            s = s if size else state(above, ends[above])
+            rows = None if exact_cost is None or not size else np.flatnonzero(leaf_of == at)
+            known = [None if exact_cost is None or rows is None else exact_cost(data, rows, k) for k in labels]
             costs = [task.leaf_cost(s, k) if cost is None else cost for k, cost in zip(labels, known, strict=True)]
             allowed = [k for k in labels if task.feasible(costs[k])] or labels
-            best = allowed[0]
-            for k in allowed:
-                if task.better(costs[k], costs[best]):
-                    best = k
+            best = functools.reduce(lambda a, b: b if task.better(costs[b], costs[a]) else a, allowed)
             if not shows_labels:
                 shown.append(task.leaf_label(s, best))
             if not size:

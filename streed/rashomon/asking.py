@@ -82,16 +82,8 @@ def rashomon(
         raise InputError("min_leaf", f"{min_leaf} rows, and the data has {data.size}", "lower it")
     check_stops(time_limit, memory_limit, threads)
     data = affordable(task, data, depth, nodes, timed=False)
-    question = Question.of(
-        task,
-        data,
-        max_depth=depth,
-        max_nodes=nodes,
-        min_leaf=leaf_rows,
-        labels=labels,
-        trivial=trivial,
-        columns=columns,
-    )
+    shape = {"max_depth": depth, "max_nodes": nodes, "min_leaf": leaf_rows}
+    question = Question.of(task, data, labels=labels, trivial=trivial, columns=columns, **shape)
     if near.name == "budget" or not question.sums:  # else `solve` says it
         positive_class(task, data, warn=True)
     price = question.sums[0].split if question.sums else question.split
