@@ -31,7 +31,7 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
-from streed.data.column import distinct_numbers, distinct_objects
+from streed.data.column import distinct
 from streed.data.labels import named_labels
 from streed.data.rows import row_array, row_column, row_matrix, row_numbers
 from streed.errors import InputError
@@ -49,7 +49,11 @@ def treatments(data: Dataset) -> tuple[Any, ...]:
     Columns without names are those of the sorted treatments, or numbered from 0. Raises InputError where the two do not
     fit, and where there is neither.
     """
-    given = None if "treatment" not in data.row_data else _coded(row_column(data, "treatment", "the policy"))[0]
+    given = (
+        None
+        if "treatment" not in data.row_data
+        else distinct(row_column(data, "treatment", "the policy"), "treatment", "it")[0]
+    )
     if "predicted" not in data.row_data:
         if given is None:
             raise InputError("treatment", "there is neither treatment= nor predicted=", "give one of them to solve")
@@ -80,7 +84,7 @@ def check_given(method: str, data: Dataset, known: Sequence[Any]) -> None:
     """Raises InputError if the method cannot value a treatment, because it was never given."""
     if method == "dm":
         return
-    given = _coded(row_column(data, "treatment", f"PolicyValue({method!r})"))[0]
+    given = distinct(row_column(data, "treatment", f"PolicyValue({method!r})"), "treatment", "it")[0]
     never = [treatment for treatment in known if treatment not in given]
     if never:
         raise InputError("treatment", f"{never[0]!r} was never given", 'leave it out, or use method "dm"')
@@ -105,16 +109,8 @@ def estimates(method: str, data: Dataset, known: Sequence[Any]) -> Array:
 def _places(values: Array, known: Sequence[Any]) -> Array:
     """(n,) which of the known treatments each is."""
     place_of = {treatment: place for place, treatment in enumerate(known)}
-    found, codes = _coded(values)
+    found, codes = distinct(values, "treatment", "it")
     return np.array([place_of[treatment] for treatment in found])[codes]
-
-
-def _coded(values: Array) -> tuple[tuple[Any, ...], Array]:
-    """The treatments that occur, sorted, and the number of each row's."""
-    if values.dtype.kind not in "biu" or values.ndim != 1:
-        return distinct_objects(values.tolist(), "treatment", "it")
-    found, codes = distinct_numbers(values)
-    return tuple(found.tolist()), codes
 
 
 def _propensity(data: Dataset, given: Array, known: Sequence[Any], asked_by: str) -> Array:

@@ -23,7 +23,7 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
-from streed.data.column import distinct_objects
+from streed.data.column import distinct
 from streed.errors import InputError
 from streed.exact import Array, Range
 from streed.task import Limit, State
@@ -93,5 +93,5 @@ def _kinds(by: str, data: Dataset) -> tuple[Array, list[Any]]:
         known = ", ".join([CLASS, *data.row_data])
         raise InputError(by, f"MinSupportOf needs it, and there are: {known}", f"give {by}= to solve")
     values = [tuple(value) if isinstance(value, list) else value for value in data.row_data[by].tolist()]
-    kinds, numbers_ = distinct_objects(values, by, "it")
+    kinds, numbers_ = distinct(values, by, "it")
     return numbers_, list(kinds)

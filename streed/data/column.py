@@ -259,11 +259,16 @@ def distinct_numbers(values: Array) -> tuple[Array, Array]:
     return found, codes.astype(np.int64, copy=False)
 
 
-def distinct_objects(values: list[Any], argument: str, what: str) -> tuple[tuple[Any, ...], Array]:
-    """The sorted distinct objects, and the number of each row's, (n,) int64.
+def distinct(values: Array | list[Any], argument: str, what: str) -> tuple[tuple[Any, ...], Array]:
+    """The sorted distinct values of a column as plain objects, and the number of each row's, (n,) int64.
 
     Raises InputError that names `argument` and `what` for objects that cannot be hashed or compared.
     """
+    if isinstance(values, np.ndarray):
+        if values.dtype.kind in "buif":
+            numbers, codes = distinct_numbers(values)
+            return tuple(numbers.tolist()), codes
+        values = values.tolist()
     try:
         found = tuple(sorted(dict.fromkeys(values)))
     except TypeError:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from streed.data.column import distinct_numbers, distinct_objects
+from streed.data.column import distinct
 from streed.data.reading import read_values
 from streed.data.table import named_columns
 from streed.errors import InputError, TaskError, shown
@@ -28,11 +28,8 @@ def code_labels(y: Any, n: int) -> tuple[Array, tuple[Any, ...]]:
     labels = paired(y) if is_outcome(y) else read_values(y, "y", "it")
     if len(labels) != n:
         raise InputError("y", f"it has {len(labels)} labels, but X has {n} rows", "give one label per row")
-    if isinstance(labels, list):
-        classes, codes = distinct_objects(labels, "y", "it")
-        return codes, classes
-    found, codes = distinct_numbers(labels)
-    return codes, tuple(found.tolist())
+    classes, codes = distinct(labels, "y", "it")
+    return codes, classes
 
 
 def named_labels(names: Iterable[Any], labels: Iterable[Any]) -> tuple[Any, ...]:

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing, validation
 
 from streed.data import table as tables
-from streed.data.column import distinct_objects
+from streed.data.column import distinct
 from streed.data.reading import complete
 from streed.data.rows import read_frequency
 from streed.data.single_values import check_finite, missing_value
@@ -108,7 +108,7 @@ def checked_column(y: Any, n_rows: int, name: str = "y", *, numeric: bool = Fals
     if numeric and column.dtype.kind in "OSU":
         return _numbers(column, name)
     if column.dtype.kind == "O":
-        distinct_objects(column.tolist(), name, "it")
+        distinct(column.tolist(), name, "it")
     return column  # type: ignore[no-any-return]
 
 

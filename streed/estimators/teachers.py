@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.model_selection import StratifiedKFold
 
-from streed.data.column import distinct_objects
+from streed.data.column import distinct
 from streed.errors import InputError
 from streed.exact import Array, Range
 
@@ -49,7 +49,7 @@ def teach(
         found = "X, treatment and outcome have {}, {} and {} rows".format(*lengths)
         raise InputError("treatment", found, "give one entry per row")
     if given.dtype.kind == "O":
-        distinct_objects(given.tolist(), "treatment", "it")
+        distinct(given.tolist(), "treatment", "it")
     known, codes, counts = np.unique(given, return_inverse=True, return_counts=True)
     Range(2, whole=True).read("folds", folds)
     if counts.min() < folds:
