@@ -239,6 +239,8 @@ def binary_codes(X: Array) -> Array | None:
     """
     if X.dtype.kind not in "bfiu":
         return None
+    if X.dtype.kind in "iu":
+        return X.astype(np.uint8, order="C") if not X.size or (X.max() <= 1 and X.min() >= 0) else None
     with np.errstate(invalid="ignore"):  # NaN and what overflows uint8 are found by the comparison
         codes: Array = X.astype(np.uint8, order="C")
     if X.dtype.kind != "b" and codes.size and (codes.max() > 1 or not np.array_equal(codes, X)):
