@@ -6,19 +6,35 @@ counting; the Python side keeps the arrays alive for as long as the record is in
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, final
 
 from llvmlite import ir
 from numba import from_dtype, njit, types
-from numba.extending import intrinsic
+from numba.core.datamodel.models import RecordModel
+from numba.extending import intrinsic, register_model
 from numba.np.arrayobj import populate_array
 
 from streed.kernels.records import CHILD, EDGE, ENGINE, NODE
 
-ENGINE_TYPE = from_dtype(ENGINE)
-NODE_TYPE = from_dtype(NODE)
-EDGE_TYPE = from_dtype(EDGE)
-CHILD_TYPE = from_dtype(CHILD)
+
+@final
+class RecordType(types.Record):  # type: ignore[misc]
+    """A record type of few letters: numba writes the types of a function out at each of its passes, field by field."""
+
+    def __init__(self, dtype: Any) -> None:
+        plain = from_dtype(dtype)
+        super().__init__([(name, field._asdict()) for name, field in plain.fields.items()], plain.size, plain.aligned)
+
+    def __repr__(self) -> str:
+        return f"Record({self._code})"
+
+
+register_model(RecordType)(RecordModel)
+
+ENGINE_TYPE = RecordType(ENGINE)
+NODE_TYPE = RecordType(NODE)
+EDGE_TYPE = RecordType(EDGE)
+CHILD_TYPE = RecordType(CHILD)
 
 inline = njit(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 """For the small functions that a kernel is made of."""

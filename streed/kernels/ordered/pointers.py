@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir
-from numba import from_dtype, types
+from numba import types
 from numba.extending import intrinsic
 
 from streed.kernels.ordered.record import RECORD
+from streed.kernels.views import RecordType
 
-RECORD_TYPE = from_dtype(RECORD)
+RECORD_TYPE = RecordType(RECORD)
 
 
 @intrinsic
