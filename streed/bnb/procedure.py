@@ -2,6 +2,7 @@
 
     for departures in 0, 1, 2, 4, ...:
         follow a wave of so many departures               limited discrepancies (Harvey and Ginsberg, IJCAI 1995)
+        search the subtrees of the best tree exactly, of four levels and of five, while that makes it better
         unless the wave found a better tree:
             improve the root for `patience` times as many visits as the wave took; patience doubles
     improve the root to the end
@@ -31,6 +32,9 @@ from streed.kernels.records import INFINITE, NONE, SHALLOW
 _FAR, _PRICED = 10, 32
 """Levels from which on proofs are far: there the exact search first gets as many visits as a wave, and twice as many
 for each level less; and how many times as many it gets where splits cost something, which bounds trees by itself."""
+
+_EXACT = 5
+"""Levels of the largest subtrees of the best tree that are searched exactly between waves."""
 
 
 @final
@@ -69,19 +73,48 @@ class Procedure:
         goes_on = True
         while goes_on:
             before, upper = engine["visits"], workspace.root_bounds[1] if departures else INFINITE
-            engine["departures"], engine["followed_nodes"] = departures, known
-            search_root(engine.address, depth, budget, departures > 0)
-            engine["departures"] = NONE
+            goes_on = _follow(workspace, depth, budget, departures, known)
             is_better = departures > 0 and workspace.root_bounds[1] < upper
-            goes_on = engine["left_out"] != 0 and engine["crowded"] == 0 and workspace.control[STOP] == 0
+            known = engine["node_count"]
+            if goes_on and alone:
+                goes_on = _polish(workspace, depth, budget, engine["visits"] - before)
             if goes_on and not is_better:
                 goes_on = alone and search_for(workspace, depth, budget, patience * (engine["visits"] - before))
                 patience *= 2
-            departures, known = max(1, 2 * departures), engine["node_count"]
+            departures = max(1, 2 * departures)
 
     def finish(self, workspace: Workspace, depth: int, budget: int) -> None:
         """Improves the root after `begin`, as `run` says."""
         search_fully(workspace, depth, budget, again=True)
+
+
+def _follow(workspace: Workspace, depth: int, budget: int, departures: int, known: int, exact_levels: int = 0) -> bool:
+    """Sends a wave from the root; whether there is more to find and room for it. `known`: the nodes of waves before."""
+    engine = workspace.engine
+    engine["departures"], engine["followed_nodes"], engine["exact_levels"] = departures, known, exact_levels
+    search_root(engine.address, depth, budget, departures + exact_levels > 0)
+    engine["departures"], engine["exact_levels"] = NONE, 0
+    return engine["left_out"] != 0 and engine["crowded"] == 0 and workspace.control[STOP] == 0
+
+
+def _polish(workspace: Workspace, depth: int, budget: int, visits: int) -> bool:
+    """Searches subtrees of the best tree exactly, in about so many visits each time; whether there is more to find."""
+    engine = workspace.engine
+    for exact_levels in range(SHALLOW + 1, min(depth, _EXACT + 1)):
+        is_better = goes_on = True
+        while is_better and goes_on:
+            upper = workspace.root_bounds[1]
+            engine["pause"] = engine["visits"] + visits
+            goes_on = _follow(workspace, depth, budget, 0, engine["node_count"], exact_levels)
+            is_paused = engine["visits"] > engine["pause"]
+            engine["pause"] = INFINITE
+            is_better = workspace.root_bounds[1] < upper
+            if is_paused:
+                engine["crowded"] = 0
+                return workspace.control[STOP] == 0
+        if not goes_on:
+            return False
+    return True
 
 
 def _patience(engine: Any, levels: int) -> int:

@@ -4,7 +4,8 @@
         for its unsettled edges of rank 0 to departures, by rising upper bound:
             follow the sides of the edge with departures - rank; draw the conclusions as `improve` does
 
-The upper bound of an edge is the heuristic, as pair lookahead or the depth-three work unit has it: to take the edge of
+Where e.exact_levels is not zero, subtrees of at most so many levels are improved up to their target instead: with no
+departures, those of the best tree. The upper bound of an edge is the heuristic, as pair lookahead or the depth-three work unit has it: to take the edge of
 rank r is to depart from it r times. Nodes keep their bounds, so what was settled is not done again.
 """
 
@@ -14,7 +15,7 @@ from numba import int32, int64
 
 from streed.bnb.choosing import choose_edge
 from streed.bnb.expand import is_shallow, open_node
-from streed.bnb.improve import aim, enter, leave, solve_shallow, use_edge
+from streed.bnb.improve import aim, enter, improve, leave, solve_shallow, use_edge
 from streed.bnb.nodes import children_of, edges_of, free_edges, nodes_of, sort_edges
 from streed.kernels.control import ROWS_OF_CONTROL, SHARED_UPPER
 from streed.kernels.records import NONE
@@ -43,7 +44,10 @@ def _follow(e, level, target, departures, high, low):  # type: ignore[no-untyped
         return False
     if node.lower >= min(target, node.upper):
         return False
-    if node.n_edges != NONE and followed[v] > departures:
+    if level > 0 and node.depth <= e.exact_levels:
+        improve(e, level, target, high, low)
+        return node.lower < min(target, node.upper)
+    if node.n_edges != NONE and followed[v] > departures and e.exact_levels == 0:
         return True
     if node.n_edges == NONE or node.rest < min(target, node.upper):
         followed[v] = 0
@@ -75,7 +79,7 @@ def _follow(e, level, target, departures, high, low):  # type: ignore[no-untyped
         lower_atomic(control, SHARED_UPPER, int64(nodes_of(e)[e.root].upper))
     choose_edge(e, v)
     if left_out:
-        followed[v] = departures + 1
+        followed[v] = max(int64(followed[v]), departures + 1)
     if node.lower >= node.upper:
         free_edges(e, node)
     return left_out and node.lower < min(target, node.upper)

@@ -186,6 +186,7 @@ QUESTION = [
     ("root_low", np.uint64),
     ("departures", np.int64),  # of the wave that is to be followed (waves.py), or NONE
     ("followed_nodes", np.int64),  # how many nodes there were after the wave before
+    ("exact_levels", np.int64),  # the wave searches subtrees of at most so many levels exactly
     ("settled", np.int64),  # 1: the ties of the best tree were settled (ties.py); ASKED: they are to be
     # of a work unit: written by who calls it (`ask`, `ask_like`, `open_node`, enumeration)
     ("asked_rows", np.int64),  # the address of the row set
