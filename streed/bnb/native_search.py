@@ -10,20 +10,9 @@ from typing import Any
 import attrs
 import numpy as np
 
-from streed.bnb import runner
 from streed.bnb.pricing_beside import PricingBeside
 from streed.bnb.procedure import Procedure
-from streed.bnb.session import (
-    bounds_of,
-    depth_and_budget,
-    extract_best,
-    is_over,
-    is_short,
-    make_workspaces,
-    searches_of,
-    settle,
-    statistics,
-)
+from streed.bnb.session import Session, depth_and_budget, is_short, make_workspaces, statistics
 from streed.bnb.terminal import is_terminal
 from streed.bnb.trace import Trace
 from streed.bnb.workspace import Workspace
@@ -31,8 +20,7 @@ from streed.encoding.choice import encoding_of
 from streed.encoding.encoding import Encoding, TooImprecise
 from streed.errors import TaskError
 from streed.exact import Array
-from streed.kernels.compilation import clock
-from streed.kernels.control import ROWS_OF_CONTROL, SHARED_UPPER, STOP, UPPER
+from streed.kernels.control import ROWS_OF_CONTROL, SHARED_UPPER, UPPER
 from streed.kernels.records import INFINITE, LOWEST, RAISED, UNLIMITED
 from streed.problem import Outcome, Problem, SearchLimits, Solution
 from streed.task import Value
@@ -86,14 +74,12 @@ def _search(
     workspaces = make_workspaces(problem, packed, search_limits, procedure, threads, depth, budget, relaxed, control)
     for each in workspaces:
         each.engine["root_target"] = target
-    trace = Trace()
-    beside = None
+    session = Session(procedure, packed, workspaces, (depth, budget))
     if row_prices and depth == UNLIMITED and search_limits.memory_limit is None:
         # a limited depth leaves little to charge, as pure leaves are short; and linear programs have no memory limit
-        beside = PricingBeside(control, functools.partial(encoding.leaves, problem), workspaces)
+        session.beside = PricingBeside(control, functools.partial(encoding.leaves, problem), workspaces)
+    trace = Trace()
     packed_at = time.perf_counter()
-    if beside is not None:
-        beside.start_after(0.0)
 
     def value_of(upper: int) -> Value | None:
         return None if upper >= INFINITE else encoding.value(upper)
@@ -101,58 +87,32 @@ def _search(
     def bound_of(lower: int) -> Value | None:
         return encoding.bound(lower) if lower > LOWEST else None
 
-    def look() -> str | None:
-        nodes, lower, upper = bounds_of(workspaces)
-        if beside is not None:
-            lower = beside.raise_bound(lower, upper, time.perf_counter() - packed_at)
+    def look(nodes: int, lower: int, upper: int) -> str | None:
         trace.note(time.perf_counter() - packed_at, upper, lower, nodes)
         best, bound = value_of(upper), bound_of(lower)
         if search_limits.report is not None:
             search_limits.report(best, bound, nodes, "searching")
-        if is_over(workspaces, lower):
-            return "proved"
         return "gap" if search_limits.is_enough(best, bound) else None
 
     try:
-        searches, end = searches_of(procedure, workspaces, depth, budget)
-        reason, deadline = None, None
-        if short:
-            searches[0]()
-        else:
-            deadline = None if search_limits.time_limit is None else clock() + search_limits.time_limit
-            reason = runner.run(searches, control, deadline, look)
-            control[STOP] = reason not in (None, "proved")
-            end()
-            if beside is not None:
-                beside.finish()
+        session.run(search_limits.time_limit, look)
         searched_at = time.perf_counter()
-        nodes, lower, upper = bounds_of(workspaces)
-        if beside is not None:
-            workspaces[0].root["lower"] = lower = beside.raised(lower, upper)
-        trace.note(searched_at - packed_at, upper, lower, nodes)
-        preorder = None
-        if upper < target:
-            for each in workspaces:
-                each.engine["root_target"] = INFINITE
-            first = workspaces[0]
-            settle(first, depth, budget, nodes, deadline, short=short)
-            preorder = extract_best(first, packed, depth, budget)
+        trace.note(searched_at - packed_at, session.upper, session.lower, session.nodes)
+        preorder = session.tree() if session.upper < target else None
         stats = {"search": procedure.name, **statistics(workspaces, packed, begin, packed_at, searched_at)}
         if procedure.best_first and stats["evictions"]:
             stats["frontier"] = max(each.engine["frontier"] for each in workspaces)
-        if beside is not None:
-            stats["row_prices"] = beside.statistics(bound_of)
+        if session.beside is not None:
+            stats["row_prices"] = session.beside.statistics(bound_of)
         stats["trace"] = trace.decoded(value_of, bound_of)
     finally:
-        if beside is not None:
-            beside.finish()
         for each in workspaces:
             each.close()
     if _overflowed(problem, workspaces):
         return None
-    stats |= {"nodes": nodes, "exact": encoding.exact, "route": encoding.route}
-    stopped = (reason or "memory") if lower < min(upper, target) else None
-    return certify(problem, encoding, preorder, (lower, upper), bound_of(lower), stopped, stats)
+    stats |= {"nodes": session.nodes, "exact": encoding.exact, "route": encoding.route}
+    stopped = (session.reason or "memory") if session.is_open() else None
+    return certify(problem, encoding, preorder, (session.lower, session.upper), bound_of(session.lower), stopped, stats)
 
 
 def _overflowed(problem: Problem, workspaces: list[Workspace]) -> bool:

@@ -15,30 +15,15 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from streed.bnb import cache_sizes, runner
 from streed.bnb.pricing_beside import PricingBeside
 from streed.bnb.procedure import Procedure
-from streed.bnb.session import (
-    bounds_of,
-    depth_and_budget,
-    extract_best,
-    is_over,
-    is_short,
-    link_units,
-    scratch_bytes,
-    searches_of,
-    settle,
-    shared_branches,
-    statistics,
-    with_chunks,
-)
+from streed.bnb.session import Session, depth_and_budget, is_short, link_units, space_of, statistics
 from streed.bnb.terminal import is_terminal
 from streed.bnb.workspace import Workspace
 from streed.encoding.certificate import category_counts
 from streed.encoding.row_costs import RowCosts
 from streed.exact import Array
-from streed.kernels.compilation import clock
-from streed.kernels.control import ROW_PRICES, ROWS_OF_CONTROL, SHARED_UPPER, STOP, UPPER
+from streed.kernels.control import ROW_PRICES, ROWS_OF_CONTROL, SHARED_UPPER, UPPER
 from streed.kernels.counting.equal_rows import find_floors
 from streed.kernels.counting.group_kernels import place_groups, set_prices
 from streed.kernels.counting.groups import NO_TIMES, Groups
@@ -88,21 +73,9 @@ class NativeOracle(LinearOracle):
         depth, budget = self.limits
         self.control = np.zeros(ROWS_OF_CONTROL, np.int64)
         relaxed = not splits and depth != UNLIMITED and budget == UNLIMITED
-        limit = min(depth, budget)
-        space = cache_sizes.space_for(
-            self.packed,
-            search_limits.memory_limit,
-            scratch_bytes(self.packed, _WIDEST) * search_limits.threads,
-            None if limit >= UNLIMITED else limit,
-            budget != UNLIMITED,
-            relaxed,
-        )
+        space, branches = space_of(self.packed, search_limits, _WIDEST, search_limits.threads, (depth, budget), relaxed)
         self._relaxed = relaxed
         self._threads = search_limits.threads
-        branches = 0
-        if self._threads > 1:
-            space = with_chunks(space, self._threads)
-            branches = shared_branches(self.packed, space, search_limits.memory_limit)
         self._helpers: list[Workspace] = []
         self._helper_states: dict[int, dict[Any, Array]] = {}
         self._in_use = 1
@@ -138,62 +111,39 @@ class NativeOracle(LinearOracle):
         target = INFINITE if below is None else min(-((base - below) // divisor), INFINITE)
         if target <= 0:
             return Answer(below, None, None, None, 0)
-        depth, budget = self.limits
-        workspace, engine = self.workspace, self.workspace.engine
-        engine["root_target"] = target
-        reason, beside = None, None
+        self.workspace.engine["root_target"] = target
+        used = [self.workspace]
+        if not (ahead or is_short(self.packed, self.limits[0]) or is_terminal(*self.limits)):
+            used += self._prepare_helpers()
+        session = Session(self._procedure, self.packed, used, self.limits)
+        if self._row_prices and not ahead and self.limits[0] == UNLIMITED:
+            find_leaves = functools.partial(self._find_leaves, costs, divisor)
+            session.beside = PricingBeside(self.control, find_leaves, used, self._priced_leaves)
+
+        def look(nodes: int, lower: int, upper: int) -> None:
+            if report is not None:
+                report(
+                    base + divisor * upper if upper < INFINITE else None,
+                    base + divisor * lower if lower > LOWEST else None,
+                    nodes,
+                    "searching",
+                )
+
         begin = time.perf_counter()
-        used = [workspace]
-        short = is_short(self.packed, depth)
-        deadline = None if time_limit is None else clock() + time_limit
-        if short:
-            self._procedure.run(workspace, depth, budget)
-        else:
-            used += [] if ahead or is_terminal(depth, budget) else self._prepare_helpers()
-            searches, end = searches_of(self._procedure, used, depth, budget)
-            if ahead and not is_terminal(depth, budget):
-                searches = [functools.partial(self._procedure.begin, workspace, depth, budget)]
-            elif self._row_prices and depth == UNLIMITED:
-                find_leaves = functools.partial(self._find_leaves, costs, divisor)
-                beside = PricingBeside(self.control, find_leaves, used, self._priced_leaves)
-                beside.start_after(0.0)
-
-            def look() -> str | None:
-                nodes, lower, upper = bounds_of(used)
-                if beside is not None:
-                    lower = beside.raise_bound(lower, upper, time.perf_counter() - begin)
-                if report is not None:
-                    report(
-                        base + divisor * upper if upper < INFINITE else None,
-                        base + divisor * lower if lower > LOWEST else None,
-                        nodes,
-                        "searching",
-                    )
-                return "proved" if is_over(used, lower) else None
-
-            try:
-                reason = runner.run(searches, self.control, deadline, look)
-            finally:
-                if beside is not None:
-                    beside.finish()
-                    self._priced_leaves = beside.known
-                    self.control[ROW_PRICES] = 0  # the array there goes with `beside`
-            self.control[STOP] = reason not in (None, "proved")
-            end()
+        session.run(time_limit, look, ahead=ahead)
         self._in_use = len(used)
         self._seconds = time.perf_counter() - begin
-        nodes, lower, upper = bounds_of(used)
         self._price_stats = {}
-        if beside is not None:
-            workspace.root["lower"] = lower = beside.raised(lower, upper)
-            self._price_stats = beside.statistics(lambda code: base + divisor * code)
-        stopped = (reason or (None if ahead else "memory")) if lower < min(upper, target) else None
+        if session.beside is not None:
+            self._priced_leaves = session.beside.known
+            self._price_stats = session.beside.statistics(lambda code: base + divisor * code)
+            self.control[ROW_PRICES] = 0  # the array there goes with `beside`
+        lower, upper, nodes = session.lower, session.upper, session.nodes
+        stopped = (session.reason or (None if ahead else "memory")) if session.is_open() else None
         bound = None if lower <= LOWEST else base + divisor * lower
         if upper >= (INFINITE if stopped else target):
             return Answer(bound, None, None, stopped, nodes)
-        engine["root_target"] = INFINITE
-        settle(workspace, depth, budget, nodes, deadline, short=short)
-        preorder = extract_best(workspace, self.packed, depth, budget)
+        preorder = session.tree()
         return Answer(bound, base + divisor * upper, preorder, stopped, nodes, self.count(preorder))
 
     def count(self, preorder: Array) -> Array | None:

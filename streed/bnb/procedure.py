@@ -94,7 +94,7 @@ def _follow(workspace: Workspace, depth: int, budget: int, departures: int, know
     engine["departures"], engine["followed_nodes"], engine["exact_levels"] = departures, known, exact_levels
     search_root(engine.address, depth, budget, departures + exact_levels > 0)
     engine["departures"], engine["exact_levels"] = NONE, 0
-    return engine["left_out"] != 0 and engine["crowded"] == 0 and workspace.control[STOP] == 0
+    return engine["left_out"] != 0 and engine["crowded"] == 0 and not workspace.control[STOP]
 
 
 def _polish(workspace: Workspace, depth: int, budget: int, visits: int) -> bool:
@@ -111,7 +111,7 @@ def _polish(workspace: Workspace, depth: int, budget: int, visits: int) -> bool:
             is_better = workspace.root_bounds[1] < upper
             if is_paused:
                 engine["crowded"] = 0
-                return workspace.control[STOP] == 0
+                return not workspace.control[STOP]
         if not goes_on:
             return False
     return True

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, final
 
 import attrs
 import numpy as np
@@ -19,13 +20,16 @@ from streed.bnb.shared_store import CHILD_CHUNK, EDGE_CHUNK, NODE_CHUNK
 from streed.bnb.terminal import compile_terminal, extract_root, is_terminal, solve_root
 from streed.bnb.threads import Team
 from streed.bnb.workspace import MOST_KEPT, SHORT_PATH, Space, Workspace
+from streed.exact import Array
+from streed.kernels.compilation import clock
 from streed.kernels.compiled import ready
 from streed.kernels.control import STOP
 from streed.kernels.packed import PackedProblem
-from streed.kernels.records import ASKED, CHILD, EDGE, INFINITE, NODE, UNLIMITED
+from streed.kernels.records import ASKED, CHILD, EDGE, INFINITE, LOWEST, NODE, UNLIMITED
 from streed.problem import Problem, SearchLimits, process_memory
 
 if TYPE_CHECKING:
+    from streed.bnb.pricing_beside import PricingBeside
     from streed.bnb.procedure import Procedure
 
 _SHORT = 0.05
@@ -70,20 +74,8 @@ def make_workspaces(
 ) -> list[Workspace]:
     """A workspace for every thread, with all rows behind its (missing) last node, linked to the kernels."""
     lane_type = packed.lane_type()
-    limit = min(depth, budget)
     terminal = is_terminal(depth, budget)
-    space = cache_sizes.space_for(
-        packed,
-        search_limits.memory_limit,
-        scratch_bytes(packed, lane_type) * threads,
-        None if limit >= UNLIMITED else limit,
-        budget != UNLIMITED,
-        relaxed,
-    )
-    branches = 0
-    if threads > 1:
-        space = with_chunks(space, threads)
-        branches = shared_branches(packed, space, search_limits.memory_limit)
+    space, branches = space_of(packed, search_limits, lane_type, threads, (depth, budget), relaxed)
     workspaces = []
     for number in range(threads):
         workspace = Workspace(packed, space, lane_type, control, relaxed, branches, joins=number > 0)
@@ -97,22 +89,36 @@ def make_workspaces(
     return workspaces
 
 
-def with_chunks(space: Space, threads: int) -> Space:
-    """The space with room for the chunks that each of several threads fills."""
-    return attrs.evolve(
+def space_of(
+    packed: PackedProblem,
+    search_limits: SearchLimits,
+    lane_type: Any,
+    threads: int,
+    limits: tuple[int, int],
+    relaxed: bool,
+) -> tuple[Space, int]:
+    """The caches' sizes; and the slots of the branch cache that threads share, a power of two, 0 for a single one."""
+    limit, budget, memory_limit = min(limits), limits[1], search_limits.memory_limit
+    space = cache_sizes.space_for(
+        packed,
+        memory_limit,
+        scratch_bytes(packed, lane_type) * threads,
+        None if limit >= UNLIMITED else limit,
+        budget != UNLIMITED,
+        relaxed,
+    )
+    if threads == 1:
+        return space, 0
+    space = attrs.evolve(
         space,
         nodes=space.nodes + (threads + 2) * NODE_CHUNK,
         edges=space.edges + threads * EDGE_CHUNK,
         children=space.children + threads * CHILD_CHUNK,
     )
-
-
-def shared_branches(packed: PackedProblem, space: Space, memory_limit: int | None) -> int:
-    """How many slots the branch cache has that threads share, a power of two."""
     words = 2 if space.path <= SHORT_PATH else 3
     room = _SHARED if memory_limit is None else min(_SHARED, memory_limit // _SHARE_OF_LIMIT)
     slots = min(room // (8 * words), 4 * space.branches)
-    return 1 << max(4, slots.bit_length() - 1)
+    return space, 1 << max(4, slots.bit_length() - 1)
 
 
 def depth_and_budget(packed: PackedProblem, max_depth: int | None, max_nodes: int | None) -> tuple[int, int]:
@@ -126,26 +132,84 @@ def depth_and_budget(packed: PackedProblem, max_depth: int | None, max_nodes: in
     return depth, budget
 
 
-def searches_of(
-    procedure: Procedure, workspaces: list[Workspace], depth: int, budget: int
-) -> tuple[list[Callable[[], None]], Callable[[], None]]:
-    """What each thread runs, a workspace each; and what is to be called once all have ended."""
-    first = workspaces[0]
-    if len(workspaces) == 1:
-        return [functools.partial(procedure.run, first, depth, budget)], lambda: None
-    team = Team(workspaces, procedure, depth, budget)
-    return [functools.partial(team.run, number) for number in range(len(workspaces))], team.dissolve
+@final
+class Session:
+    """One search of a problem, by a workspace for each thread."""
 
+    def __init__(
+        self, procedure: Procedure, packed: PackedProblem, workspaces: list[Workspace], limits: tuple[int, int]
+    ) -> None:
+        """`limits`: depth and branching nodes, as `depth_and_budget` has them."""
+        self._procedure, self._packed, self._workspaces = procedure, packed, workspaces
+        self._depth, self._budget = limits
+        self._is_short = is_short(packed, self._depth)
+        self._deadline: float | None = None
+        self._first = workspaces[0]
+        self.beside: PricingBeside | None = None
+        """What makes prices of rows beside the search, if anything does."""
+        self.reason: str | None = None
+        """What stopped the search, as `runner.run` says."""
+        self.target: int = self._first.engine["root_target"]
+        """Only trees that cost less are searched for, a code."""
+        self.nodes, self.lower, self.upper = 0, LOWEST, INFINITE
+        """How many nodes were visited by all threads together, and the root's bounds."""
 
-def is_over(workspaces: list[Workspace], lower: int) -> bool:
-    """Whether a search is over of which `lower` is proved."""
-    first = workspaces[0]
-    return lower >= min(first.root_bounds[1], first.engine["root_target"])
+    def run(
+        self, time_limit: float | None, look: Callable[[int, int, int], str | None], *, ahead: bool = False
+    ) -> None:
+        """Runs the search to its end; `look` is given (nodes, lower, upper) now and then, and may say why to stop.
 
+        `ahead`: only its beginning, of one thread.
+        """
+        control = self._first.control
+        if self._is_short:
+            self._procedure.run(self._first, self._depth, self._budget)
+        else:
+            searches, end = self._searches(ahead and not is_terminal(self._depth, self._budget))
+            self._deadline = None if time_limit is None else clock() + time_limit
+            begin = time.perf_counter()
 
-def bounds_of(workspaces: list[Workspace]) -> tuple[int, int, int]:
-    """(nodes visited by all threads together, lower, upper) of the root."""
-    return sum(each.engine["visits"] for each in workspaces), *workspaces[0].root_bounds
+            def looked() -> str | None:
+                nodes, lower, upper = self._bounds()
+                if self.beside is not None:
+                    lower = self.beside.raise_bound(lower, upper, time.perf_counter() - begin)
+                reason = look(nodes, lower, upper)
+                return "proved" if lower >= min(upper, self.target) else reason
+
+            try:
+                self.reason = runner.run(searches, control, self._deadline, looked)
+            finally:
+                if self.beside is not None:
+                    self.beside.finish()
+            control[STOP] = self.reason not in (None, "proved")
+            end()
+        self.nodes, self.lower, self.upper = self._bounds()
+        if self.beside is not None:
+            self._first.root["lower"] = self.lower = self.beside.raised(self.lower, self.upper)
+
+    def is_open(self) -> bool:
+        """Whether a better tree than the one that was found may cost less than the target."""
+        return self.lower < min(self.upper, self.target)
+
+    def tree(self) -> Array:
+        """The best tree in preorder, once ties are settled."""
+        for each in self._workspaces:
+            each.engine["root_target"] = INFINITE
+        settle(self._first, self._depth, self._budget, self.nodes, self._deadline, short=self._is_short)
+        preorder: Array = extract_best(self._first, self._packed, self._depth, self._budget)
+        return preorder
+
+    def _bounds(self) -> tuple[int, int, int]:
+        return sum(each.engine["visits"] for each in self._workspaces), *self._first.root_bounds
+
+    def _searches(self, ahead: bool) -> tuple[list[Callable[[], None]], Callable[[], None]]:
+        """What each thread runs; and what is to be called once all have ended."""
+        asked = self._depth, self._budget
+        if len(self._workspaces) == 1:
+            run = self._procedure.begin if ahead else self._procedure.run
+            return [functools.partial(run, self._first, *asked)], lambda: None
+        team = Team(self._workspaces, self._procedure, *asked)
+        return [functools.partial(team.run, number) for number in range(len(self._workspaces))], team.dissolve
 
 
 def search_fully(workspace: Workspace, depth: int, budget: int, *, again: bool = False) -> None:

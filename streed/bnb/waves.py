@@ -4,9 +4,10 @@
         for its unsettled edges of rank 0 to departures, by rising upper bound:
             follow the sides of the edge with departures - rank; draw the conclusions as `improve` does
 
-Where e.exact_levels is not zero, subtrees of at most so many levels are improved up to their target instead: with no
-departures, those of the best tree. The upper bound of an edge is the heuristic, as pair lookahead or the depth-three work unit has it: to take the edge of
-rank r is to depart from it r times. Nodes keep their bounds, so what was settled is not done again.
+The upper bound of an edge is the heuristic, as pair lookahead or the depth-three work unit has it: to take the edge of
+rank r is to depart from it r times. Nodes keep their bounds, so what was settled is not done again. Where
+e.exact_levels is not zero, subtrees of at most so many levels are improved up to their target: with no departures,
+those of the best tree.
 """
 
 from __future__ import annotations
