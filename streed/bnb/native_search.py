@@ -24,7 +24,7 @@ from streed.kernels.control import ROWS_OF_CONTROL, SHARED_UPPER, UPPER
 from streed.kernels.records import INFINITE, LOWEST, RAISED, UNLIMITED
 from streed.problem import Outcome, Problem, SearchLimits, Solution
 from streed.task import Value
-from streed.task.constrained import objective
+from streed.task.base import objective
 
 
 def search_native(

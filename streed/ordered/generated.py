@@ -29,7 +29,7 @@ from streed.kernels.codegen.spec import KernelSpec
 from streed.ordered.merging import places_of
 from streed.problem import Problem
 from streed.task.analysis.facts import can_generate
-from streed.task.constrained import objective
+from streed.task.base import objective
 from streed.task.row_sums import sums_by
 
 GENERATED = "generated"

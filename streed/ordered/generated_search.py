@@ -19,7 +19,7 @@ from streed.ordered.search import Run
 from streed.ordered.session import Inexact
 from streed.problem import Outcome, Problem, SearchLimits, Solution
 from streed.task.analysis.linear_form import row_cost_form
-from streed.task.constrained import objective
+from streed.task.base import objective
 
 
 def search_generated(problem: Problem, search_limits: SearchLimits, name: str) -> Outcome | None:

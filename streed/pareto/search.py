@@ -20,7 +20,7 @@ from streed.pareto.fronts import Front, FrontEngine
 from streed.pareto.packing import Packed, pack_fronts
 from streed.pareto.trees import FrontTrees, smallest_leaf
 from streed.problem import Outcome, Problem, SearchLimits, Solution, process_memory
-from streed.task.constrained import objective
+from streed.task.base import objective
 from streed.tree.nodes import depth_of
 from streed.tree.predictions import count_branches
 
