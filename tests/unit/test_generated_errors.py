@@ -126,10 +126,10 @@ def divides(self: Any, s: Any, k: int) -> Any:
     return s.of[k] / s.rows + s.a // s.rows % 3 + math.log(s.rows)
 
 
-MORE = [pytest.param(each, marks=pytest.mark.slow) for each in (beyond_int64_and_back, of_every_size, large, divides)]
+MORE = [pytest.param(each, marks=pytest.mark.slow) for each in (beyond_int64_and_back, large, divides)]
 
 
-@pytest.mark.parametrize("leaf_cost", [real_at_times, beyond_int64, infinite_at_times, tiny, *MORE])
+@pytest.mark.parametrize("leaf_cost", [real_at_times, beyond_int64, infinite_at_times, tiny, of_every_size, *MORE])
 def test_numbers_of_all_sizes(leaf_cost: Any) -> None:
     task, data = make(leaf_cost), data_of()
     best = optimum(task, data, max_depth=3)
