@@ -93,9 +93,11 @@ def _scale(problem: Problem, task: Task, data: Dataset) -> float:
         return 0.0
     bound, totals = task.bind(data), Totals(task, data)
     costs = [np.ravel(bound.leaf_cost(totals, k)).astype(float) for k in range(len(bound.labels(data)))]
-    added = sum(float(np.abs(np.asarray(each, float)).sum()) for each in bound.statistics(data).values())
+    statistics = [np.asarray(each, float).reshape(data.n_rows, -1) for each in bound.statistics(data).values()]
+    rows = np.asarray(data.counts if data.weights is None else data.weights, float)
+    added = sum(float((rows @ np.abs(each)).sum()) for each in statistics)
     # what cancels in costs is known to some last digits of the sums only
-    return max(float(np.abs(costs).max()), added * max(map(float, data.counts)) * 2**-48 / TINY)
+    return max(float(np.abs(costs).max()), added * 2**-48 / TINY)
 
 
 def verdict_on(drawn: Drawn) -> Verdict:
