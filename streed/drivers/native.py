@@ -23,26 +23,12 @@ from streed.kernels.counting.groups import MOST_GROUPS
 from streed.ordered import choice
 from streed.ordered.in_order_search import search_in_order
 from streed.problem import Driver, Outcome, Problem, SearchLimits
-from streed.problem.known_tree import with_costs
 from streed.problem.linear_oracle import LinearOracle
 from streed.task import TOTAL, Task
 from streed.task.base import objective
-from streed.tree.nodes import Leaf, walk
 
 _MOST_KINDS, _ROWS_OF_KIND = 512, 256
 """So many kinds of rows are counted kind by kind, if each has about as many rows, which fill most of their words."""
-
-
-def in_order(problem: Problem, search_limits: SearchLimits, name: str) -> Outcome | None:
-    """The outcome of the search for trees in order, whose leaves show what the objective is of their costs."""
-    found = search_in_order(problem, search_limits, name)
-    if found is None:
-        return None
-    roots = [each.root for each in found.solutions]
-    costs = [(problem.task.objective_of(x.cost) for x in walk(root) if isinstance(x, Leaf)) for root in roots]
-    shown = map(with_costs, roots, costs)
-    solutions = tuple(attrs.evolve(each, root=root) for each, root in zip(found.solutions, shown, strict=True))
-    return attrs.evolve(found, solutions=solutions)
 
 
 def by_thresholds(problem: Problem, search_limits: SearchLimits, name: str) -> Outcome | None:
@@ -64,7 +50,7 @@ class Native(Driver):
     """Whether a search without a depth limit that takes long gets bounds by prices of its rows beside it."""
 
     def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
-        found = in_order(problem, search_limits, self.name)
+        found = search_in_order(problem, search_limits, self.name)
         if found is None and problem.questions is None:
             found = by_thresholds(problem, search_limits, self.name)
         if found is not None:

@@ -13,9 +13,10 @@ from typing import ClassVar, final
 import attrs
 
 from streed.drivers.auto import Auto
-from streed.drivers.native import Native, by_thresholds, in_order
+from streed.drivers.native import Native, by_thresholds
 from streed.encoding.ordered import ask, can_ask, settle_gaps, translate
 from streed.errors import InputError
+from streed.ordered.in_order_search import search_in_order
 from streed.problem import Driver, Outcome, Problem, SearchLimits, process_memory
 from streed.task import Task
 from streed.task.objective import record_of
@@ -48,7 +49,7 @@ class OverOrdered(Driver):
         if not problem.data.ordered:
             return self.driver.search(problem, search_limits)
         is_native = isinstance(self.driver, (Native, Auto))
-        ahead = in_order(problem, search_limits, self.driver.name) if is_native else None
+        ahead = search_in_order(problem, search_limits, self.driver.name) if is_native else None
         if ahead is not None:
             return ahead
         if self.driver is self.plain or not can_ask(problem):

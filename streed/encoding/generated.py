@@ -86,7 +86,7 @@ class Scored(Encoding):
         """
         task, data = problem.task, problem.data
         own = objective(task)
-        methods = CompiledMethods.of(task, data.n_columns)
+        methods = CompiledMethods.of(task)
         planes = StatisticsMatrix.of(problem, methods.reads_weight)
         probe = CostSamples.of(problem, methods.terms)
         methods = methods.in_units(probe.unit)

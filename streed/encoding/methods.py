@@ -41,7 +41,7 @@ class CompiledMethods:
     """and those of each limit."""
 
     @classmethod
-    def of(cls, task: Task, n_columns: int) -> CompiledMethods:
+    def of(cls, task: Task) -> CompiledMethods:
         """Of a bound task, limits and all."""
         terms = list(itertools.starmap(ScoredTerm.of, written_terms(task)))
         functions, members = functions_of(objective(task), terms)

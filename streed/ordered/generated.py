@@ -118,7 +118,7 @@ def generated_rows(problem: Problem, ranks: Array, known: Any = None) -> Generat
     worst = own.worst_per_row(data)
     if worst is not None and 0 < float(worst.max()) < _TINY:
         worst = None  # a bound that may have been rounded down
-    methods = CompiledMethods.of(task, data.n_columns)
+    methods = CompiledMethods.of(task)
     if methods.calls or methods.combines or methods.limits:
         return None
     # costs from 0 on that splits never raise grow with the rows, too; but only that is known then

@@ -82,6 +82,7 @@ class _Search:
 
     def __init__(self, problem: Problem, costs: IntegerCosts, signs: Array) -> None:
         data = self.data = problem.data
+        self.shown = problem.task.objective_of
         self.features, self.costs, self.depth = Features.of(data), costs, problem.max_depth or 0
         ranks = self.features.ranks
         columns = [*self.features.ordered.column.tolist(), *self.features.binary.tolist(), *data.categorical]
@@ -124,7 +125,7 @@ class _Search:
                 label = low + int(sums[low : high + 1].argmin())
                 total += int(sums[label])
                 labels.add(label)
-                return Leaf(label, len(rows), (self.costs.value(int(sums[label])), label, label, IN_ORDER))
+                return Leaf(label, len(rows), self.shown((self.costs.value(int(sums[label])), label, label, IN_ORDER)))
             total += self.costs.split
             is_cut = f < self.work[4]
             rank = int(ranks[f, orders[f, found[POSITION] - 1]]) if is_cut else 0
@@ -136,7 +137,7 @@ class _Search:
                 sides = [(ranks[f] <= rank, *self._side(f, found, low, high, left=True))]
                 sides.append((ranks[f] > rank, *self._side(f, found, low, high, left=False)))
             usual = low + int(self.costs.costs[rows].sum(axis=0)[low : high + 1].argmin())
-            empty = Leaf(usual, 0, (0, usual, usual, IN_ORDER))
+            empty = Leaf(usual, 0, self.shown((0, usual, usual, IN_ORDER)))
             children: list[Node] = []
             for is_here, first, last, budget in sides:
                 if not is_here[rows].any():
