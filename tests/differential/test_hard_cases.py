@@ -16,6 +16,7 @@ from streed.bnb.workspace import Workspace
 from streed.errors import InputError
 from streed.exact import Array
 from streed.task.algebra import exact_costs
+from streed.task.analysis.linear_form import row_cost_form
 from streed.tasks import Accuracy, InstanceCosts, Misclassifications, SparseAccuracy, Splits
 from tests.differential.volume.draws import Size
 from tests.differential.volume.kinds import draw_costs
@@ -43,7 +44,9 @@ def least_cost(problem: Problem, task: Any) -> list[Any] | None:
     if limits.get("max_nodes") is not None:
         return None
     bound = task.bind(data)
-    costs, sizes, codes = exact_costs(bound, data), data.counts, np.asarray(data.X)
+    form = row_cost_form(bound, data)
+    assert form is not None
+    costs, sizes, codes = exact_costs(form, data), data.counts, np.asarray(data.X)
     least = max([limits["min_leaf"], *(limit.support for limit in bound.limits)])
     each = costs.costs.astype(np.float64 if np.abs(costs.costs).sum() < 2**53 else object)
     literals = np.stack([code == codes.T for code in range(int(codes.max(initial=0)) + 1)], axis=1)
