@@ -62,6 +62,10 @@ def read_costs(costs: Any) -> CostTable:
     return CostTable.read(costs) if isinstance(costs, (str, Path)) else CostTable.of(costs)
 
 
+FULL, DISCOUNTED, FREE = range(3)
+"""Rows of the prices of a column."""
+
+
 @final
 @attrs.frozen
 class MisclassificationCosts(RowCostTask):
@@ -101,7 +105,7 @@ class CostSensitive(Task):
     unit: Any = bound(1)
     """The worth of a cost of 1 of the matrix, an exact number."""
     prices: Any = bound(None)
-    """(2, p) int64: the full and the discounted price of every column, in units of their own."""
+    """(3, p) int64: full, discounted and no price of every column, in units of their own."""
     price_unit: Any = bound(1)
     feature_of: Any = bound(None)
     """(p,): the test of every column; those without cost are tests of their own."""
@@ -132,7 +136,7 @@ class CostSensitive(Task):
         full = [0 if test == NO_TEST else tests[test].cost for test in owner]
         discounted = [0 if test == NO_TEST else tests[test].discounted for test in owner]
         matrix, unit = _whole_matrix(self.costs)
-        prices, price_unit = _whole((full, discounted))
+        prices, price_unit = _whole((full, discounted, [0] * width))
         if unit != 1 or price_unit != 1:
             # one type for all costs: whole ones are fractions too where others are
             unit, price_unit = Fraction(unit), Fraction(price_unit)
@@ -147,7 +151,7 @@ class CostSensitive(Task):
 
     @functools.cached_property
     def _priced(self) -> CostsWithTests:
-        full, discounted = self.prices
+        full, discounted, _ = self.prices
         same = self.group_of[:, None] == self.group_of[None, :]
         given = np.where(same, discounted, full)
         given[self.feature_of[:, None] == self.feature_of[None, :]] = 0
@@ -163,9 +167,13 @@ class CostSensitive(Task):
         return s.cost[k] * self.unit
 
     def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
-        prices, given = self._priced.full, self._priced.given
-        price = min([prices[split], *(given[column, split] for column in path)])
-        return rows * price * self.price_unit
+        level = FULL
+        for column in path:
+            if self.feature_of[column] == self.feature_of[split]:
+                level = FREE
+            elif level == FULL and self.group_of[column] == self.group_of[split]:
+                level = DISCOUNTED
+        return rows * self.prices[level, split] * self.price_unit
 
     def lower_bound(self, s: State) -> Any:
         return 0 * self.unit

@@ -60,3 +60,14 @@ def test_a_test_that_parts_no_rows_cheapens_no_other(depth: int, search: str) ->
     best = optimum(task, Dataset.make(X, y), max_depth=depth)
     assert best is not None
     assert (result.status, result.value) == ("optimal", best[0])
+
+
+def test_discounts_beside_a_categorical_column() -> None:
+    """No costs per row are searched there, but the task's own methods in native code."""
+    tests = [TestCost("x0", Fraction(9, 4), 0, "a"), TestCost("x1", 2, 1, "a"), TestCost("x2", Fraction(7, 8), 0, None)]
+    task = CostSensitive(CostTable.of([[0, 4], [9, 0]], tests, classes=[0, 1]))
+    X = [[i & 1, i % 3, i >> 1 & 1] for i in range(24)]
+    data = Dataset.make(X, [(i % 3 == 1) ^ (i & 1) for i in range(24)], categorical=[1])
+    result, best = streed.solve(task, data, max_depth=2), optimum(task, data, max_depth=2)
+    assert best is not None
+    assert (result.value, result.status, result.stats["route"]) == (best[0], "optimal", "generated")
