@@ -50,7 +50,7 @@ class TaskCells(States):
     def __init__(self, question: Question, banned: Collection[int] = (), packed: Packing | None = None) -> None:
         data, task, price, radix = question.data, question.bound, question.split, 1
         if packed is not None:  # costs that have the weights of rows in them
-            data = attrs.evolve(data, weights=data.frequency, sample_weight=None)
+            data = attrs.evolve(data, weights=None, sample_weight=None)
             price, radix = packed.split[0], packed.radix
             task = FixedCosts(packed.costs[:, :, 0], price)
         super().__init__(Problem(data, task, question.max_depth, None, question.min_leaf), StopMonitor())

@@ -209,3 +209,13 @@ def test_infeasible_limits_leave_no_trees() -> None:
     trees = streed.rashomon(Accuracy(), X, y, max_depth=1, min_leaf=24)
     assert all(tree.n_branches == 0 for tree in trees)
     assert exact_number(trees.optimum) == min(y.sum(), 24 - y.sum())
+
+
+def test_frequencies_beside_several_categories_stand_for_equal_rows() -> None:
+    X, y, copies = np.array([[2], [1], [0], [1], [1]]), np.array([0, 0, 0, 1, 1]), [1, 3, 1, 1, 3]
+    asked: dict[str, Any] = {"max_depth": 2, "slack": 2, "categorical": [0]}
+    task = Misclassifications() + Splits()
+    found = streed.rashomon(task, X, y, frequency=copies, **asked)
+    each = streed.rashomon(task, X.repeat(copies, axis=0), y.repeat(copies), **asked)
+    assert (found.optimum, found.count) == (each.optimum, each.count)
+    assert found.optimum == streed.solve(task, X, y, frequency=copies, max_depth=2, categorical=[0]).value
