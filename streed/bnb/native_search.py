@@ -71,7 +71,7 @@ def _search(
     threads = 1 if short or is_terminal(depth, budget) else search_limits.threads
     target = INFINITE if search_limits.beat is None else min(encoding.target(search_limits.beat), INFINITE)
     control[SHARED_UPPER] = target
-    workspaces = make_workspaces(problem, packed, search_limits, procedure, threads, depth, budget, relaxed, control)
+    workspaces = make_workspaces(packed, search_limits, procedure, threads, (depth, budget), relaxed, control)
     for each in workspaces:
         each.engine["root_target"] = target
     session = Session(procedure, packed, workspaces, (depth, budget))

@@ -77,7 +77,7 @@ class Procedure:
             is_better = departures > 0 and workspace.root_bounds[1] < upper
             known = engine["node_count"]
             if goes_on and alone:
-                goes_on = _polish(workspace, depth, budget, engine["visits"] - before)
+                goes_on = _reoptimise(workspace, depth, budget, engine["visits"] - before)
             if goes_on and not is_better:
                 goes_on = alone and search_for(workspace, depth, budget, patience * (engine["visits"] - before))
                 patience *= 2
@@ -97,8 +97,8 @@ def _follow(workspace: Workspace, depth: int, budget: int, departures: int, know
     return engine["left_out"] != 0 and engine["crowded"] == 0 and not workspace.control[STOP]
 
 
-def _polish(workspace: Workspace, depth: int, budget: int, visits: int) -> bool:
-    """Searches subtrees of the best tree exactly, in about so many visits each time; whether there is more to find."""
+def _reoptimise(workspace: Workspace, depth: int, budget: int, visits: int) -> bool:
+    """Searches subtrees of the best tree exactly, each time in about so many visits; whether there is more to find."""
     engine = workspace.engine
     for exact_levels in range(SHALLOW + 1, min(depth, _EXACT + 1)):
         is_better = goes_on = True

@@ -26,7 +26,7 @@ from streed.kernels.compiled import ready
 from streed.kernels.control import STOP
 from streed.kernels.packed import PackedProblem
 from streed.kernels.records import ASKED, CHILD, EDGE, INFINITE, LOWEST, NODE, UNLIMITED
-from streed.problem import Problem, SearchLimits, process_memory
+from streed.problem import SearchLimits, process_memory
 
 if TYPE_CHECKING:
     from streed.bnb.pricing_beside import PricingBeside
@@ -62,20 +62,21 @@ _COUNTERS = (
 
 
 def make_workspaces(
-    problem: Problem,
     packed: PackedProblem,
     search_limits: SearchLimits,
     procedure: Procedure,
     threads: int,
-    depth: int,
-    budget: int,
+    limits: tuple[int, int],
     relaxed: bool,
     control: Any,
 ) -> list[Workspace]:
-    """A workspace for every thread, with all rows behind its (missing) last node, linked to the kernels."""
+    """A workspace for every thread, with all rows behind its (missing) last node, linked to the kernels.
+
+    `limits`: depth and branching nodes, as `depth_and_budget` has them.
+    """
     lane_type = packed.lane_type()
-    terminal = is_terminal(depth, budget)
-    space, branches = space_of(packed, search_limits, lane_type, threads, (depth, budget), relaxed)
+    terminal = is_terminal(*limits)
+    space, branches = space_of(packed, search_limits, lane_type, threads, limits, relaxed)
     workspaces = []
     for number in range(threads):
         workspace = Workspace(packed, space, lane_type, control, relaxed, branches, joins=number > 0)

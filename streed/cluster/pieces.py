@@ -100,8 +100,7 @@ class Root:
         self.control = np.zeros(ROWS_OF_CONTROL, np.int64)
         self.control[[UPPER, SHARED_UPPER]] = INFINITE
         memory = SearchLimits(memory_limit=shared.memory_limit)
-        asked = (memory, DEPTH_FIRST, 1, depth, budget, relaxed, self.control)
-        self.workspace = make_workspaces(problem, packed, *asked)[0]
+        self.workspace = make_workspaces(packed, memory, DEPTH_FIRST, 1, self.limits, relaxed, self.control)[0]
         self._search(INFINITE, INFINITE, again=False)
 
     def improve(self, piece: Piece) -> None:

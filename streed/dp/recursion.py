@@ -4,8 +4,9 @@
                               leaves(S), then for each split of S, and each way to share the branching nodes:
                                   put the product of trees(child, ..., room) over the children of S, and what it costs
 
-`least.py` keeps the best tree below a value, `front.py` the nondominated ones, `count.py` how many there are of each
-key. Of solutions of one value the first is kept: a leaf before a branch, smaller labels and columns before larger ones.
+`least.py` keeps the best tree below a value, `dominance.py` the nondominated ones, `count.py` how many there are of
+each key. Of solutions of one value the first is kept: a leaf before a branch, smaller labels and columns before
+larger ones.
 """
 
 from __future__ import annotations

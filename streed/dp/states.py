@@ -1,7 +1,7 @@
 """The sets of rows of a general search: their sums, what they cost as leaves, and how questions split them.
 
 A set of rows is a Python integer whose bit i says whether row i is in it. The sums over all children of a set come from
-one matrix product: of the statistics of its rows with the indicators of all columns' codes (`row_set_sums.py`).
+one matrix product: of the statistics of its rows with the indicators of all columns' codes.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Branching costs that are prices per row: of a column, less where the columns tested above make it cheaper.
 
-A task with such costs and a cost per row and label needs no kernel of its own (`streed/encoding/test_costs.py`).
+A task with such costs and a cost per row and label needs no kernel of its own (`streed/encoding/row_costs.py`).
 """
 
 from __future__ import annotations

@@ -173,7 +173,8 @@ def test_nothing_known_is_not_infeasible() -> None:
 def test_a_callable_hears_sane_numbers(task: Task) -> None:
     told: list[Progress] = []
     result = streed.solve(task, LARGE, max_depth=7, time_limit=1.2, progress=told.append, search=_search(task))
-    assert told
+    # plain Python may come to tell its end only in so little time
+    assert len(told) >= (1 if _search(task) == "general" else 2)
     assert [p.elapsed for p in told] == sorted(p.elapsed for p in told)
     assert [p.nodes for p in told] == sorted(p.nodes for p in told)
     sign = -1 if task.larger_is_better else 1
