@@ -35,7 +35,6 @@ its number in an array, or `labels[k]`.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -60,10 +59,6 @@ def read_costs(costs: Any) -> CostTable:
     if isinstance(costs, CostTable):
         return costs
     return CostTable.read(costs) if isinstance(costs, (str, Path)) else CostTable.of(costs)
-
-
-FULL, DISCOUNTED, FREE = range(3)
-"""Rows of the prices of a column."""
 
 
 @final
@@ -104,13 +99,11 @@ class CostSensitive(Task):
     """(K, K) int64: the cost of a row of class j with label k, in units."""
     unit: Any = bound(1)
     """The worth of a cost of 1 of the matrix, an exact number."""
-    prices: Any = bound(None)
-    """(3, p) int64: full, discounted and no price of every column, in units of their own."""
+    full: Any = bound(None)
+    """(p,) int64: the price of every column where nothing was tested above, in units of their own."""
+    given: Any = bound(None)
+    """(p, p) int64: given[f, split], the price of `split` where f was tested above."""
     price_unit: Any = bound(1)
-    feature_of: Any = bound(None)
-    """(p,): the test of every column; those without cost are tests of their own."""
-    group_of: Any = bound(None)
-    """(p,): the group of the column's test."""
 
     def bind(self, data: Dataset) -> Task:
         """`MisclassificationCosts` where no test costs anything."""
@@ -130,32 +123,21 @@ class CostSensitive(Task):
         owner = self.costs.feature_of(dict(enumerate(names)), width)
         if not any(test != NO_TEST and self.costs.tests[test].cost > 0 for test in owner):
             return MisclassificationCosts(self.costs)
-        tests, groups = self.costs.tests, self.costs.group_of()
-        n_tests = len(tests)
-        free = [n_tests + j for j in range(width)]
-        full = [0 if test == NO_TEST else tests[test].cost for test in owner]
-        discounted = [0 if test == NO_TEST else tests[test].discounted for test in owner]
+        tests = self.costs.tests
+        listed = [(0, 0) if test == NO_TEST else (tests[test].cost, tests[test].discounted) for test in owner]
+        (full, discounted), price_unit = _whole(list(zip(*listed, strict=True)))
         matrix, unit = _whole_matrix(self.costs)
-        prices, price_unit = _whole((full, discounted, [0] * width))
+        owners = np.array(owner)
+        groups = np.where(owners == NO_TEST, NO_TEST, np.array(self.costs.group_of())[owners])
+        given = np.where((groups[:, None] == groups) & (groups != NO_TEST), discounted, full)
+        given[owners[:, None] == owners] = 0
         if unit != 1 or price_unit != 1:
             # one type for all costs: whole ones are fractions too where others are
             unit, price_unit = Fraction(unit), Fraction(price_unit)
-        features = [free[j] if test == NO_TEST else test for j, test in enumerate(owner)]
-        in_groups = [2 * n_tests + free[j] if test == NO_TEST else groups[test] for j, test in enumerate(owner)]
-        found = attrs.evolve(self, matrix=matrix, unit=unit, prices=prices, price_unit=price_unit)
-        return attrs.evolve(found, feature_of=np.array(features), group_of=np.array(in_groups))
+        return attrs.evolve(self, matrix=matrix, unit=unit, full=full, given=given, price_unit=price_unit)
 
     def priced(self, data: Dataset) -> CostsWithTests:
-        """Prices given a column: nothing for its own feature, the discounted ones for its group."""
-        return self._priced
-
-    @functools.cached_property
-    def _priced(self) -> CostsWithTests:
-        full, discounted, _ = self.prices
-        same = self.group_of[:, None] == self.group_of[None, :]
-        given = np.where(same, discounted, full)
-        given[self.feature_of[:, None] == self.feature_of[None, :]] = 0
-        return CostsWithTests(MisclassificationCosts(self.costs), full, given, Fraction(self.price_unit))
+        return CostsWithTests(MisclassificationCosts(self.costs), self.full, self.given, Fraction(self.price_unit))
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
         return {"cost": self.matrix[_places(self.costs, data)]}
@@ -167,13 +149,10 @@ class CostSensitive(Task):
         return s.cost[k] * self.unit
 
     def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
-        level = FULL
+        price = self.full[split]
         for column in path:
-            if self.feature_of[column] == self.feature_of[split]:
-                level = FREE
-            elif level == FULL and self.group_of[column] == self.group_of[split]:
-                level = DISCOUNTED
-        return rows * self.prices[level, split] * self.price_unit
+            price = min(price, self.given[column, split])
+        return rows * price * self.price_unit
 
     def lower_bound(self, s: State) -> Any:
         return 0 * self.unit

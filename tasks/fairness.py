@@ -31,7 +31,7 @@ names one, or several whose combinations are the groups. They are no columns of 
 
 from __future__ import annotations
 
-import functools
+import itertools
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, ClassVar, final
@@ -42,11 +42,10 @@ import numpy as np
 from streed.data import Dataset
 from streed.errors import InputError
 from streed.exact import Array, Range, exact_number
-from streed.task.bounded_sums import BoundedSum, SumLimit, integer_weights, sum_at_least
+from streed.task.bounded_sums import BoundedSum, SumLimit, integer_weights
 from streed.task.positive import given_class
 from streed.tasks.outcome_scores import treatments
-from streed.tasks.rates import GroupRates, listed
-from streed.tasks.sensitive_groups import groups_of
+from streed.tasks.rates import GroupRates, Rate, event_sum, group_counts, listed, told_counts
 
 RATES = {
     "all": "rate of favourable predictions",
@@ -83,9 +82,9 @@ class Fairness(GroupRates):
         y = data.class_numbers if labels.ndim == 1 else data.class_numbers[:, None]
         return np.asarray(labels != y if kind == "errors" else labels == self.positive_class(data))
 
-    def counted(self, kind: str, data: Dataset, predicted: Array | None = None) -> Array | None:
+    def counted(self, kind: str, data: Dataset, predicted: Array | None = None) -> Array:
         if kind in ("all", "errors"):
-            return None
+            return super().counted(kind, data)
         return np.asarray((data.class_numbers == self.positive_class(data)) == (kind == "positive"))
 
 
@@ -174,40 +173,36 @@ class TreatmentEquality(SumLimit):
         if exact_number(self.low) > exact_number(self.high):
             raise InputError("low", f"{self.low!r} is above {self.high!r}", "give the smaller ratio first")
 
+    rates: ClassVar[tuple[str, ...]] = ("false negatives", "false positives")
+    groups, counted, n_labels = GroupRates.groups, Rate.counted, Rate.n_labels
+
     def positive_class(self, data: Dataset) -> int:
         number = DemographicParity(self.feature, positive=self.positive).positive_class(data)
         assert number is not None
         return number
 
+    def happens(self, kind: str, labels: Array, data: Dataset) -> Array:
+        """Errors: a row of another class that gets a third one is no false positive."""
+        y, positive = data.class_numbers if labels.ndim == 1 else data.class_numbers[:, None], self.positive_class(data)
+        return np.asarray((labels != y) & ((y if kind == "false negatives" else labels) == positive))
+
+    def _ends(self) -> tuple[Fraction, Fraction]:
+        return Fraction(exact_number(self.low)), Fraction(exact_number(self.high))
+
     def bounded_sums(self, data: Dataset) -> tuple[BoundedSum, ...]:
-        low, high = Fraction(exact_number(self.low)), Fraction(exact_number(self.high))
+        low, high = self._ends()
         ends = [(low.denominator, -low.numerator), (-high.denominator, high.numerator)]
         return tuple(
-            sum_at_least(functools.partial(_error_costs, self, group, missed, false), 0, data)
-            for group in groups_of(self, data).names
-            for missed, false in ends
+            event_sum(self, dict(zip(itertools.product(self.rates, [group]), each, strict=True)), data, 0)
+            for group in self.groups(data).names  # type: ignore[arg-type]
+            for each in ends
         )
 
     def achieved(self, data: Dataset, predicted: Array, nodes: int) -> Mapping[str, Any]:
-        weights, unit = integer_weights(data)
-        groups, positive = groups_of(self, data), self.positive_class(data)
-        wrong = predicted != data.class_numbers
-        missed = groups.sizes(wrong & (data.class_numbers == positive), weights)
-        false = groups.sizes(wrong & (predicted == positive), weights)
-        low, high = Fraction(exact_number(self.low)), Fraction(exact_number(self.high))
-        pairs = dict(zip(groups.names, zip(missed, false, strict=True), strict=True))
+        low, high = self._ends()
+        missed, false = group_counts(self, data, predicted).values()
+        pairs = {name: (fn, false[name][0]) for name, (fn, _) in missed.items()}
         beyond = max(Fraction(0), *(max(low * fp - fn, fn - high * fp) for fn, fp in pairs.values()))
-        counts = {name: [float(unit * part) for part in pair] for name, pair in pairs.items()}
-        told = {"limit_on": type(self).__name__, "value": float(unit * beyond), "limit": 0.0, "relation": "<="}
-        told |= {"holds": beyond == 0, "favourable": data.classes[positive], "rates": {}}
-        return told | {"counts": {"false negatives, false positives": counts}}
-
-
-def _error_costs(limit: TreatmentEquality, group: str, missed: int, false: int, data: Dataset) -> Array:
-    """(n, K) what an error in the group adds: `missed` of a positive row, `false` of one that is taken for positive."""
-    groups, positive = groups_of(limit, data), limit.positive_class(data)
-    here = np.array([name == group for name in groups.names])[groups.number]
-    is_positive, labels = (data.class_numbers == positive)[:, None], np.arange(data.n_classes)
-    # a row of another class that gets a third one is no false positive
-    wrong = (labels != data.class_numbers[:, None]) & (is_positive | (labels == positive))
-    return np.where(wrong & here[:, None], np.where(is_positive, missed, false), 0)
+        value = float(integer_weights(data)[1] * beyond)
+        told = {"limit_on": type(self).__name__, "value": value, "limit": 0.0, "relation": "<=", "holds": beyond == 0}
+        return told | {"rates": {}} | told_counts(self, data, {", ".join(self.rates): pairs})

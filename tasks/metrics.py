@@ -36,7 +36,7 @@ import itertools
 import math
 import numbers
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, ClassVar, final
 
@@ -46,7 +46,7 @@ import numpy as np
 from streed.data import Dataset
 from streed.errors import InputError, NotSeparableError, brief
 from streed.exact import Array, Range, exact_number
-from streed.task import COMPONENTWISE, State, Task, Value
+from streed.task import COMPONENTWISE, State, Task, Value, bound
 from streed.task.positive import positive_number
 from streed.task.sums import LinearFraction, SumTask
 
@@ -105,17 +105,23 @@ class ErrorMetric(SumTask):
 
     @final
     def sums(self, data: Dataset) -> Mapping[str, Array]:
-        positive = positive_number(data, self.positive, type(self).__name__)
-        is_positive = data.class_numbers == positive
-        negatives, positives = np.zeros((2, data.n_rows, 2), np.int64)
-        negatives[:, 1 - positive] = is_positive
-        positives[:, positive] = ~is_positive
-        return {"false_negatives": negatives, "false_positives": positives}
+        """The errors in the positive class and in the other one, or in every class of several."""
+        positive = self.positive_class(data)
+        classes = range(data.n_classes) if positive is None else (positive, 1 - positive)
+        wrong = (data.class_numbers[:, None] != np.arange(data.n_classes)).astype(np.int64)
+        return {
+            name: wrong * (data.class_numbers == k)[:, None] for name, k in zip(self.components, classes, strict=True)
+        }
 
 
-def _sizes(totals: State) -> tuple[Any, Any]:
-    """(P, N): calling every row negative errs on all positives, and the other way round."""
-    return max(totals.false_negatives), max(totals.false_positives)
+def _names(n: int) -> tuple[str, ...]:
+    """What the errors in so many classes are called."""
+    return ErrorMetric.components if n == 2 else tuple(f"errors{k}" for k in range(n))
+
+
+def _sizes(totals: State, n: int = 2) -> list[Any]:
+    """What the rows of the classes weigh, on all of which other labels err; positives first of two."""
+    return [max(getattr(totals, name)) for name in _names(n)]
 
 
 @attrs.frozen
@@ -206,38 +212,6 @@ class GMean(ErrorMetric):
     shown = MatthewsCorrelation.shown
 
 
-@final
-@attrs.frozen
-class ManyClassMetric(SumTask):
-    """A function of the errors in every class, then the rows of every class, that never rises with an error."""
-
-    function: Callable[..., Any]
-    n_classes: int
-
-    @property
-    def components(self) -> tuple[str, ...]:  # type: ignore[override]
-        return tuple(f"errors{k}" for k in range(self.n_classes))
-
-    def bind(self, data: Dataset) -> Task:
-        sizes = data.class_totals()
-        nothing = [0] * len(sizes)
-        for k, size in enumerate(sizes):
-            more = [size if at == k else 0 for at in range(len(sizes))]
-            if not self.function(*more, *sizes) <= self.function(*nothing, *sizes):
-                raise NotSeparableError(f"MonotoneMetric: the function is better with errors in class {k} than without")
-        return self
-
-    def sums(self, data: Dataset) -> Mapping[str, Array]:
-        wrong = (data.class_numbers[:, None] != np.arange(self.n_classes)).astype(np.int64)
-        return {name: wrong * (data.class_numbers == k)[:, None] for k, name in enumerate(self.components)}
-
-    def rank(self, value: Value, totals: State) -> Any:
-        return self.function(*value, *(max(getattr(totals, name)) for name in self.components))
-
-    def shown(self, rank: Any) -> Any:
-        return rank
-
-
 _TRIED = 2000  # pairs of neighbouring values on which a user's function is tried
 
 
@@ -252,50 +226,52 @@ class MonotoneMetric(ErrorMetric):
     """A function of one's own of (false negatives, false positives, positives, negatives), maximised.
 
     With more classes than two, six at most, it is asked for the errors in every class, then the rows of every class, in
-    the order of the classes. It must never rise with more errors of either kind. That is tried on some two thousand
-    values before the search; raises NotSeparableError with a pair of values where it does not hold.
+    the order of the classes. It must never rise with more errors of any kind. That is tried on some two thousand values
+    before the search; raises NotSeparableError with a pair of values where it does not hold.
     """
 
     function: Callable[..., Any] = attrs.field(validator=_check_callable)
+    components: tuple[str, ...] = bound(ErrorMetric.components)  # type: ignore[misc]
 
     def positive_class(self, data: Dataset) -> int | None:
-        return None if data.n_classes > 2 and self.positive is None else ErrorMetric.positive_class(self, data)
+        return None if data.n_classes > 2 and self.positive is None else super().positive_class(data)
 
     def bind(self, data: Dataset) -> Task:
-        if self.positive_class(data) is None:
+        positive, sizes = self.positive_class(data), data.class_totals()
+        if positive is None:
             check_classes(data, "MonotoneMetric")
-            return ManyClassMetric(self.function, data.n_classes).bind(data)
+            _try_function(self.function, sizes)
+            return attrs.evolve(self, components=_names(data.n_classes))
         ErrorMetric.bind(self, data)
-        negatives, positives = data.class_totals()
-        if self.positive_class(data) == 0:
-            negatives, positives = positives, negatives
-        _try_function(self.function, positives, negatives)
+        _try_function(self.function, [sizes[positive], sizes[1 - positive]])
         return self
 
     def rank(self, value: Value, totals: State) -> Any:
-        if len(value) > 2:
-            return totals.bound.rank(value, totals)
-        return self.function(*value, *_sizes(totals))
+        return self.function(*value, *_sizes(totals, len(value)))
 
     def shown(self, rank: Any) -> Any:
         return rank
 
 
-def _try_function(function: Callable[..., Any], positives: Any, negatives: Any) -> None:
-    steps = [[Fraction(i) * size / 40 for i in range(41)] for size in (positives, negatives)]
-    if all(isinstance(size, numbers.Integral) for size in (positives, negatives)):
+def _try_function(function: Callable[..., Any], sizes: Sequence[Any]) -> None:
+    """Raises NotSeparableError where the function rises with an error, on a grid of errors or some of it."""
+    steps = [[Fraction(i) * size / 40 for i in range(41)] for size in sizes]
+    if all(isinstance(size, numbers.Integral) for size in sizes):
         steps = [sorted({int(x) for x in step}) for step in steps]
-    after = [dict(zip(step, [*step[1:], step[-1]], strict=True)) for step in steps]
-    pairs = list(itertools.product(*steps))
-    if len(pairs) > _TRIED:
-        pairs = random.Random(0).sample(pairs, _TRIED)
-    for fn, fp in pairs:
-        less = function(fn, fp, positives, negatives)
-        for more in ((after[0][fn], fp), (fn, after[1][fp])):
-            found = function(*more, positives, negatives)
+    after = [dict(itertools.pairwise([*step, step[-1]])) for step in steps]
+    draw = random.Random(0).choice
+    few = math.prod(map(len, steps)) <= _TRIED
+    for errors in itertools.product(*steps) if few else (tuple(map(draw, steps)) for _ in range(_TRIED)):
+        less = function(*errors, *sizes)
+        for k, x in enumerate(errors):
+            more = (*errors[:k], after[k][x], *errors[k + 1 :])
+            found = function(*more, *sizes)
             if not found <= less:
+                where, each = (
+                    ("", "(false negatives, false positives)") if len(sizes) == 2 else (f" in class {k}", "errors")
+                )
+                said = [f"({', '.join(map(str, x))}) gives {y!r}" for x, y in ((more, found), (errors, less))]
                 raise NotSeparableError(
-                    f"MonotoneMetric: the function is better with more errors: (false negatives, false positives) = "
-                    f"({more[0]}, {more[1]}) gives {found!r}, ({fn}, {fp}) gives {less!r}; give one that never rises "
-                    "with an error"
+                    f"MonotoneMetric: the function is better with more errors{where}: {each} = {', '.join(said)}; give "
+                    "one that never rises with an error"
                 )

@@ -48,14 +48,6 @@ def _listed(columns: Any, argument: str) -> tuple[Any, ...]:
     return tuple(columns)
 
 
-def _increasing(columns: Any) -> tuple[Any, ...]:
-    return _listed(columns, "increasing")
-
-
-def _decreasing(columns: Any) -> tuple[Any, ...]:
-    return _listed(columns, "decreasing")
-
-
 @final
 @attrs.frozen
 class MonotoneErrors(Task):
@@ -69,8 +61,8 @@ class MonotoneErrors(Task):
     order: ClassVar[str] = PARTIAL
     worsening: ClassVar[bool] = True
 
-    increasing: Sequence[Any] = attrs.field(default=(), converter=_increasing)
-    decreasing: Sequence[Any] = attrs.field(default=(), converter=_decreasing)
+    increasing: Sequence[Any] = attrs.field(default=(), converter=lambda given: _listed(given, "increasing"))
+    decreasing: Sequence[Any] = attrs.field(default=(), converter=lambda given: _listed(given, "decreasing"))
     cost_complexity: Any = attrs.field(default=0, validator=Range(0, meaning="what a branching node costs"))
     normalized: bool = False
     signs: Any = bound(None)

@@ -38,9 +38,12 @@ import numpy as np
 from streed.data import Dataset
 from streed.errors import InputError, TaskError
 from streed.exact import Array, Range, exact_number
-from streed.task.bounded_sums import BoundedSum, Gap, Ratio, SumLimit, integer_weights, sum_at_least
+from streed.task.bounded_sums import BoundedSum, Gap, SumLimit, bounded_sum, integer_weights
 from streed.task.positive import positive_number
 from streed.tasks.sensitive_groups import ROW_DATA, Groups, groups_of, present_groups
+
+Shares = Mapping[tuple[str, str], int]
+"""What an event counts for, by its kind and the group of the row."""
 
 
 def listed(value: Any) -> Any:
@@ -48,53 +51,11 @@ def listed(value: Any) -> Any:
     return tuple(value) if isinstance(value, (list, set, frozenset)) else value
 
 
-@attrs.frozen(order=False)
-class Rate(abc.ABC):
-    """Rates of events among the rows that count."""
-
-    rates: ClassVar[tuple[str, ...]] = ("all",)
-    of_classes: ClassVar[bool] = True
-
-    @abc.abstractmethod
-    def happens(self, kind: str, labels: Array, data: Dataset) -> Array:
-        """Whether the event happens to rows of these labels: (n,) of a label each, or (n or 1, K) of (1, K) labels."""
-
-    def counted(self, kind: str, data: Dataset, predicted: Array | None = None) -> Array | None:
-        """(n,) bool: the rows over which a rate is taken; None for all."""
-        return None
-
-    def groups(self, data: Dataset) -> Groups:
-        """The groups that each have a rate."""
-        return Groups(("",), np.zeros(data.n_rows, np.int64))
-
-    def n_labels(self, data: Dataset) -> int:
-        """How many labels there are."""
-        return data.n_classes
-
-    def sizes(self, kind: str, data: Dataset) -> dict[str, int]:
-        """What the rows of each group weigh over which a rate is taken."""
-        groups = self.groups(data)
-        return dict(zip(groups.names, groups.sizes(self.counted(kind, data), integer_weights(data)[0]), strict=True))
-
-    def at_least(self, kind: str, sign: int, limit: Fraction, data: Dataset) -> list[BoundedSum]:
-        """The sums that say that the rates are at least the limit; at most, where the sign is -1."""
-        found = []
-        for group, size in self.sizes(kind, data).items():
-            costs = functools.partial(_event_costs, self, kind, {group: sign})
-            found.append(sum_at_least(costs, math.ceil(sign * limit * size), data))
-        return found
-
-
-def _event_costs(rate: Rate, kind: str, shares: Mapping[str, int], data: Dataset) -> Array:
-    """(n, K) what an event adds, by the group that the row is in."""
-    groups = present_groups(rate, data) if isinstance(rate, GroupRates) else rate.groups(data)
-    worth, counted = np.array([shares.get(name, 0) for name in groups.names]), rate.counted(kind, data)
-    rows = worth[groups.number] if counted is None else worth[groups.number] * counted
-    return np.asarray(rows[:, None] * rate.happens(kind, np.arange(rate.n_labels(data))[None, :], data))
-
-
 class Bounded:
     """What `side` says of the rates `notion`; compared with a number it is the limit for `subject_to`."""
+
+    notion: Any
+    side: str
 
     def __le__(self, limit: Any) -> RateLimit:
         return self._compared("<=", limit)
@@ -108,14 +69,13 @@ class Bounded:
     def __gt__(self, limit: Any) -> RateLimit:
         return self._compared(">", limit)
 
-    def _compared(self: Any, relation: str, limit: Any) -> RateLimit:
-        notion = getattr(self, "notion", self)
+    def _compared(self, relation: str, limit: Any) -> RateLimit:
         wanted, end = ("<=", "above") if self.side in FROM_ABOVE else (">=", "below")
         if relation == wanted:
-            return RateLimit(notion, self.side, limit)
+            return RateLimit(self.notion, self.side, limit)
         if relation == wanted[0]:
             raise TaskError(f"write {wanted} {limit!r}: a limit holds with equality too")
-        raise TaskError(f"the {self.side} of {notion} can be bounded from {end} only: write {wanted} {limit!r}")
+        raise TaskError(f"the {self.side} of {self.notion} can be bounded from {end} only: write {wanted} {limit!r}")
 
 
 FROM_ABOVE = ("gap", "highest")
@@ -123,18 +83,73 @@ FROM_ABOVE = ("gap", "highest")
 
 
 @attrs.frozen(order=False)
-class GroupRates(Rate, Bounded, Gap):
+class Rate(Bounded, abc.ABC):
+    """Rates of events of some kinds among the rows that count, by the groups that the rows are in."""
+
+    rates: ClassVar[tuple[str, ...]] = ("all",)
+    of_classes: ClassVar[bool] = True
+
+    @property
+    def notion(self) -> Rate:  # type: ignore[override]
+        return self
+
+    @abc.abstractmethod
+    def happens(self, kind: str, labels: Array, data: Dataset) -> Array:
+        """Whether the event happens to rows of these labels: (n,) of a label each, or (n or 1, K) of (1, K) labels."""
+
+    def counted(self, kind: str, data: Dataset, predicted: Array | None = None) -> Array:
+        """(n,) bool: the rows over which a rate is taken."""
+        return np.ones(data.n_rows, bool)
+
+    def groups(self, data: Dataset) -> Groups:
+        """The groups that each have a rate (default: one of all rows)."""
+        return Groups(("",), np.zeros(data.n_rows, np.int64))
+
+    def n_labels(self, data: Dataset) -> int:
+        """How many labels there are."""
+        return data.n_classes
+
+    def sizes(self, kind: str, data: Dataset) -> dict[str, int]:
+        """What the rows of each group weigh over which a rate is taken."""
+        groups = self.groups(data)
+        return dict(zip(groups.names, groups.sizes(self.counted(kind, data), integer_weights(data)[0]), strict=True))
+
+    def at_least(self, kind: str, sign: int, limit: Fraction, data: Dataset) -> list[BoundedSum]:
+        """The sums that say that the rates are at least the limit; at most, where the sign is -1."""
+        sizes = self.sizes(kind, data).items()
+        return [event_sum(self, {(kind, g): sign}, data, math.ceil(sign * limit * size)) for g, size in sizes]
+
+
+def event_sum(rate: Any, shares: Shares, data: Dataset, least: int | None = None) -> BoundedSum:
+    """The sum of what events add, at least so much (None: any)."""
+
+    def costs(other: Dataset) -> Array:
+        groups = present_groups(rate, other) if hasattr(rate, "feature") else rate.groups(other)
+        labels, found = np.arange(rate.n_labels(other))[None, :], np.zeros((1, 1), np.int64)
+        for kind in sorted({kind for kind, _ in shares}):
+            worth = np.array([shares.get((kind, name), 0) for name in groups.names])[groups.number]
+            found = found + (worth * rate.counted(kind, other))[:, None] * rate.happens(kind, labels, other)
+        return found
+
+    return bounded_sum(costs, data, least)
+
+
+def _set_out(rate: Any) -> str:
+    """The rate as it is written, without what is None."""
+    given = {field.name: getattr(rate, field.name) for field in attrs.fields(type(rate))}
+    told = [repr(x) if name == "feature" else f"{name}={x!r}" for name, x in given.items() if x is not None]
+    return f"{type(rate).__name__}({', '.join(told)})"
+
+
+@attrs.frozen(order=False)
+class GroupRates(Rate, Gap):
     """Rates by group; `rates <= limit` limits the gap between the groups, for `subject_to`."""
 
     side: ClassVar[str] = "gap"
 
     feature: Any = attrs.field(default=None, converter=listed)
 
-    def __str__(self) -> str:
-        chosen = {field.name: getattr(self, field.name) for field in attrs.fields(type(self))}
-        given = [repr(self.feature)] if chosen.pop("feature") is not None else []
-        given += [f"{name}={value!r}" for name, value in chosen.items() if value is not None]
-        return f"{type(self).__name__}({', '.join(given)})"
+    __str__ = _set_out
 
     @property
     def ratio(self) -> Side:
@@ -164,16 +179,15 @@ class GroupRates(Rate, Bounded, Gap):
                 raise InputError(ROW_DATA, found, remedy)
         return sizes
 
-    def ratios(self, data: Dataset) -> tuple[Ratio, ...]:
+    def ratios(self, data: Dataset) -> tuple[tuple[BoundedSum, int], ...]:
         """The imbalance of every two groups, by kind of rate: n_b p_a - n_a p_b, and n_a n_b."""
         found = []
         for kind in self.rates:
             sizes = self.sizes(kind, data)
             for a, b in itertools.combinations(sizes, 2):
                 common = math.gcd(sizes[a], sizes[b])
-                shares = {a: sizes[b] // common, b: -(sizes[a] // common)}
-                costs = functools.partial(_event_costs, self, kind, shares)
-                found.append(Ratio(costs(data), sizes[a] * sizes[b] // common, costs))
+                shares = {(kind, a): sizes[b] // common, (kind, b): -(sizes[a] // common)}
+                found.append((event_sum(self, shares, data), sizes[a] * sizes[b] // common))
         return tuple(found)
 
     def proportional(self, kind: str, limit: Fraction, data: Dataset) -> list[BoundedSum]:
@@ -182,13 +196,12 @@ class GroupRates(Rate, Bounded, Gap):
         for a, b in itertools.permutations(sizes, 2):
             more, less = limit.denominator * sizes[b], limit.numerator * sizes[a]
             common = math.gcd(more, less)
-            costs = functools.partial(_event_costs, self, kind, {a: more // common, b: -less // common})
-            found.append(sum_at_least(costs, 0, data))
+            found.append(event_sum(self, {(kind, a): more // common, (kind, b): -less // common}, data, 0))
         return found
 
 
 @attrs.frozen(order=False)
-class RightPredictions(Rate, Bounded):
+class RightPredictions(Rate):
     """A rate of right predictions in two classes; `rate >= limit` is the limit for `subject_to`.
 
     `positive` is the positive class, the second of two in sorted order unless it is given.
@@ -199,8 +212,7 @@ class RightPredictions(Rate, Bounded):
 
     positive: Any = attrs.field(default=None, kw_only=True)
 
-    def __str__(self) -> str:
-        return f"{type(self).__name__}({'' if self.positive is None else f'positive={self.positive!r}'})"
+    __str__ = _set_out
 
     def positive_class(self, data: Dataset) -> int:
         return positive_number(data, self.positive, type(self).__name__)
@@ -212,7 +224,7 @@ class RightPredictions(Rate, Bounded):
     def happens(self, kind: str, labels: Array, data: Dataset) -> Array:
         return np.asarray(labels == self.label(data))
 
-    def counted(self, kind: str, data: Dataset, predicted: Array | None = None) -> Array | None:
+    def counted(self, kind: str, data: Dataset, predicted: Array | None = None) -> Array:
         return np.asarray(data.class_numbers == self.label(data))
 
 
@@ -239,8 +251,8 @@ class Precision(RightPredictions):
     def happens(self, kind: str, labels: Array, data: Dataset) -> Array:
         return np.asarray(data.class_numbers == self.label(data))
 
-    def counted(self, kind: str, data: Dataset, predicted: Array | None = None) -> Array | None:
-        return None if predicted is None else predicted == self.label(data)
+    def counted(self, kind: str, data: Dataset, predicted: Array | None = None) -> Array:
+        return np.asarray(predicted == self.label(data))
 
     def at_least(self, kind: str, sign: int, limit: Fraction, data: Dataset) -> list[BoundedSum]:
         """TP / (TP + FP) >= u / v where (v - u) TP - u FP >= 0."""
@@ -251,7 +263,7 @@ class Precision(RightPredictions):
             found[:, label] = limit.denominator * (other.class_numbers == label) - limit.numerator
             return found
 
-        return [sum_at_least(costs, 0, data)]
+        return [bounded_sum(costs, data, 0)]
 
 
 def _check_rate(limit: Any, attribute: Any, value: Any) -> None:
@@ -305,8 +317,8 @@ class RateLimit(SumLimit):
     def bounded_sums(self, data: Dataset) -> tuple[BoundedSum, ...]:
         found, rate, limit = [], self.notion, self._exact
         if self.side == "gap" and isinstance(rate, GroupRates):
-            ends = [(ratio, math.floor(limit * ratio.size)) for ratio in rate.ratios(data)]
-            return tuple(ratio.within(-most, most) for ratio, most in ends)
+            ends = [(signed, math.floor(limit * size)) for signed, size in rate.ratios(data)]
+            return tuple(attrs.evolve(signed, least=-most, most=most) for signed, most in ends)
         for kind in rate.rates:
             if self.side == "ratio" and isinstance(rate, GroupRates):
                 found += rate.proportional(kind, limit, data)
@@ -315,43 +327,40 @@ class RateLimit(SumLimit):
         return tuple(found)
 
     def achieved(self, data: Dataset, predicted: Array, nodes: int) -> Mapping[str, Any]:
-        notion, counts = self.notion, group_counts(self.notion, data, predicted)
-        each = [measure(self.side, counts, kind) for kind in counts]
-        value = max(each) if self.relation == "<=" else min(each)
-        told = {
-            "limit_on": type(notion).__name__ + self._of,
-            "value": float(value),
-            "limit": float(self._exact),
-            "relation": self.relation,
-            "holds": value <= self._exact if self.relation == "<=" else value >= self._exact,
-            "rates": {},
-        }
-        if not isinstance(notion, GroupRates):
+        rate, counts = self.notion, group_counts(self.notion, data, predicted)
+        each, is_upper = [measure(self.side, counts, kind) for kind in counts], self.relation == "<="
+        value = max(each) if is_upper else min(each)
+        holds = value <= self._exact if is_upper else value >= self._exact
+        told = {"limit_on": type(rate).__name__ + self._of, "value": float(value), "limit": float(self._exact)}
+        told |= {"relation": self.relation, "holds": holds, "rates": {}}
+        if not isinstance(rate, GroupRates):
             return told
-        unit: Any = integer_weights(data)[1]
-        unit = 1 if unit == 1 else unit  # fractions take ten times as long
-        number = notion.positive_class(data) if hasattr(notion, "positive_class") else None
-        told["favourable"] = None if number is None else data.classes[number]
         told["rates"] = {kind: {name: k / n for name, (k, n) in of.items()} for kind, of in counts.items()}
-        counts_of = {
-            kind: {name: [float(unit * x) for x in pair] for name, pair in of.items()} for kind, of in counts.items()
-        }
-        return told | {"counts": counts_of}
+        return told | told_counts(rate, data, counts)
 
 
 Counts = Mapping[str, Mapping[str, tuple[int, int]]]
 """By kind of rate and group: what the rows weigh that the event happens to, and all that it may happen to."""
 
 
-def group_counts(notion: Rate, data: Dataset, predicted: Array) -> Counts:
+def told_counts(rate: Any, data: Dataset, counts: Counts) -> dict[str, Any]:
+    """What a limit says of the favourable label and of the counts, in the row weights' own unit."""
+    unit: Any = integer_weights(data)[1]
+    unit = 1 if unit == 1 else unit  # fractions take ten times as long
+    number = rate.positive_class(data) if hasattr(rate, "positive_class") else None
+    found = {kind: {name: [float(unit * x) for x in pair] for name, pair in of.items()} for kind, of in counts.items()}
+    return {"favourable": None if number is None else data.classes[number], "counts": found}
+
+
+def group_counts(notion: Any, data: Dataset, predicted: Array) -> Counts:
     """The counts for predictions (n,) that are numbers of labels; weights that are no whole numbers are scaled up.
 
     Counted anew from the raw rows, with nothing of the sums that a search bounds.
     """
     weights, groups, found = integer_weights(data)[0], notion.groups(data), {}
     for kind in notion.rates:
-        counted, event = notion.counted(kind, data, predicted), notion.happens(kind, predicted, data)
-        hits = groups.sizes(event if counted is None else event & counted, weights)
+        counted = notion.counted(kind, data, predicted)
+        hits = groups.sizes(notion.happens(kind, predicted, data) & counted, weights)
         found[kind] = dict(zip(groups.names, zip(hits, groups.sizes(counted, weights), strict=True), strict=True))
     return found
 

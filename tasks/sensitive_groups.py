@@ -28,14 +28,11 @@ class Groups:
     number: Array
     """(n,) int64: which group each row is in."""
 
-    def sizes(self, counted: Array | None, weights: Array | None) -> list[int]:
-        """What the rows of each group weigh; of those `counted` (n,) alone. `weights` (n,): whole numbers."""
-        if weights is None:
-            sizes = np.bincount(self.number if counted is None else self.number[counted], minlength=len(self.names))
-        else:
-            sizes = np.zeros(len(self.names), np.int64)
-            np.add.at(sizes, self.number, weights if counted is None else weights * counted)
-        return [int(size) for size in sizes]
+    def sizes(self, counted: Array, weights: Array | None) -> list[int]:
+        """What the rows of each group weigh that are `counted` (n,) bool. `weights` (n,): whole numbers."""
+        found = np.zeros(len(self.names), np.int64)
+        np.add.at(found, self.number[counted], 1 if weights is None else weights[counted])
+        return found.tolist()  # type: ignore[no-any-return]
 
 
 def groups_of(notion: Any, data: Dataset) -> Groups:

@@ -231,8 +231,8 @@ def quantity(given: Any, question: Question) -> Quantity:
         weights, unit = integer_weights(data)
         each = 1 if weights is None else weights[:, None]
         ratios = given.ratios(data)
-        sums = tuple(RowSum(ratio.costs * each, unit=unit) for ratio in ratios)
-        return Quantity(_fitting(sums, question), tuple(ratio.size for ratio in ratios))
+        sums = tuple(RowSum(signed.costs * each, unit=unit) for signed, _ in ratios)
+        return Quantity(_fitting(sums, question), tuple(size for _, size in ratios))
     if isinstance(given, Task):
         if given.larger_is_better or given.overrides("score"):
             raise InputError("by", f"{given!r} shows a score that is not its sum", "give the task whose sum is meant")

@@ -36,8 +36,8 @@ class BoundedSum:
     """(n, K) int64: what giving row i the label k adds, for each unit of the row's weight."""
     least: int
     most: int
-    on: Callable[[Dataset], Array] | None = None
-    """The same costs of the rows of other data (default: there is no other)."""
+    of: Callable[[Dataset], Array]
+    """The same costs of the rows of any data."""
 
     def spread(self, weights: Array | None) -> tuple[int, int]:
         """The least and the largest value that any labels give the sum; `weights` (n,) are whole numbers.
@@ -46,23 +46,15 @@ class BoundedSum:
         """
         check_weighted(self.costs, weights)
         w = 1 if weights is None else weights
-        least, most = least_of_labels(self.costs), most_of_labels(self.costs)
-        return int((least * w).sum()), int((most * w).sum())
+        return int((least_of_labels(self.costs) * w).sum()), int((most_of_labels(self.costs) * w).sum())
 
 
-@attrs.frozen(eq=False)
-class Ratio:
-    """A signed sum over the rows, in whole numbers, that counts by its share of a size."""
-
-    costs: Array
-    """(n, K) int64: what giving row i the label k adds, for each unit of the row's weight."""
-    size: int
-    on: Callable[[Dataset], Array] | None = None
-    """The costs of the rows of other data."""
-
-    def within(self, least: int, most: int) -> BoundedSum:
-        """The sum, in this interval."""
-        return BoundedSum(self.costs, least, most, self.on)
+def bounded_sum(costs: Callable[[Dataset], Array], data: Dataset, least: int | None = None) -> BoundedSum:
+    """The sum of these costs, at least so much (None: any)."""
+    found = BoundedSum(costs(data), 0, 0, costs)
+    lowest, highest = found.spread(integer_weights(data)[0])
+    least = lowest if least is None else least
+    return attrs.evolve(found, least=least, most=max(least, highest))
 
 
 @attrs.frozen(order=False)
@@ -70,8 +62,8 @@ class Gap(abc.ABC):
     """The largest |sum| / size of some signed sums over the whole tree: a limit as `gap <= 0.1`, or an objective."""
 
     @abc.abstractmethod
-    def ratios(self, data: Dataset) -> tuple[Ratio, ...]:
-        """The sums, in units of `integer_weights`; raises InputError for data at fault."""
+    def ratios(self, data: Dataset) -> tuple[tuple[BoundedSum, int], ...]:
+        """The sums, in units of `integer_weights`, and their sizes; raises InputError for data at fault."""
 
     @abc.abstractmethod
     def __le__(self, limit: Any) -> SumLimit: ...
@@ -160,12 +152,6 @@ def sums_too_large(weighted: bool) -> InputError:
     )
 
 
-def sum_at_least(costs: Callable[[Dataset], Array], least: int, data: Dataset) -> BoundedSum:
-    """The sum of these costs that must be at least so much."""
-    found = BoundedSum(costs(data), least, least, costs)
-    return attrs.evolve(found, most=max(least, found.spread(integer_weights(data)[0])[1]))
-
-
 def worsening_costs(s: State, k: int, count: int, prefix: str = "") -> list[Any]:
     """What a leaf adds to the worsening sums, two for each of so many, by their `worsening_statistics`."""
     return [getattr(s, f"{prefix}{side}{j}")[k] for j in range(count) for side in ("above", "below")]
@@ -175,7 +161,7 @@ def worsening_statistics(sums: Sequence[BoundedSum], data: Dataset, prefix: str 
     """By sum j two statistics (n, K): "above{j}", what a row adds beyond its least, and "below{j}", below its most."""
     named = {}
     for j, each in enumerate(sums):
-        costs = each.costs if each.on is None else each.on(data)
+        costs = each.of(data)
         named[f"{prefix}above{j}"] = costs - least_of_labels(costs)[:, None]
         named[f"{prefix}below{j}"] = most_of_labels(costs)[:, None] - costs
     return named

@@ -187,12 +187,8 @@ class Objective(Joint):
         """The number of its gap, what it is divided by, and the sum, of every signed sum of the gaps."""
         if self.data is None or not self.gaps:
             return ()
-        weights, found = integer_weights(self.data)[0], []
-        for number, gap in enumerate(self.gaps):
-            for ratio in gap.ratios(self.data):
-                any_labels = ratio.within(*ratio.within(0, 0).spread(weights))
-                found.append((number, ratio.size, any_labels))
-        return tuple(found)
+        gaps, data = enumerate(self.gaps), self.data
+        return tuple((number, size, signed) for number, gap in gaps for signed, size in gap.ratios(data))
 
     @functools.cached_property
     def _signed(self) -> tuple[BoundedSum, ...]:
