@@ -174,7 +174,9 @@ class TreatmentEquality(SumLimit):
             raise InputError("low", f"{self.low!r} is above {self.high!r}", "give the smaller ratio first")
 
     rates: ClassVar[tuple[str, ...]] = ("false negatives", "false positives")
-    groups, counted, n_labels = GroupRates.groups, Rate.counted, Rate.n_labels
+    groups: ClassVar[Any] = GroupRates.groups
+    counted: ClassVar[Any] = Rate.counted
+    n_labels: ClassVar[Any] = Rate.n_labels
 
     def positive_class(self, data: Dataset) -> int:
         number = DemographicParity(self.feature, positive=self.positive).positive_class(data)
@@ -194,7 +196,7 @@ class TreatmentEquality(SumLimit):
         ends = [(low.denominator, -low.numerator), (-high.denominator, high.numerator)]
         return tuple(
             event_sum(self, dict(zip(itertools.product(self.rates, [group]), each, strict=True)), data, 0)
-            for group in self.groups(data).names  # type: ignore[arg-type]
+            for group in self.groups(data).names
             for each in ends
         )
 

@@ -40,12 +40,15 @@ OUT_OF_ORDER = -1
 must be."""
 
 
-def _listed(columns: Any, argument: str) -> tuple[Any, ...]:
+def _listed(columns: Any) -> Any:
     if isinstance(columns, (int, str)):
         return (columns,)
-    if isinstance(columns, Mapping) or not isinstance(columns, Iterable):
-        raise InputError(argument, f"{columns!r} names no columns", "give names or places of columns")
-    return tuple(columns)
+    return tuple(columns) if isinstance(columns, Iterable) and not isinstance(columns, Mapping) else columns
+
+
+def _names_columns(task: Task, attribute: Any, columns: Any) -> None:
+    if not isinstance(columns, tuple):
+        raise InputError(attribute.name, f"{columns!r} names no columns", "give names or places of columns")
 
 
 @final
@@ -61,8 +64,8 @@ class MonotoneErrors(Task):
     order: ClassVar[str] = PARTIAL
     worsening: ClassVar[bool] = True
 
-    increasing: Sequence[Any] = attrs.field(default=(), converter=lambda given: _listed(given, "increasing"))
-    decreasing: Sequence[Any] = attrs.field(default=(), converter=lambda given: _listed(given, "decreasing"))
+    increasing: Sequence[Any] = attrs.field(default=(), converter=_listed, validator=_names_columns)
+    decreasing: Sequence[Any] = attrs.field(default=(), converter=_listed, validator=_names_columns)
     cost_complexity: Any = attrs.field(default=0, validator=Range(0, meaning="what a branching node costs"))
     normalized: bool = False
     signs: Any = bound(None)

@@ -123,7 +123,9 @@ _CONFIDENCES = (0.0, 0.001, 0.005, 0.01, 0.05, 0.10, 0.20, 0.40, 1.00)
 _DEVIATIONS = (4.0, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0.00)
 """C4.5's table of the normal distribution, between whose entries it interpolates."""
 
-_CONFIDENCE = Range(0.0001, 1)
+
+def _confidence(value: Any) -> float:
+    return float(Range(0.0001, 1).read("confidence", value))
 
 
 def by_normal(errors: Any, rows: Any, variance: float) -> Any:
@@ -147,7 +149,7 @@ class PessimisticError(Task):
 
     worsening: ClassVar[bool] = True
 
-    confidence: float = attrs.field(default=0.25, converter=lambda given: float(_CONFIDENCE.read("confidence", given)))
+    confidence: float = attrs.field(default=0.25, converter=_confidence)
     variance: float = attrs.field(init=False, repr=False)
     """The square of the normal deviate of the confidence."""
 
@@ -286,35 +288,39 @@ class MehtaMDL(PricedLeaves):
         return self.least if self.least >= 0 else self.least * s.rows
 
 
-# far beyond, sums of logarithms of gamma functions are differences of huge numbers
-_CONCENTRATION = Range(1e-9, 1e9, meaning="of which 1 is uniform")
-_GROWTH = Range(above=0, most=1, meaning="of which 1 prefers no size of tree")
+def _concentration(value: Any) -> float:
+    # far beyond 10^9, sums of logarithms of gamma functions are differences of huge numbers
+    return float(Range(1e-9, 1e9, meaning="of which 1 is uniform").read("concentration", value))
+
+
+def _growth(value: Any) -> float:
+    return float(Range(above=0, most=1, meaning="of which 1 prefers no size of tree").read("growth", value))
 
 
 @final
 @attrs.frozen
-class BayesianTree(PricedLeaves):
+class BayesianTree(MajorityLeaves):
     """Minus the logarithm of a tree's posterior probability, up to a constant of the data set."""
 
     worsening: ClassVar[bool] = True
 
-    concentration: float = attrs.field(
-        default=1.0, converter=lambda given: float(_CONCENTRATION.read("concentration", given))
-    )
-    growth: float = attrs.field(default=1.0, converter=lambda given: float(_GROWTH.read("growth", given)))
+    concentration: float = attrs.field(default=1.0, converter=_concentration)
+    growth: float = attrs.field(default=1.0, converter=_growth)
     whole: float = bound(2.0)
     """K times the concentration."""
 
     def bind(self, data: Dataset) -> Task:
         classes = data.class_labels
-        price = -math.log(self.growth)
-        return attrs.evolve(self, classes=classes, whole=len(classes) * self.concentration, split_cost=price)
+        return attrs.evolve(self, classes=classes, whole=len(classes) * self.concentration)
 
     def leaf_cost(self, s: State, k: int) -> Any:
         cost = math.lgamma(total(s.counts) + self.whole) - math.lgamma(self.whole)
         for count in s.counts:
             cost -= math.lgamma(count + self.concentration) - math.lgamma(self.concentration)
         return cost
+
+    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
+        return -math.log(self.growth)
 
     def worst_per_row(self, data: Dataset) -> Array | None:
         """log((N - 1 + K a) / a), of rows without weights: minus the log probability of a class never seen before."""

@@ -54,9 +54,6 @@ def listed(value: Any) -> Any:
 class Bounded:
     """What `side` says of the rates `notion`; compared with a number it is the limit for `subject_to`."""
 
-    notion: Any
-    side: str
-
     def __le__(self, limit: Any) -> RateLimit:
         return self._compared("<=", limit)
 
@@ -69,7 +66,7 @@ class Bounded:
     def __gt__(self, limit: Any) -> RateLimit:
         return self._compared(">", limit)
 
-    def _compared(self, relation: str, limit: Any) -> RateLimit:
+    def _compared(self: Any, relation: str, limit: Any) -> RateLimit:
         wanted, end = ("<=", "above") if self.side in FROM_ABOVE else (">=", "below")
         if relation == wanted:
             return RateLimit(self.notion, self.side, limit)
@@ -90,7 +87,7 @@ class Rate(Bounded, abc.ABC):
     of_classes: ClassVar[bool] = True
 
     @property
-    def notion(self) -> Rate:  # type: ignore[override]
+    def notion(self) -> Rate:
         return self
 
     @abc.abstractmethod

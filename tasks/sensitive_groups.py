@@ -32,7 +32,7 @@ class Groups:
         """What the rows of each group weigh that are `counted` (n,) bool. `weights` (n,): whole numbers."""
         found = np.zeros(len(self.names), np.int64)
         np.add.at(found, self.number[counted], 1 if weights is None else weights[counted])
-        return found.tolist()  # type: ignore[no-any-return]
+        return found.tolist()
 
 
 def groups_of(notion: Any, data: Dataset) -> Groups:

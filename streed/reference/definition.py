@@ -7,17 +7,15 @@ exact: ints and Fractions.
 from __future__ import annotations
 
 import functools
-import math
-from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import TYPE_CHECKING, NamedTuple, final
 
-from streed.task import RowCostTask, State, Task, Value, beside_sums, sums_over
+import numpy as np
+
+from streed.task import ExactSums, RowCostTask, State, Task, Value
 from streed.task.algebra import objective
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    import numpy as np
+    from collections.abc import Sequence
 
     from streed.data import Cut, Dataset
 
@@ -62,7 +60,7 @@ class OptimizationTask:
         """Each is a binary or categorical column, or a cut of an ordered one; a path holds columns."""
         self.s0 = S((1 << data.n_rows) - 1, ())
         self._remembers = not context_independent(self.task)
-        self._sums = {name: _summation(rows) for name, rows in sums_over(self.task, data).items()}
+        self._sums = ExactSums(self.task, data)
         self._children = [
             [sum(1 << row for row, at in enumerate(found) if at == child) for child in range(width(data, split))]
             for split, found in ((split, children(data, split)) for split in self.splits)
@@ -105,9 +103,7 @@ class OptimizationTask:
 
     def statistics(self, s: S) -> State:
         """The sums of the task's statistics over the rows of s, and the rows themselves if the task reads them."""
-        members = _members(s.rows)
-        sums = {name: total(members) for name, total in self._sums.items()}
-        return State(self.n_rows(s), **sums, **beside_sums(self.task, self.data, members))
+        return self._sums.state(np.array(_members(s.rows), np.int64))
 
 
 def _members(rows: int) -> list[int]:
@@ -118,30 +114,6 @@ def _members(rows: int) -> list[int]:
         members.append(lowest.bit_length() - 1)
         rows ^= lowest
     return members
-
-
-def _summation(values: np.ndarray[Any, np.dtype[Any]]) -> Callable[[Sequence[int]], Any]:
-    """The function that sums a statistic over given rows: a number for shape (n,), a tuple of m for (n, m).
-
-    It adds integers over the statistic's common denominator, which is exact and much quicker than adding Fractions.
-    """
-    denominator = math.lcm(*(Fraction(x).denominator for x in values.flat))
-    integers = [int(x * denominator) for x in values.flat]
-
-    def exact(total: int) -> int | Fraction:
-        whole, rest = divmod(total, denominator)
-        return Fraction(total, denominator) if rest else whole
-
-    if values.ndim == 1:
-        return lambda rows: exact(sum(integers[i] for i in rows))
-    width = values.shape[1]
-    table = [integers[i * width : (i + 1) * width] for i in range(len(values))]
-    nothing = (0,) * width
-
-    def by_entry(rows: Sequence[int]) -> tuple[Any, ...]:
-        return tuple(exact(sum(entries)) for entries in zip(*(table[i] for i in rows), strict=True)) or nothing
-
-    return by_entry
 
 
 class Split(NamedTuple):

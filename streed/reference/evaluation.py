@@ -1,6 +1,6 @@
 """The value of one given tree, top-down from the raw data (STreeD, Eq. 4), and whether it keeps the limits.
 
-Shares nothing with the recursion, so that it can judge it: rows are lists of row numbers, sums are plain sums.
+Shares nothing with the recursion but how rows are added up, so that it can judge it.
 """
 
 from __future__ import annotations
@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple, final
 
+import numpy as np
+
 from streed.data import Dataset
 from streed.errors import MismatchError
 from streed.reference.definition import Split, children, merged, width
-from streed.task import State, Task, Value, beside_sums, sums_over
+from streed.task import ExactSums, State, Task, Value
 from streed.task.base import objective
 from streed.tree import Branch, Leaf, Node
 
@@ -33,7 +35,7 @@ class Evaluation:
         self.data = data
         self.labels = tuple(self.task.labels(data))
         self.root_rows = list(range(data.n_rows))
-        self._sums = {name: rows.tolist() for name, rows in sums_over(self.task, data).items()}
+        self._sums = ExactSums(self.task, data)
         self._counts = data.counts.tolist()
         self._children: dict[Split, list[int]] = {}
 
@@ -67,8 +69,7 @@ class Evaluation:
 
     def state(self, rows: list[int]) -> State:
         """The sums of the task's statistics over the rows, at least one, and the rows if the task reads them."""
-        sums = {name: _total([values[i] for i in rows]) for name, values in self._sums.items()}
-        return State(self.n_rows(rows), **sums, **beside_sums(self.task, self.data, sorted(rows)))
+        return self._sums.state(np.array(sorted(rows), np.int64))
 
     def n_rows(self, rows: list[int]) -> int:
         """How many rows these rows of the data stand for, by their frequencies."""
@@ -111,10 +112,3 @@ class Evaluation:
         if len(parts) != len(node.children):
             raise MismatchError(f"column {node.column} has {len(parts)} children, the tree {len(node.children)}")
         return parts
-
-
-def _total(values: list[Value]) -> Value:
-    """The sum of numbers, or of lists of numbers entry by entry (then a tuple)."""
-    if isinstance(values[0], list):
-        return tuple(sum(entries) for entries in zip(*values, strict=True))
-    return sum(values)

@@ -13,7 +13,7 @@ from streed.task.base import (
     is_parameter,
 )
 from streed.task.limits import Limit
-from streed.task.row_sums import ExactSums, Totals, beside_sums, quick_sums, state_of, sums_over, weight_array
+from streed.task.row_sums import ExactSums, Totals, beside_sums, quick_sums, state_of, weight_array
 from streed.task.states import State
 
 __all__ = [
@@ -34,6 +34,5 @@ __all__ = [
     "is_parameter",
     "quick_sums",
     "state_of",
-    "sums_over",
     "weight_array",
 ]

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, final
 
-import attrs
 import numpy as np
 
 from streed.errors import TaskError
@@ -45,14 +44,12 @@ class Totals(State):
             self.__dict__["bound"] = task.bind(data)
             return self.__dict__["bound"]
         if not name.startswith("_") and self.__dict__.pop("_pending", False):
-            data = self.__dict__["_source"][1]
-            bound = self.bound
-            self.__dict__.update(beside_sums(bound, data, np.arange(data.n_rows)))
-            quick = quick_sums(bound, data)
+            bound, data = self.bound, self.__dict__["_source"][1]
+            quick, everyone = quick_sums(bound, data), np.arange(data.n_rows)
             whole = all(values.dtype.kind == "i" for values in quick.values())
-            for key, values in (quick if whole else sums_over(bound, data)).items():
-                total = values.sum(axis=0).tolist() if whole else values.sum(axis=0)
-                self.__dict__[key] = tuple(total) if values.ndim > 1 else total
+            beside = beside_sums(bound, data, everyone)
+            found = state_of(quick, slice(None), data, beside) if whole else ExactSums(bound, data).state(everyone)
+            self.__dict__.update(vars(found))
             return getattr(self, name)
         return super().__getattr__(name)
 
@@ -147,7 +144,7 @@ def state_of(
 
 @final
 class ExactSums(Mapping[str, tuple[Array, Fraction]]):
-    """What `sums_over` says, as whole numbers, int64 or Python's own as objects, and the worth of 1.
+    """A task's statistics times the row weights as whole numbers, int64 or Python's own as objects, and the worth of 1.
 
     Arrays are (n,) or (n, m). Each statistic is read when it is first asked for: to read numbers of many digits as
     decimals takes as long as a small search.
@@ -173,8 +170,10 @@ class ExactSums(Mapping[str, tuple[Array, Fraction]]):
         """The state of the rows (m,) given by number, in exact Python numbers."""
         sums = {}
         for name, (whole, worth) in self.items():
-            unit, total = worth.numerator if worth.denominator == 1 else worth, whole[rows].sum(axis=0)
-            sums[name] = tuple(x * unit for x in total.tolist()) if whole.ndim > 1 else int(total) * unit
+            totals, many = whole[rows].sum(axis=0), whole.ndim > 1
+            unit = worth.numerator if worth.denominator == 1 else worth
+            exact = [exact_number(x * unit) for x in (totals.tolist() if many else [int(totals)])]
+            sums[name] = tuple(exact) if many else exact[0]
         return State(self._data.count(rows), **sums, **beside_sums(self._task, self._data, rows))
 
     @functools.cached_property
@@ -204,18 +203,6 @@ def weight_array(data: Dataset) -> Array | None:
     return as_objects(data.exact_weights or [])
 
 
-def sums_over(task: Task, data: Dataset) -> dict[str, np.ndarray]:
-    """The task's statistics times the row weights, as exact Python numbers (arrays of objects, (n,) or (n, m))."""
-    exact: dict[str, np.ndarray] = {}
-    for name, (whole, unit) in ExactSums(task, data).items():
-        numbers = whole.astype(object) * unit.numerator
-        if unit.denominator > 1:
-            exactly = [exact_number(Fraction(x, unit.denominator)) for x in numbers.flat]
-            numbers = as_objects(exactly).reshape(numbers.shape)
-        exact[name] = numbers
-    return exact
-
-
 _FLOAT_BITS = 53
 """Below 2**53 float64 adds whole numbers exactly, and matrix products of it are quick."""
 
@@ -223,102 +210,65 @@ _BLOCK = 2**22
 """Numbers of a block of a matrix product."""
 
 
-@attrs.frozen
-class _Place:
-    """Where a statistic's sums stand."""
-
-    name: str
-    first: int
-    width: int | None
-    """How many sums it has; None: a number."""
-    denominator: int
-    """What the whole numbers are to be divided by."""
-    wide: bool
-    """Whether they are put together from digits."""
-
-
 @final
 class RowSetSums:
-    """The statistics of all rows times their weights, as whole numbers."""
+    """The statistics of all rows times their weights, as whole numbers, in digits that float64 adds exactly."""
 
     def __init__(self, task: Task, data: Dataset) -> None:
-        self._named: list[_Place] = []
-        small: list[list[int]] = [data.counts.tolist()]
-        large: list[list[int]] = []
+        self._named: list[tuple[str, int | None, int, bool]] = []
+        """Of every statistic its name, how many sums it has (None: a number), what these are to be divided by, and
+        whether they are beyond 64 bits."""
+        columns = [data.counts.astype(object)[None, :]]
         for name, (values, unit) in ExactSums(task, data).items():
-            columns = (values.reshape(data.n_rows, -1).T.astype(object) * unit.numerator).tolist()
-            wide = sum(sum(map(abs, column)) for column in columns) >= LARGEST_TOTAL
-            width = None if values.ndim == 1 else len(columns)
-            self._named.append(_Place(name, len(large) if wide else len(small), width, unit.denominator, wide))
-            (large if wide else small).extend(columns)
-        self._small = np.array(small, np.int64).T
-        if float(np.abs(self._small.astype(np.float64)).sum(axis=0).max(initial=0)) < 2**_FLOAT_BITS:
-            self._small = self._small.astype(np.float64)
-        self._bits = _FLOAT_BITS - 1 - data.n_rows.bit_length()
-        self._digits, self._ends = _cut(large, self._bits, data.n_rows)
+            columns.append(values.reshape(data.n_rows, -1).T.astype(object) * unit.numerator)
+            wide = bool((np.abs(columns[-1]).sum(axis=1) >= LARGEST_TOTAL).any())
+            width = None if values.ndim == 1 else len(columns[-1])
+            self._named.append((name, width, unit.denominator, wide))
+        whole = np.concatenate(columns).T
+        self._bits, digits = _FLOAT_BITS - 1 - data.n_rows.bit_length(), []
+        while max(np.abs(whole).sum(axis=0)) >= 2**_FLOAT_BITS:
+            digits.append(whole & ((1 << self._bits) - 1))
+            whole = whole >> self._bits
+        self._digits = np.concatenate([*digits, whole], axis=1).astype(np.float64)
+        """(n, digits * sums): the least ones of all sums first; the last have the signs."""
+        self._width = whole.shape[1]
         self.exact = True
         """Whether sums are given exactly; else, where they are too fine for 64 bits, rounded once."""
 
     def total(self, members: Array) -> tuple[Any, ...]:
         """The number of these rows (m,), then their sums, flat."""
-        small = self._small[members].sum(axis=0).astype(np.int64).tolist()
-        return (*small, *self._joined(self._digits[members].sum(axis=0).tolist()))
+        return self._joined(self._digits[members].sum(axis=0)[None, :])[0]
 
     def by_literal(self, members: Array, codes: Array) -> list[tuple[Any, ...]]:
         """The sums over the rows (m,) that have each literal; `codes` (n, L) uint8 says which row has which."""
-        n_literals = codes.shape[1]
-        small = np.zeros((n_literals, self._small.shape[1]), dtype=self._small.dtype)
-        digits = np.zeros((n_literals, self._digits.shape[1]))
-        block = max(1, _BLOCK // max(1, n_literals))
+        digits = np.zeros((codes.shape[1], self._digits.shape[1]))
+        block = max(1, _BLOCK // max(1, codes.shape[1]))
         for begin in range(0, len(members), block):
             rows = members[begin : begin + block]
-            here = codes[rows].astype(np.float64)
-            small += (here.astype(self._small.dtype, copy=False)).T @ self._small[rows]
-            if digits.shape[1]:
-                digits += here.T @ self._digits[rows]
-        sums = small.astype(np.int64).tolist()
-        if digits.shape[1]:
-            return [(*a, *self._joined(b)) for a, b in zip(sums, digits.tolist(), strict=True)]
-        return list(map(tuple, sums))
+            digits += codes[rows].astype(np.float64).T @ self._digits[rows]
+        return self._joined(digits)
+
+    def _joined(self, digits: Array) -> list[tuple[int, ...]]:
+        """The whole numbers that have these digits (m, ...)."""
+        if digits.shape[1] == self._width:
+            return list(map(tuple, digits.astype(np.int64).tolist()))
+        found = np.zeros((len(digits), self._width), object)
+        for begin in reversed(range(0, digits.shape[1], self._width)):
+            found = (found << self._bits) + digits[:, begin : begin + self._width].astype(np.int64)
+        return list(map(tuple, found.tolist()))
 
     def named(self, sums: Sequence[Any]) -> dict[str, Any]:
         """The sums by the names of the statistics; see `exact`."""
-        shift = self._small.shape[1]
-        found: dict[str, Any] = {}
-        for place in self._named:
-            begin = place.first + (shift if place.wide else 0)
-            numbers: Sequence[Any] = sums[begin : begin + (1 if place.width is None else place.width)]
-            if place.denominator > 1:
-                divided = Fraction if self.exact or not place.wide else int.__truediv__
-                numbers = [divided(x, place.denominator) for x in numbers]
-            found[place.name] = numbers[0] if place.width is None else tuple(numbers)
+        begin, found = 1, {}
+        for name, width, denominator, wide in self._named:
+            numbers: Sequence[Any] = sums[begin : begin + (1 if width is None else width)]
+            begin += len(numbers)
+            if denominator > 1:
+                divided = Fraction if self.exact or not wide else int.__truediv__
+                numbers = [divided(x, denominator) for x in numbers]
+            found[name] = numbers[0] if width is None else tuple(numbers)
         return found
 
     def state(self, sums: Sequence[Any]) -> State:
         """The state that has these sums."""
         return State(sums[0], **self.named(sums))
-
-    def _joined(self, digits: list[float]) -> list[int]:
-        """The whole numbers that have these digits, the least one first."""
-        found, begin = [], 0
-        for end in self._ends:
-            number = 0
-            for digit in reversed(digits[begin:end]):
-                number = (number << self._bits) + int(digit)
-            found.append(number)
-            begin = end
-        return found
-
-
-def _cut(columns: list[list[int]], bits: int, n_rows: int) -> tuple[Array, list[int]]:
-    """((n, D) float64 digits of so many bits, the least first, and the end of each column's); the last has the sign."""
-    digits: list[list[int]] = []
-    ends = []
-    for column in columns:
-        rest = column
-        while any(not -(1 << bits) <= x < 1 << bits for x in rest):
-            digits.append([x & ((1 << bits) - 1) for x in rest])
-            rest = [x >> bits for x in rest]
-        digits.append(rest)
-        ends.append(len(digits))
-    return np.array(digits, dtype=np.float64).reshape(len(digits), n_rows).T, ends
