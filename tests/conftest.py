@@ -77,6 +77,18 @@ _draw_alike()
 _choose_cache()
 
 
+_LONG_EXAMPLES = ("estimators.fair", "estimators.survival", "tasks.cost_sensitive", "tasks.metrics", "tasks.support")
+"""Modules whose examples wait for kernels that no other test needs, in the package."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks examples, which cannot carry a mark themselves."""
+    for item in items:
+        if isinstance(item, pytest.DoctestItem) and item.name.removeprefix("streed.").startswith(_LONG_EXAMPLES):
+            item.add_marker(pytest.mark.compiles)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Before several workers run the whole suite."""
     several = getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput")

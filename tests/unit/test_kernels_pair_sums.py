@@ -16,6 +16,8 @@ from streed.kernels.counting.groups import Groups, group_rows
 from streed.kernels.packed import pack
 from tests.unit.kernel_harness import Bench, Instance
 
+pytestmark = pytest.mark.compiles
+
 
 @entry
 def _sum_eight(values, width, first, planes, names, rows, size, bits, column, into, row, stride):  # type: ignore[no-untyped-def]

@@ -17,6 +17,8 @@ from streed.tree import Branch, Leaf, Node
 from streed.tree.verification import check as checks_of
 from tests.unit.refusal import refused
 
+pytestmark = pytest.mark.compiles
+
 
 def labels_of(node: Node) -> list[int]:
     return [node.label] if isinstance(node, Leaf) else [k for child in node.children for k in labels_of(child)]

@@ -114,6 +114,7 @@ def test_tables_of_all_kinds_of_columns() -> None:
     assert Tree.from_json(result.tree.to_json()) == result.tree
 
 
+@pytest.mark.compiles
 @pytest.mark.parametrize("depth", [1, 2])
 def test_wide_tables_take_no_memory_for_pairs_of_columns(depth: int) -> None:
     rng = np.random.default_rng(0)

@@ -26,6 +26,7 @@ def sample(seed: int, rows: int = 40) -> tuple[Any, Any]:
     return X, ((X[:, 0] & X[:, 1]) ^ X[:, 2] ^ (draw.random(rows) < 0.1)).astype(int)
 
 
+@pytest.mark.compiles
 def test_a_time_limit_leaves_a_tree_and_a_bound() -> None:
     draw = np.random.default_rng(3)
     X = draw.integers(0, 2, (400, 60))

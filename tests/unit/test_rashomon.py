@@ -26,6 +26,8 @@ from streed.tasks import (
 )
 from streed.tree import used_columns
 
+pytestmark = pytest.mark.compiles
+
 
 def made(n: int = 24, p: int = 3, seed: int = 0) -> tuple[Any, Any, Any]:
     rng = np.random.default_rng(seed)
