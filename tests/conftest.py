@@ -77,7 +77,10 @@ _draw_alike()
 _choose_cache()
 
 
-_LONG_EXAMPLES = ("estimators.fair", "estimators.survival", "tasks.cost_sensitive", "tasks.metrics", "tasks.support")
+_LONG_EXAMPLES = (
+    *("estimators.fair", "estimators.regressor", "estimators.survival", "tasks.cost_sensitive", "tasks.fairness"),
+    *("tasks.metrics", "tasks.monotone", "tasks.support", "tasks.survival"),
+)
 """Modules whose examples wait for kernels that no other test needs, in the package."""
 
 

@@ -227,6 +227,7 @@ def test_lines_between_which_there_is_no_whole_point() -> None:
             assert is_settled(known, asked, vector, [(0, 5), (0, 4)]) != between
 
 
+@pytest.mark.compiles
 def test_random_numbers_and_trees_by_number_are_all_there() -> None:
     leaves = streed.rashomon(Misclassifications(), [[0]] * 3, [0, 1, 2], max_depth=0, slack=9)
     assert {str(tree) for tree in leaves.sample(99, np.random.default_rng(0))} == set(map(str, leaves))

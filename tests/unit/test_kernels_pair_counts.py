@@ -14,6 +14,8 @@ from streed.exact import Array
 from streed.kernels.scoring.signed import ROWS_OF_SUMS
 from tests.unit.kernel_harness import KINDS, Bench, Instance, make_instance
 
+pytestmark = pytest.mark.compiles
+
 LANE_TYPES = (np.int16, np.int32, np.int64)
 
 

@@ -131,7 +131,7 @@ def test_wide_tables_take_no_memory_for_pairs_of_columns(depth: int) -> None:
 @pytest.mark.parametrize(
     ("task", "limits"),
     [
-        (Accuracy(), {"max_depth": 5}),
+        pytest.param(Accuracy(), {"max_depth": 5}, marks=pytest.mark.compiles),
         (Accuracy(), {"max_depth": 6, "max_nodes": 9}),
         (Accuracy() + Splits(), {"max_depth": None}),
         (SquaredError(), {"max_depth": 5}),

@@ -46,6 +46,7 @@ def test_values_are_means_of_the_best_scores_of_leaves() -> None:
     assert value("dm", sample_weight=[3, 1, 1, 1]) == (6 + 2) / 6
 
 
+@pytest.mark.compiles
 def test_a_capacity_limits_how_many_are_treated() -> None:
     """Both leaves would take b; there is room for one."""
     scored = {"a": [0, 0, 0, 0], "b": [2, 2, 3, 3]}
