@@ -39,9 +39,11 @@ COMPOSED = {
 
 
 def _quick_first() -> list[Any]:
-    """Every task; scores like F1 are for the long run."""
-    likes = [e for e in SHIPPED.values() if issubclass(e.made_by, SumTask) and e.name != "f1"]
-    return [pytest.param(e, marks=pytest.mark.slow if e in likes else (), id=e.name) for e in SHIPPED.values()]
+    """Every task: those of each kind at once, the others later; scores like F1 are for the long run."""
+    quick = ("accuracy", "f1", "lexicographic", "splits", "squared-error")
+    likes = [e.name for e in SHIPPED.values() if issubclass(e.made_by, SumTask)]
+    marks = dict.fromkeys(likes, pytest.mark.slow) | dict.fromkeys(quick, ())
+    return [pytest.param(e, marks=marks.get(e.name, pytest.mark.compiles), id=e.name) for e in SHIPPED.values()]
 
 
 @pytest.mark.parametrize("examples", EXAMPLES)
