@@ -13,83 +13,56 @@ from streed.data import Dataset
 from streed.data.column import (
     MOST_CATEGORIES,
     Column,
-    choose_categories,
+    column_of_categories,
     is_binary,
     names_of_rest,
-    numbers_like,
-    places,
     raw_columns,
-    unseen_values,
 )
-from streed.data.ordered import Kind, at_most, threshold_text
+from streed.data.ordered import Cut, Kind
 from streed.data.reading import Values
-from streed.data.table import as_table, binary_codes, listed_columns, read_input
+from streed.data.table import as_table, listed_columns, read_input
 from streed.errors import InputError
 from streed.exact import Array, Range
 
 
 @attrs.frozen
 class ColumnRecipe:
-    """The questions about one column.
+    """The questions about one column of a raw table.
 
-    A number, date or duration `x` gives `x<=t` for each threshold t, a truth value its own column. A category gives
-    `x=c` for each category c, or one question where there are but two, or a multiway column with a child for each.
-    Categories that are steps of a scale give `x<=c` for each of some of them.
-    `missing`: an absent value is a category of its own, `x=missing`, and every other question about it is answered no.
-    `other`: the values that have no question of their own; in a multiway column they share a child.
+    A number, time or step of a scale `x` gives `x<=t` for each threshold t, a truth value its own column. A category
+    gives `x=c` for each category c, or one question where there are but two; or the column stays as it is. A gap is a
+    category of its own, `x=missing`, and every other question about it is answered no.
     """
 
-    name: str
-    kind: Kind
+    column: Column
     thresholds: tuple[int | float, ...] = ()
-    """Ascending; microseconds of dates (since 1970) and of durations; of steps, their places in `categories`."""
-    categories: tuple[Any, ...] = ()
-    """Where there are thresholds, every step of the scale in its order."""
-    multiway: bool = False
-    missing: bool = False
-    other: bool = False
-    usual: Any = None
-    """The most frequent category: where a multiway column sends values that it was not made for."""
+    """Ascending, on the column's scale."""
+    one_hot: bool = True
+    """Whether yes/no questions are made of the column."""
     note: str = ""
     """What was found, and what was left out and why."""
-    zone: str | None = None
-    """Of dates that have one."""
 
     @property
     def outputs(self) -> tuple[Column, ...]:
         """The columns that are made, in order; none where the column is left out."""
-        if self.multiway:
-            return (Column(self.name, self._children, multiway=len(self._children) > 2),)
-        return tuple(Column(name, (0, 1), multiway=False) for name, _, _ in self._asked)
+        return tuple(Column(name, (0, 1), False) for name, _ in self.questions) if self.one_hot else (self.column,)
 
     @property
-    def questions(self) -> list[tuple[str, Any]]:
-        """(relation, value) of each binary output: "<=" and a threshold, "in" and categories, or "missing" and None."""
-        return [] if self.multiway else [(relation, value) for _, relation, value in self._asked]
-
-    @property
-    def _asked(self) -> list[tuple[str, str, Any]]:
-        """The name of each binary output, and what `questions` has of it."""
-        asked: list[tuple[str, str, Any]] = []
-        for threshold in self.thresholds:
-            name = f"{self.name}<={threshold_text(threshold, self.kind, self.categories, self.zone)}"
-            steps = ("in", self.categories[: int(threshold) + 1])
-            asked.append((name, *(steps if self.is_scale else ("<=", threshold))))
-        if self.kind is Kind.CATEGORY and not self.is_scale:
-            asked = [(f"{self.name}={category}", "in", (category,)) for category in self.asked]
-        if self.kind is Kind.BOOLEAN and self.categories:
-            asked.append((self.name, "in", (1,)))
-        return [*asked, (f"{self.name}={self._children[-1]}", "missing", None)] if self.missing else asked
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether the column is 0/1, or every category of it is asked about, and nothing was missing or left out."""
-        return bool(self.categories) and not (self.thresholds or self.missing or self.other)
-
-    @property
-    def is_scale(self) -> bool:
-        """Whether the categories are steps of a scale, and the questions thresholds of it."""
-        return self.kind is Kind.CATEGORY and bool(self.thresholds)
+    def questions(self) -> list[tuple[str, Cut | int]]:
+        """The name of each yes/no question, and the cut whose first child it asks for, or the code."""
+        column, name = self.column, self.column.name
+        n, asked = len(column.known), list[tuple[str, Cut | int]]()
+        for cut in (Cut(threshold, 1) for threshold in self.thresholds):
+            asked.append((f"{name}<={column.written(cut)}", cut))
+        if column.kind is Kind.BOOLEAN:
+            asked = [(name, 1)]
+        elif column.scale is None:
+            first = 1 if n == len(column.categories) == 2 else 0
+            asked = [(f"{name}={column.known[code]}", code) for code in range(first, n)]
+        if column.has_gaps:
+            last = column.categories[-1] if column.scale is None else names_of_rest(column.categories, False, True)[0]
+            asked.append((f"{name}={last}", len(column.categories) - 1 if column.scale is None else Cut(None, 1)))
+        return asked
 
     def codes(self, raw: Values, unseen: str) -> Array:
         """(n, k) uint8 of new values, for the k outputs.
@@ -97,39 +70,24 @@ class ColumnRecipe:
         `unseen`, of values that the recipe was not made for: "error" raises InputError; else they are answered no, and
         "warn" says so once a column. Raises InputError for values of another kind.
         """
-        if self.multiway:
-            usual = self.categories.index(self.usual) if self.usual in self.categories else 0
-            usual = len(self.categories) if self.other else usual
-            column = Column(self.name, self._children, True, None, self.missing, None, self.other, usual)
+        column, questions = self.column, self.questions
+        if not self.one_hot:
             return column.codes(raw, unseen)[:, None]
-        missing, asked = raw.missing, self._asked
-        if not asked:
-            return np.zeros((len(missing), 0), dtype=np.uint8)
-        is_number = self.kind is not Kind.CATEGORY
-        held = numbers_like(self.name, self.kind, raw, self.zone) if is_number else places(raw, self.categories)
-        if missing.any() and not self.missing:
-            unseen_values(self.name, raw, missing, unseen, "are answered no")
-        if self.categories and not self.other:
-            strange = ~missing & ~np.isin(held, (0, 1)) if is_number else ~missing & (held < 0)
-            if strange.any():
-                unseen_values(self.name, raw, strange, unseen, "are answered no")
-        made = np.zeros((len(missing), len(asked)), np.uint8)
-        for at, (_, relation, value) in enumerate(asked):
-            in_places = () if relation != "in" else [self.categories.index(each) for each in value]
-            yes = at_most(held, value) if relation == "<=" else np.isin(held, in_places)
-            made[:, at] = missing if relation == "missing" else yes & ~missing
+        made = np.zeros((len(raw.values), len(questions)), np.uint8)
+        if column.scale is None:
+            found = column.codes(raw, unseen, _NO)
+            for at, (_, code) in enumerate(questions):
+                made[:, at] = found == code
+        elif questions:
+            numbers = column.numbers(raw, unseen, "are answered no")
+            for at, (_, cut) in enumerate(questions):
+                assert isinstance(cut, Cut)
+                made[:, at] = cut.sides(numbers.values, numbers.missing) ^ (cut.threshold is not None)
         return made
 
-    @property
-    def asked(self) -> tuple[Any, ...]:
-        """The categories with a question of their own, of a column that is not multiway."""
-        complete = len(self.categories) == 2 and not (self.missing or self.other)
-        return self.categories[1:] if complete else self.categories
 
-    @property
-    def _children(self) -> tuple[Any, ...]:
-        """The categories, and what the others and gaps are called."""
-        return (*self.categories, *names_of_rest(self.categories, self.other, self.missing))
+_NO = MOST_CATEGORIES - 1
+"""The code of no category of a recipe."""
 
 
 @attrs.frozen
@@ -162,7 +120,7 @@ class TableRecipe:
         policy = self.unseen if unseen is None else unseen
         sources = self.sources
         wanted = set(range(len(self.columns))) if used is None else {sources[output] for output in used}
-        n_rows, read = raw_columns(X, [recipe.name for recipe in self.columns], wanted, named=self.named)
+        n_rows, read = raw_columns(X, [each.column.name for each in self.columns], wanted, named=self.named)
         made = np.zeros((n_rows, len(sources)), dtype=np.uint8)
         end = 0
         for j, recipe in enumerate(self.columns):
@@ -185,27 +143,23 @@ class TableRecipe:
 
     def report(self) -> list[dict[str, Any]]:
         """One entry per column: its name, kind, what was found, and the questions that were made of it."""
-        found = [(each.name, each.kind.value, each.note, [out.name for out in each.outputs]) for each in self.columns]
-        return [dict(zip(("column", "kind", "found", "questions"), each, strict=True)) for each in found]
+        names = ("column", "kind", "found", "questions")
+        held = [(r.column.name, r.column.kind.value, r.note, [out.name for out in r.outputs]) for r in self.columns]
+        return [dict(zip(names, each, strict=True)) for each in held]
 
     def to_text(self) -> str:
         """The report, a line per column."""
-        width = max((len(recipe.name) for recipe in self.columns), default=0)
-        return "\n".join(f"{recipe.name:<{width}}  {recipe.note}: {_listed(recipe)}" for recipe in self.columns)
+        width = max((len(recipe.column.name) for recipe in self.columns), default=0)
+        return "\n".join(f"{recipe.column.name:<{width}}  {recipe.note}: {_listed(recipe)}" for recipe in self.columns)
 
 
 def _listed(recipe: ColumnRecipe, most: int = 4) -> str:
-    outputs = recipe.outputs
-    if not outputs:
-        return "left out"
-    if recipe.multiway:
-        (output,) = outputs
-        n, rest = len(output.categories), ", ".join(map(str, output.categories[:most]))
+    names = [output.name for output in recipe.outputs]
+    if not recipe.one_hot:
+        n, rest = len(recipe.column.categories), ", ".join(map(str, recipe.column.categories[:most]))
         return f"one child for each of {rest}{f', ... ({n})' if n > most else ''}"
-    names = [output.name for output in outputs]
-    if len(names) > most:
-        names = [*names[: most - 1], "...", names[-1]]
-    return f"{len(outputs)} question{'s' if len(outputs) > 1 else ''}, {', '.join(names)}"
+    shown = [*names[: most - 1], "...", names[-1]] if len(names) > most else names
+    return f"{len(names)} question{'s' if len(names) > 1 else ''}, {', '.join(shown)}" if names else "left out"
 
 
 METHODS = ("quantiles", "midpoints", "mdlp", "tree", "guesses")
@@ -246,10 +200,7 @@ def make_recipe(
     `teacher`: for thresholds by "mdlp", "tree" and "guesses". Raises InputError for settings that do not fit the data.
     """
     settings = Settings() if settings is None else settings
-    source = read_input(X)
-    if isinstance(source, np.ndarray) and binary_codes(source) is not None and not settings.categorical:
-        return TableRecipe(tuple(_boolean(f"x{j}", source[:, j]) for j in range(source.shape[1])), named=False)
-    table = as_table(source)
+    table = as_table(read_input(X))
     held = None if weights is None else np.asarray(weights, dtype=np.float64)
     rows = None if held is None else held > 0
     if held is not None and rows is not None:
@@ -269,55 +220,52 @@ def make_recipe(
             if settings.thresholds == "guesses":
                 spreads[j] = found
             recipe = _cut(name, found, _cuts(found, held, settings, teacher))
-        elif settings.thresholds == "guesses" and not recipe.multiway:
+        elif settings.thresholds == "guesses" and recipe.one_hot:
             extra.append(recipe.codes(raw, "ignore"))
         recipes.append(recipe)
     if spreads:
         assert teacher is not None
         for j, cuts in guesses(spreads, extra, teacher, settings.n_thresholds).items():
-            recipes[j] = _cut(recipes[j].name, spreads[j], cuts)
+            recipes[j] = _cut(table.all_names[j], spreads[j], cuts)
     return TableRecipe(tuple(recipes), table.names is not None)
 
 
-def _boolean(name: str, values: Array) -> ColumnRecipe:
-    constant = bool((values == values[0]).all()) if len(values) else True
-    categories, note = ((), "constant") if constant else ((0, 1), "0 or 1")
-    return ColumnRecipe(name, Kind.BOOLEAN, categories=categories, note=note)
+def _left_out(name: str, kind: Kind, gaps: bool, note: str, zone: str | None = None) -> ColumnRecipe:
+    """The recipe of a column of which nothing is asked but whether a value is missing, if any is."""
+    if kind is Kind.CATEGORY:
+        return ColumnRecipe(
+            Column(name, tuple(names_of_rest((), True, gaps)), False, None, gaps, None, True), note=note
+        )
+    return ColumnRecipe(Column(name, (), False, Kind.NUMBER if kind is Kind.BOOLEAN else kind, gaps, zone), note=note)
 
 
 def _plain(name: str, raw: Values, listed: bool, settings: Settings) -> ColumnRecipe | None:
     """The recipe of a column that needs no thresholds, or None."""
     gaps = int(raw.missing.sum())
     said = f", {gaps} missing" if gaps else ""
-    kind, zone = raw.kind, raw.zone
     if gaps == len(raw.missing):
-        return ColumnRecipe(name, kind, note="all missing")
-    if is_binary(raw):
-        kind = Kind.BOOLEAN
-    elif listed or (kind is Kind.CATEGORY and not raw.is_scale):
+        return _left_out(name, raw.kind, False, "all missing")
+    binary = is_binary(raw)
+    if not binary and (listed or (raw.kind is Kind.CATEGORY and not raw.is_scale)):
         return _category(name, raw, settings, said, listed)
     present = raw.present
     if len(set(present)) == 1 if isinstance(present, list) else (present == present[0]).all():
-        return ColumnRecipe(name, kind, missing=gaps > 0, note=f"constant{said}", zone=zone)
-    if kind is Kind.BOOLEAN:
-        return ColumnRecipe(name, kind, categories=(0, 1), missing=gaps > 0, note=f"0 or 1{said}")
-    return None
+        return _left_out(name, raw.kind, gaps > 0, f"constant{said}", raw.zone)
+    if not binary:
+        return None
+    categories = (0, 1, *names_of_rest((), False, gaps > 0))
+    return ColumnRecipe(Column(name, categories, gaps > 0, None, gaps > 0), note=f"0 or 1{said}")
 
 
 def _category(name: str, raw: Values, settings: Settings, said: str, listed: bool) -> ColumnRecipe:
     missing = raw.gaps is not None
-    found = choose_categories(name, raw, settings.max_categories + 1 + missing, all_differ=listed)
-    asked, counts = found.asked, found.counts
+    column, counts = column_of_categories(name, raw, settings.max_categories + 1 + missing, all_differ=listed)
     note = f"{len(counts)} {'texts' if raw.kind is Kind.CATEGORY else 'categories'}{said}"
     if len(counts) == 1:
-        return ColumnRecipe(name, Kind.CATEGORY, missing=missing, note=f"constant{said}")
-    if found.other:
-        note += f", of which the {len(asked)} most frequent" if len(asked) else ", nearly all different"
-    if not asked:
-        return ColumnRecipe(name, Kind.CATEGORY, missing=missing, note=note)
-    multiway = settings.categories == "multiway"
-    usual = asked[found.usual]
-    return ColumnRecipe(name, Kind.CATEGORY, (), asked, multiway, missing, found.other, usual, note)
+        return _left_out(name, Kind.CATEGORY, missing, f"constant{said}")
+    if column.other:
+        note += f", of which the {len(column.known)} most frequent" if column.known else ", nearly all different"
+    return ColumnRecipe(column, (), settings.categories == "one-hot" or not column.known, note)
 
 
 def _check_teacher(settings: Settings, teacher: Teacher | None) -> None:
@@ -350,6 +298,8 @@ def _cut(name: str, found: Spread, cuts: Sequence[int]) -> ColumnRecipe:
     note = f"{len(found.values.values)} {what}{f', {gaps} missing' if gaps else ''}"
     if not cuts and not gaps:
         note += ", no cut tells the labels apart"
+    if not cuts and raw.is_scale:
+        return _left_out(name, Kind.CATEGORY, gaps > 0, note)
     thresholds = tuple(dict.fromkeys(found.values.threshold(cut) for cut in cuts))
-    steps = raw.order or () if raw.is_scale and cuts else ()
-    return ColumnRecipe(name, raw.kind, thresholds, steps, missing=gaps > 0, note=note, zone=raw.zone)
+    steps = raw.order or () if raw.is_scale else ()
+    return ColumnRecipe(Column(name, steps, False, raw.kind, gaps > 0, raw.zone), thresholds, note=note)

@@ -52,9 +52,14 @@ class Column:
     """The code of values that the data did not have, of a column that is not ordered."""
 
     @property
+    def kind(self) -> Kind:
+        """What the column holds."""
+        return self.scale or (Kind.BOOLEAN if self.known == (0, 1) and not self.other else Kind.CATEGORY)
+
+    @property
     def is_plain(self) -> bool:
         """Whether the values are their own codes: a column of 0/1 or False/True."""
-        return not self.multiway and self.scale is None and self.categories == (0, 1)
+        return not self.multiway and self.kind is Kind.BOOLEAN
 
     @property
     def known(self) -> tuple[Any, ...]:
@@ -68,22 +73,53 @@ class Column:
             raise ValueError(f"no threshold of column {self.name!r}")
         return threshold_text(cut.threshold, self.scale, self.categories, self.zone)
 
-    def codes(self, read: Values, unseen: str) -> Array:
-        """(m,) uint8: the codes of new values; `unseen` as in `unseen_values`. Raises InputError for another kind."""
-        if self.categories == (0, 1):
+    def codes(self, read: Values, unseen: str, usual: int | None = None) -> Array:
+        """(m,) uint8: the codes of new values; `unseen` as in `_unseen_values`. Raises InputError for another kind.
+
+        `usual`: in place of the column's own, where that stands for an answer no.
+        """
+        if self.kind is Kind.BOOLEAN:
             numbers = numbers_like(self.name, Kind.NUMBER, read)
             found = np.where(numbers == 1, 1, np.where(numbers == 0, 0, -1))
         else:
             found = places(read, self.known)
         missing = read.missing
         strange = (found < 0) & ~missing
-        way = "are answered no" if self.is_plain else f"take the branch of {self.categories[self.usual]!r}"
-        if strange.any() and not self.other:
-            unseen_values(self.name, read, strange, unseen, way)
-        if missing.any() and not self.has_gaps:
-            unseen_values(self.name, read, missing, unseen, way)
-        gap = len(self.categories) - 1 if self.has_gaps else self.usual
-        return np.where(missing, gap, np.where(strange, self.usual, found)).astype(np.uint8)
+        named = usual is None and not self.is_plain
+        way = f"take the branch of {self.categories[self.usual]!r}" if named else "are answered no"
+        if not self.other:
+            _unseen_values(self.name, read, strange, unseen, way)
+        if not self.has_gaps:
+            _unseen_values(self.name, read, missing, unseen, way)
+        usual = self.usual if usual is None or self.other else usual
+        gap = len(self.categories) - 1 if self.has_gaps else usual
+        return np.where(missing, gap, np.where(strange, usual, found)).astype(np.uint8)
+
+    def numbers(self, read: Values, unseen: str, way: str = "take the branch of more rows") -> Numbers:
+        """The values of new rows in this ordered column; raises InputError for values of another kind.
+
+        A step that the scale does not have stands above all others. `way`: where gaps go, if there were none.
+        """
+        assert self.scale is not None
+        missing = read.missing
+        if not self.has_gaps:
+            _unseen_values(self.name, read, missing, unseen, way)
+        if self.scale is not Kind.CATEGORY:
+            return Numbers(numbers_like(self.name, self.scale, read, self.zone), missing)
+        found = places(read, self.categories)
+        strange = (found < 0) & ~missing
+        _unseen_values(self.name, read, strange, unseen, "are answered no")
+        return Numbers(np.where(strange, len(self.categories), found), missing)
+
+
+@attrs.frozen(eq=False)
+class Numbers:
+    """The values of m rows in an ordered column, on its scale."""
+
+    values: Array
+    """(m,), any where they are missing."""
+    missing: Array
+    """(m,) bool."""
 
 
 def code_column(
@@ -96,7 +132,7 @@ def code_column(
     """
     scale = None if listed else _scale_of(read)
     if scale is None:
-        column = _column_of_categories(name, read, listed)
+        column, _ = column_of_categories(name, read, MOST_CATEGORIES, all_differ=listed)
         return column, column.codes(read, "error"), None
     categories: tuple[Any, ...] = ()
     numbers = read.values
@@ -131,42 +167,17 @@ def is_binary(read: Values) -> bool:
     return bool(read.kind is Kind.NUMBER and ((values == 0) | (values == 1)).all())
 
 
-def _column_of_categories(name: str, read: Values, listed: bool) -> Column:
-    if read.gaps is None and is_binary(read):
-        return Column(name, (False, True) if read.kind is Kind.BOOLEAN else (0, 1), False)
-    chosen = choose_categories(name, read, MOST_CATEGORIES, all_differ=listed)
-    gaps = read.gaps is not None
-    categories = (*chosen.asked, *names_of_rest(chosen.asked, chosen.other, gaps))
-    usual = len(chosen.asked) if chosen.other else chosen.usual
-    return Column(name, categories, len(categories) > 2, None, gaps, None, chosen.other, usual)
+def column_of_categories(
+    name: str, read: Values, most: int, *, all_differ: bool = False
+) -> tuple[Column, Mapping[Any, int]]:
+    """A column of at most so many categories, those of gaps and of other values among them, and the rows of each value.
 
-
-def names_of_rest(categories: Sequence[Any], other: bool, gaps: bool) -> list[str]:
-    """What the children of other values and of gaps are called; in brackets where a category is called so."""
-    rest = [name for name, wanted in (("other", other), ("missing", gaps)) if wanted]
-    return [f"({name})" if name in categories else name for name in rest]
-
-
-@attrs.frozen
-class Chosen:
-    """Which values of a column are categories of their own."""
-
-    asked: tuple[Any, ...]
-    """In declared or sorted order."""
-    other: bool
-    """Whether there are more."""
-    usual: int
-    """The place of the most frequent one."""
-    counts: Mapping[Any, int]
-    """How many rows have each value."""
-
-
-def choose_categories(name: str, read: Values, most: int, *, all_differ: bool = False) -> Chosen:
-    """The categories of a column, at most so many with those of gaps and of the others.
-
-    None are of a column whose values nearly all differ, unless `all_differ` says that they may. Of more than `most`,
-    the most frequent are taken that more than one row has. Raises InputError for infinite numbers.
+    No value has a category of its own where nearly all differ, unless `all_differ` says that they may. Of more than
+    `most`, the most frequent have that more than one row has. Raises InputError for infinite numbers.
     """
+    gaps = read.gaps is not None
+    if not gaps and is_binary(read):
+        return Column(name, (False, True) if read.kind is Kind.BOOLEAN else (0, 1), False), {}
     values = [value for value in read.as_categories() if value is not None]
     counts = Counter(values)
     if any(isinstance(value, float) and abs(value) == float("inf") for value in counts):
@@ -176,12 +187,19 @@ def choose_categories(name: str, read: Values, most: int, *, all_differ: bool = 
     asked, other = sorted(counts, key=place.__getitem__ if place else None), False
     if not all_differ and read.order is None and len(counts) > max(_FEW, _DIFFERENT * len(values)):
         asked, other = [], True
-    elif len(counts) + (read.gaps is not None) > most:
+    elif len(counts) + gaps > most:
         other = True
-        kept = set(sorted(asked, key=lambda value: -counts[value])[: most - 1 - (read.gaps is not None)])
+        kept = set(sorted(asked, key=lambda value: -counts[value])[: most - 1 - gaps])
         asked = [value for value in asked if value in kept and counts[value] > 1]
-    usual = max(range(len(asked)), key=lambda at: counts[asked[at]], default=0)
-    return Chosen(tuple(asked), other, usual, counts)
+    usual = len(asked) if other else max(range(len(asked)), key=lambda at: counts[asked[at]], default=0)
+    categories = (*asked, *names_of_rest(asked, other, gaps))
+    return Column(name, categories, len(categories) > 2, None, gaps, None, other, usual), counts
+
+
+def names_of_rest(categories: Sequence[Any], other: bool, gaps: bool) -> list[str]:
+    """What the children of other values and of gaps are called; in brackets where a category is called so."""
+    rest = [name for name, wanted in (("other", other), ("missing", gaps)) if wanted]
+    return [f"({name})" if name in categories else name for name in rest]
 
 
 def places(read: Values, categories: Sequence[Any]) -> Array:
@@ -226,20 +244,21 @@ _NAMES = {kind: f"{kind.value}s" for kind in Kind} | {Kind.BOOLEAN: "truth value
 UNSEEN = ("error", "warn", "ignore")
 
 
-def unseen_values(name: str, read: Values, rows: Array, unseen: str, way: str) -> None:
-    """Says that the data had no such value as in these rows (m,) bool, of which some are true.
+def _unseen_values(name: str, read: Values, rows: Array, unseen: str, way: str) -> None:
+    """Says that the data had no such value as in these rows (m,) bool, if there are any.
 
     `unseen`: "error" raises InputError, "warn" warns, once a column, which `way` these values go; "ignore" is silent.
     """
+    if unseen == "ignore" or not rows.any():
+        return
     row = int(np.argmax(rows))
-    value = read.as_categories()[row] if unseen != "ignore" else None
+    value = read.as_categories()[row]
     what = "a missing value" if value is None else f"the value {value!r}"
     found = f"column {name!r} has {what} in row {row} (counted from 0), which its data did not have"
     if unseen == "error":
         remedy = "fill it in or leave the row out, or let unseen values be answered no: unseen='ignore'"
         raise InputError("X", found, remedy)
-    if unseen == "warn":
-        warnings.warn(f"{found}; {int(rows.sum())} such values {way}", UserWarning, stacklevel=2)
+    warnings.warn(f"{found}; {int(rows.sum())} such values {way}", UserWarning, stacklevel=2)
 
 
 def distinct_numbers(values: Array) -> tuple[Array, Array]:
@@ -279,35 +298,6 @@ def distinct(values: Array | list[Any], argument: str, what: str) -> tuple[tuple
     return found, np.fromiter((place[value] for value in values), dtype=np.int64, count=len(values))
 
 
-@attrs.frozen(eq=False)
-class Numbers:
-    """The values of m rows in an ordered column, on its scale."""
-
-    values: Array
-    """(m,), any where they are missing."""
-    missing: Array
-    """(m,) bool."""
-
-
-def read_rows(
-    columns: Sequence[Column], X: Any, used: Collection[int], unseen: str
-) -> tuple[int, Callable[[int], Array | Numbers]]:
-    """(how many rows there are, a function that reads one of the `used` columns): codes (m,) uint8, or `Numbers`.
-
-    `columns`: as many as the data had that the rows are read for. A table's columns are found by name, further ones are
-    ignored; an array or nested list must have them all. `unseen`: what becomes of values that the column's data did not
-    have, as `unseen_values` says. A column is read when it is asked for. Raises InputError for a missing column, and
-    for values of another kind.
-    """
-    n_rows, raw = raw_columns(X, [column.name for column in columns], used, named=True)
-
-    def read(j: int) -> Array | Numbers:
-        values = raw(j)
-        return columns[j].codes(values, unseen) if columns[j].scale is None else numbers_of(columns[j], values, unseen)
-
-    return n_rows, read
-
-
 def raw_columns(
     X: Any, names: Sequence[str], used: Collection[int], *, named: bool
 ) -> tuple[int, Callable[[int], Values]]:
@@ -334,24 +324,6 @@ def raw_columns(
         return read_column(held, f"column {names[j]!r}")
 
     return len(source), read
-
-
-def numbers_of(column: Column, read: Values, unseen: str) -> Numbers:
-    """The values of rows in an ordered column; raises InputError for values of another kind.
-
-    A step that the scale does not have stands above all others.
-    """
-    assert column.scale is not None
-    missing = read.missing
-    if missing.any() and not column.has_gaps:
-        unseen_values(column.name, read, missing, unseen, "take the branch of more rows")
-    if column.scale is not Kind.CATEGORY:
-        return Numbers(numbers_like(column.name, column.scale, read, column.zone), missing)
-    found = places(read, column.categories)
-    strange = (found < 0) & ~missing
-    if strange.any():
-        unseen_values(column.name, read, strange, unseen, "are answered no")
-    return Numbers(np.where(strange, len(column.categories), found), missing)
 
 
 def check_width(width: int, expected: int) -> None:

@@ -84,7 +84,8 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """(p,) the names of the columns that `transform` gives, such as `age<=30` and `sex=male`."""
         check_is_fitted(self)
         names = _check_feature_names_in(self, input_features)
-        renamed = [attrs.evolve(r, name=str(n)) for r, n in zip(self.recipe_.columns, names, strict=True)]
+        pairs = zip(self.recipe_.columns, names, strict=True)
+        renamed = [attrs.evolve(recipe, column=attrs.evolve(recipe.column, name=str(name))) for recipe, name in pairs]
         return np.array([output.name for recipe in renamed for output in recipe.outputs], dtype=object)
 
     def report(self) -> str:

@@ -140,32 +140,29 @@ def _of_cut(column: Column, place: int, cut: Cut) -> Question:
 
 def _of_recipe(recipe: ColumnRecipe, at: int, place: int, *, strict: bool) -> Question:
     """The question that output `at` of a recipe asks; `strict`: values that it was not made for have no answer."""
-    closed = strict and not recipe.other
-    gap: int | None = None if strict and not recipe.missing else 0
-    if recipe.multiway:
-        usual = recipe.categories.index(recipe.usual) if recipe.usual in recipe.categories else 0
-        n = len(recipe.categories)
-        listed = [Case(code, ONE_OF, (category,)) for code, category in enumerate(recipe.categories)]
-        unseen = n if recipe.other else None if strict else usual
-        gap = n + recipe.other if recipe.missing else None if strict else usual
-        return _question(recipe, place, listed, gap, unseen)
-    relation, value = recipe.questions[at]
-    if relation == "<=":
-        return _question(recipe, place, [Case(1, AT_MOST, (value,))], gap, 0, above=value)
-    known: Sequence[Any] = recipe.categories
-    if recipe.kind is Kind.BOOLEAN:
-        closed, known = strict, (0, 1)
-    yes = Case(1, ONE_OF, value)
-    if relation == "missing":
-        yes, gap, value = Case(1, GAP), 1, ()
+    column, closed = recipe.column, strict and not recipe.column.other
+    gap: int | None = None if strict and not column.has_gaps else 0
+    if not recipe.one_hot:
+        listed = [Case(code, ONE_OF, (category,)) for code, category in enumerate(column.known)]
+        gap = len(column.categories) - 1 if column.has_gaps else None if strict else column.usual
+        return _question(column, place, listed, gap, None if closed else column.usual)
+    (_, asked), known = recipe.questions[at], column.known
+    value: tuple[Any, ...] = ()
+    if not isinstance(asked, Cut):
+        value = known[asked : asked + 1]
+    elif asked.threshold is not None and column.scale is not Kind.CATEGORY:
+        return _question(column, place, [Case(1, AT_MOST, (asked.threshold,))], gap, 0, above=asked.threshold)
+    elif asked.threshold is not None:
+        value = known[: int(asked.threshold) + 1]
+    yes, gap = (Case(1, ONE_OF, value), gap) if value else (Case(1, GAP), 1)
     if not closed or not known:
-        return _question(recipe, place, [yes], gap, 0)
+        return _question(column, place, [yes], gap, 0)
     others = tuple(category for category in known if category not in value)
-    return _question(recipe, place, [yes, Case(0, ONE_OF, others)] if others else [yes], gap, None)
+    return _question(column, place, [yes, Case(0, ONE_OF, others)] if others else [yes], gap, None)
 
 
 def _question(
-    recipe: ColumnRecipe, place: int, cases: Sequence[Case], gap: int | None, unseen: int | None, *, above: Any = None
+    column: Column, place: int, cases: Sequence[Case], gap: int | None, unseen: int | None, *, above: Any = None
 ) -> Question:
     """The question with those cases, whose gaps and other values go to the children named; None is no answer."""
     found = [case for case in cases if case.relation != GAP]
@@ -174,5 +171,5 @@ def _question(
     elif gap != unseen:
         found.append(Case(unseen or 0, PRESENT) if above is None else Case(unseen or 0, ABOVE, (above,)))
         unseen = None
-    asked = Question(place, recipe.name, recipe.kind, tuple(found), unseen)
-    return attrs.evolve(asked, known=recipe.categories, zone=recipe.zone)
+    asked = Question(place, column.name, column.kind, tuple(found), unseen)
+    return attrs.evolve(asked, known=column.known, zone=column.zone)

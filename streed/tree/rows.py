@@ -11,7 +11,7 @@ import numpy as np
 
 from streed.binarize import TableRecipe
 from streed.data import Column, Dataset, Kind
-from streed.data.column import Numbers, check_width, read_rows
+from streed.data.column import Numbers, check_width, raw_columns
 from streed.data.table import binary_codes
 from streed.errors import InputError
 from streed.exact import Array
@@ -54,7 +54,12 @@ class TreeRows:
             codes = binary_codes(X)
             if codes is not None:
                 return cls(len(codes), lambda j: codes[:, j])
-        n_rows, read = read_rows(every, X, columns, "warn")
+        n_rows, raw = raw_columns(X, [column.name for column in every], columns, named=True)
+
+        def read(j: int) -> Array | Numbers:
+            column, values = columns[j], raw(j)
+            return column.codes(values, "warn") if column.scale is None else column.numbers(values, "warn")
+
         rows = cls(n_rows, read)
         for j in columns:
             rows.column(j)  # so that what cannot be read is an error, whatever branch the rows take

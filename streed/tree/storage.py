@@ -22,7 +22,7 @@ from streed.binarize import ColumnRecipe, TableRecipe
 from streed.data import Column, Cut
 from streed.data.column import MOST_CATEGORIES
 from streed.data.database import Roles
-from streed.data.ordered import TIMES, Kind
+from streed.data.ordered import Kind
 from streed.data.single_values import FIRST, LAST
 from streed.data.strict_json import (
     MOST_DIGITS,
@@ -39,7 +39,7 @@ from streed.tree.description import Claims
 from streed.tree.nodes import Leaf, flatten, nest, walk, worth
 from streed.tree.tree import Tree
 
-FORMAT, VERSION = "streed.tree", 4
+FORMAT, VERSION = "streed.tree", 5
 DEEPEST = 2_000
 """Levels of a saved tree: as text, a deeper one has more blanks than a file should."""
 
@@ -200,17 +200,15 @@ def _roles(held: dict[str, Any] | None) -> Roles | None:
 
 
 def _held_recipe(recipe: ColumnRecipe) -> dict[str, Any]:
-    categories, usual = [typed(category) for category in recipe.categories], typed(recipe.usual)
-    held = attrs.asdict(recipe) | {"categories": categories, "usual": usual}
-    held["thresholds"] = list(map(plain_number, recipe.thresholds))
-    return {name: value for name, value in held.items() if name != "zone" or value is not None}
+    thresholds = list(map(plain_number, recipe.thresholds))
+    return attrs.asdict(recipe) | {"column": held_column(recipe.column), "thresholds": thresholds}
 
 
 def _table_recipe(held: dict[str, Any], columns: Mapping[int, Column], n_columns: int) -> TableRecipe:
     """The recipe; raises InputError unless it makes the columns that the tree asks about."""
     recipes = tuple(_recipe(entry, f"$.recipe.columns[{j}]") for j, entry in enumerate(held["columns"]))
     made = TableRecipe(recipes, held["named"], held["unseen"])
-    outputs, names = made.outputs, {recipe.name for recipe in recipes}
+    outputs, names = made.outputs, {recipe.column.name for recipe in recipes}
     other = len(outputs) != n_columns or any(outputs[j] != column for j, column in columns.items())
     _refuse(
         "$.recipe.columns",
@@ -221,30 +219,15 @@ def _table_recipe(held: dict[str, Any], columns: Mapping[int, Column], n_columns
 
 
 def _recipe(held: dict[str, Any], where: str) -> ColumnRecipe:
-    kind, categories = Kind(held["kind"]), distinct(held["categories"], f"{where}.categories")
-    read = {"kind": kind, "categories": categories, "usual": plain(held["usual"], f"{where}.usual")}
-    recipe = ColumnRecipe(**{**held, **read, "thresholds": _exact(held["thresholds"], where)})
-    thresholds, is_category, is_scale = recipe.thresholds, kind is Kind.CATEGORY, recipe.is_scale
-    least, most = (0, len(categories) - 1) if is_scale else SPANS.get(kind, (-math.inf, math.inf))
-    whole = is_scale or kind in TIMES
-    n_codes = 0 if is_scale else len(categories) + recipe.other + recipe.missing
-    misfit = (
-        (thresholds and kind is Kind.BOOLEAN)
-        or (categories and kind in (Kind.NUMBER, *TIMES))
-        or (recipe.multiway and (is_scale or not is_category or not categories))
-        or (recipe.other and is_scale)
-        or (recipe.zone is not None and kind is not Kind.DATE)
-    )
+    column, thresholds = column_of(held["column"], where), _exact(held["thresholds"], where)
+    for threshold in thresholds:
+        _check_threshold(threshold, column, where)
+    recipe = ColumnRecipe(column, thresholds, held["one_hot"], held["note"])
     _refuse(
         where,
-        (misfit, f"thresholds, categories, children or a zone that a {kind.value} does not have"),
-        (kind is Kind.BOOLEAN and categories not in ((), (0, 1)), "a boolean has the categories 0 and 1"),
         (any(later <= first for first, later in itertools.pairwise(thresholds)), "the thresholds do not ascend"),
-        (
-            not all((isinstance(each, int) or not whole) and least <= each <= most for each in thresholds),
-            f"a threshold is no {'place among the categories' if is_scale else kind.value}",
-        ),
-        (n_codes > MOST_CATEGORIES or len(categories) > MOST_STEPS, f"{len(categories)} categories"),
+        (not recipe.one_hot and column.scale is not None, "an ordered column without questions"),
+        (recipe.one_hot and column.scale is None and len(column.known) >= MOST_CATEGORIES - 1, "too many questions"),
     )
     names = [output.name for output in recipe.outputs]
     _refuse(where, (len(set(names)) < len(names), "two questions of the same name"))
@@ -332,9 +315,6 @@ def checked_text(text: str) -> str:
     return text
 
 
-MOST_STEPS = 65_536
-"""Categories of an ordered column."""
-
 SPANS: dict[Any, tuple[float, float]] = {
     Kind.DATE: (FIRST, LAST),
     Kind.TIME: (0, 24 * 3600 * 10**6 - 1),
@@ -389,12 +369,16 @@ def cut_of(node: Mapping[str, Any], column: Column, where: str) -> tuple[Cut, ..
     if threshold is None:
         _refuse(where, (gaps != 1, "the question whether a value is missing leads gaps to its second child"))
         return (Cut(None, 1),)
-    if threshold in ("Infinity", "-Infinity"):
-        threshold = float(threshold)
-    no_number = isinstance(threshold, str) or (threshold not in (math.inf, -math.inf) and not is_finite(threshold))
-    _refuse(where, (no_number, "a threshold is no number within the range of floats"))
+    if isinstance(threshold, str):
+        threshold = _exact(threshold, where)
+    _check_threshold(threshold, column, where)
+    return (Cut(threshold, gaps),)
+
+
+def _check_threshold(threshold: Any, column: Column, where: str) -> None:
+    """Raises InputError for a number that the values of the column are never compared with."""
     spans = {**SPANS, Kind.CATEGORY: (0, len(column.categories) - 1)}
     least, most = spans.get(column.scale, (-math.inf, math.inf))
-    fits = (isinstance(threshold, int) or column.scale is Kind.NUMBER) and least <= threshold <= most
-    _refuse(where, (not fits, f"no threshold of the {column.scale.value} column {name}"))
-    return (Cut(threshold, gaps),)
+    number = isinstance(threshold, int) or (column.scale is Kind.NUMBER and isinstance(threshold, float))
+    fits = number and least <= threshold <= most and (threshold in (math.inf, -math.inf) or is_finite(threshold))
+    _refuse(where, (not fits, f"no threshold of the {column.kind.value} column {column.name[:40]!r}"))

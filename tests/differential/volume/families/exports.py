@@ -77,7 +77,7 @@ def draw(rng: np.random.Generator) -> Case:
         for name in map(str, rng.permutation(names))
     }
     rows = [dict(zip(new, row, strict=True)) for row in zip(*new.values(), strict=True)]
-    known = {column.name: column.categories for column in recipe.columns}
+    known = {column.name: column.known for column in (each.column for each in recipe.columns)}
     gaps = [{n: None if value == "" and "" not in known[n] else value for n, value in row.items()} for row in rows]
     expected, of_texts = ([_walk(tree, recipe, row) for row in each] for each in (rows, gaps))
     return Case(tree, new, expected, {name: made[0] for name, made in makers.items()}, of_texts)
@@ -164,7 +164,7 @@ def _walk(tree: Tree, recipe: TableRecipe, row: dict[str, Any]) -> Any:
     while isinstance(node, Branch):
         place = recipe.sources[node.column]
         each = recipe.columns[place]
-        raw = read_column([row[each.name]], each.name)
+        raw = read_column([row[each.column.name]], each.column.name)
         try:
             codes = each.codes(raw, recipe.unseen)
         except InputError:
