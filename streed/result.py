@@ -129,7 +129,7 @@ class Result:
             status += ": the search ended, and rounding keeps the bounds apart"
         elif self.status == "optimal" and self.stats.get("rounding"):
             status += f" within {number(self.stats['rounding'])}, the rounding of real numbers"
-        lines = [f"status  {status}", f"value   {number(self.value)}", known, f"tree    {size}"]
+        lines = [f"status  {status}", f"value   {number(self.value)}  {self.task.value_unit}", known, f"tree    {size}"]
         lines += [f"over    {self.searched_over}"] if self.searched_over else []
         return "\n".join([*lines, "", self.tree.to_text()])
 

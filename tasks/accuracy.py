@@ -44,6 +44,7 @@ from streed.tasks.impurity import class_counts, total
 class Accuracy(RowCostTask):
     """The (weighted) number of misclassified rows, minimised, so that accuracy is maximal; the value is that number."""
 
+    value_unit: ClassVar[str] = "misclassified rows"
     worsening: ClassVar[bool] = True
 
     def row_costs(self, data: Dataset) -> Array:
@@ -66,6 +67,10 @@ class ErrorsOfClass(RowCostTask):
 
     class_number: int
 
+    @property
+    def value_unit(self) -> str:
+        return f"misclassified rows of class {self.class_number}"
+
     def row_costs(self, data: Dataset) -> Array:
         return np.asarray(Accuracy().row_costs(data) * (data.class_numbers == self.class_number)[:, None])
 
@@ -84,6 +89,8 @@ class WeightedAccuracy(Composition):
     `class_weight` maps the caller's labels to weights >= 0 (ints, decimals or Fractions); classes that it does not
     name weigh 1. Raises InputError for labels that do not occur in y and for negative or non-finite weights.
     """
+
+    value_unit: ClassVar[str] = "misclassified rows by the weights of their classes"
 
     class_weight: Mapping[Any, Any] = attrs.field(factory=dict, converter=_copied, hash=False)
 
@@ -105,6 +112,8 @@ class BalancedAccuracy(Composition):
     accuracy itself. Classes whose rows all weigh nothing do not count.
     """
 
+    value_unit: ClassVar[str] = "balanced accuracy"
+
     @property
     def larger_is_better(self) -> bool:
         return True
@@ -124,6 +133,7 @@ class BalancedAccuracy(Composition):
 class Splits(RowCostTask):
     """The number of branching nodes."""
 
+    value_unit: ClassVar[str] = "branching nodes"
     worsening: ClassVar[bool] = True
     any_label: ClassVar[bool] = True
 
@@ -143,6 +153,10 @@ class SparseAccuracy(Composition):
 
     lam: Any = attrs.field(validator=Range(0, meaning="what a branching node costs"))
 
+    @property
+    def value_unit(self) -> str:
+        return f"error rate + {self.lam} * branching nodes"
+
     def compose(self, data: Dataset) -> Task:
         total = sum(data.class_totals())
         return add(scale(Fraction(1) / total, Misclassifications()), scale(self.lam, Splits()))
@@ -152,6 +166,8 @@ class SparseAccuracy(Composition):
 @attrs.frozen
 class Lexicographic(Composition):
     """(Misclassified rows, branching nodes), the first before the second; row weights must be whole numbers."""
+
+    value_unit: ClassVar[str] = "misclassified rows, branching nodes"
 
     def compose(self, data: Dataset) -> Task:
         if data.weights is not None and data.weights.dtype.kind == "f" and (data.weights % 1).any():
@@ -169,6 +185,7 @@ class Lexicographic(Composition):
 class WorstLeaf(Task):
     """The largest error rate of a leaf."""
 
+    value_unit: ClassVar[str] = "error rate of the worst leaf"
     worsening: ClassVar[bool] = True
 
     def statistics(self, data: Dataset) -> dict[str, Array]:

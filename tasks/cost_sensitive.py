@@ -66,6 +66,7 @@ def read_costs(costs: Any) -> CostTable:
 class MisclassificationCosts(RowCostTask):
     """The (weighted) cost of all labels: `matrix[j][k]` for a row of class j with label k."""
 
+    value_unit: ClassVar[str] = "total cost"
     worsening: ClassVar[bool] = True
 
     costs: CostTable = attrs.field(converter=read_costs, metadata={FILE: True})
@@ -91,6 +92,7 @@ class CostSensitive(Task):
     Tests are paid for per row, so data with row weights are refused where tests cost something.
     """
 
+    value_unit: ClassVar[str] = "total cost"
     superadditive: ClassVar[bool] = True
     worsening: ClassVar[bool] = True
 
@@ -194,6 +196,8 @@ def _listed(labels: Any) -> tuple[Any, ...] | None:
 @attrs.frozen
 class InstanceCosts(RowCostTask):
     """The (weighted) cost of all rows, each with its own cost per label; negative costs are gains."""
+
+    value_unit: ClassVar[str] = "total cost"
 
     labels_: Sequence[Any] | None = attrs.field(default=None, alias="labels", validator=_distinct, converter=_listed)
 

@@ -110,11 +110,15 @@ class GiniLeaves(MajorityLeaves):
 class Gini(GiniLeaves):
     """The rows of every leaf times its Gini impurity, summed over leaves."""
 
+    value_unit: ClassVar[str] = "rows times Gini impurity"
+
 
 @final
 @attrs.frozen
 class BrierScore(GiniLeaves):
     """The mean over rows of the squared distance between the class shares of the leaf and the row's class."""
+
+    value_unit: ClassVar[str] = "mean squared distance (Brier score)"
 
     def bind(self, data: Dataset) -> Task:
         return attrs.evolve(self, classes=data.class_labels, scale=1 / float(sum(data.class_totals())))
@@ -128,6 +132,7 @@ _LARGEST_TABLE = 2**16
 class Entropy(MajorityLeaves):
     """The rows of every leaf times the entropy of its classes in bits, summed over leaves."""
 
+    value_unit: ClassVar[str] = "rows times bits of entropy"
     superadditive: ClassVar[bool] = True
     worsening: ClassVar[bool] = True
 

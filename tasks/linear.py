@@ -43,6 +43,7 @@ class LinearLeaves(GeneralTask):
     Leaves show (intercept, coefficients ...); `predict_linear` applies them.
     """
 
+    value_unit: ClassVar[str] = "squared error, penalties included"
     superadditive: ClassVar[bool] = True
     worsening: ClassVar[bool] = True
 

@@ -68,6 +68,7 @@ def check_classes(data: Dataset, name: str) -> None:
 class ClassErrors(Task):
     """The errors in every class, as a front."""
 
+    value_unit: ClassVar[str] = "misclassified rows of every class"
     order: ClassVar[str] = COMPONENTWISE
     worsening: ClassVar[bool] = True
 
@@ -141,6 +142,10 @@ class FBeta(FractionMetric):
 
     beta: Any = attrs.field(validator=Range(above=0, meaning="of which 1 is F1"))
 
+    @property
+    def value_unit(self) -> str:
+        return f"F{self.beta} score"
+
     def fraction(self, totals: State) -> LinearFraction:
         P, _ = _sizes(totals)
         b = exact_number(Fraction(exact_number(self.beta)) ** 2)
@@ -160,6 +165,8 @@ class F1(FBeta):
 class Jaccard(FractionMetric):
     """The Jaccard index of the positive class, or intersection over union; maximised."""
 
+    value_unit: ClassVar[str] = "Jaccard index"
+
     def fraction(self, totals: State) -> LinearFraction:
         P, _ = _sizes(totals)
         return LinearFraction(P, (1, 0), P, (0, 1))
@@ -170,6 +177,7 @@ class Jaccard(FractionMetric):
 class CohenKappa(FractionMetric):
     """Cohen's kappa, the agreement beyond that of chance; maximised."""
 
+    value_unit: ClassVar[str] = "Cohen's kappa"
     one_sided: ClassVar[bool] = False
 
     def fraction(self, totals: State) -> LinearFraction:
@@ -185,6 +193,7 @@ class MatthewsCorrelation(ErrorMetric):
     It falls with each error wherever it is positive; what is worse than guessing counts as 0, like guessing.
     """
 
+    value_unit: ClassVar[str] = "Matthews correlation"
     one_sided: ClassVar[bool] = False
 
     def rank(self, value: Value, totals: State) -> Fraction:
@@ -203,6 +212,7 @@ class MatthewsCorrelation(ErrorMetric):
 class GMean(ErrorMetric):
     """The geometric mean of the two classes' recall; maximised."""
 
+    value_unit: ClassVar[str] = "geometric mean of the recalls"
     one_sided: ClassVar[bool] = False
 
     def rank(self, value: Value, totals: State) -> Fraction:
@@ -232,6 +242,10 @@ class MonotoneMetric(ErrorMetric):
 
     function: Callable[..., Any] = attrs.field(validator=_check_callable)
     components: tuple[str, ...] = bound(ErrorMetric.components)  # type: ignore[misc]
+
+    @property
+    def value_unit(self) -> str:
+        return getattr(self.function, "__name__", "score")
 
     def positive_class(self, data: Dataset) -> int | None:
         return None if data.n_classes > 2 and self.positive is None else super().positive_class(data)

@@ -73,6 +73,11 @@ class MonotoneErrors(Task):
     price: Any = bound(0)
     """What a branching node costs, in rows."""
 
+    @property
+    def value_unit(self) -> str:
+        price = f" + {self.cost_complexity} * branching nodes" if self.cost_complexity else ""
+        return ("share of " if self.normalized else "") + "misclassified rows" + price
+
     def bind(self, data: Dataset) -> Task:
         signs = np.zeros(data.n_columns, np.int64)
         for argument, sign in (("increasing", 1), ("decreasing", -1)):

@@ -181,6 +181,8 @@ def _known_method(task: PolicyValue, attribute: Any, value: Any) -> None:
 class PolicyLoss(RowCostTask):
     """Minus the sum of the estimated outcomes, row weights counting."""
 
+    value_unit: ClassVar[str] = "minus the total outcome"
+
     method: str
     known: tuple[Any, ...]
     """The treatments, of which some may occur in no row of a part of the data."""
@@ -196,6 +198,8 @@ class PolicyLoss(RowCostTask):
 @attrs.frozen
 class PolicyValue(Composition):
     """The (weighted) mean of the estimated outcomes, maximised; `method` is "dm", "ipw" or "dr"."""
+
+    value_unit: ClassVar[str] = "mean outcome"
 
     method: str = attrs.field(default="dr", validator=_known_method)
 
@@ -229,6 +233,7 @@ class TreatmentCosts(RowCostTask):
     A limit on it is a capacity, `TreatmentCosts({"surgery": 1}) <= 100`, or a budget.
     """
 
+    value_unit: ClassVar[str] = "total cost of treatments"
     worsening: ClassVar[bool] = True
 
     costs: Mapping[Any, Any] = attrs.field(converter=_copied, hash=False)

@@ -84,6 +84,7 @@ _MOST_ROWS = 1e15  # beyond it, the rows at hand are lost in rounding
 class MinimumError(Task):
     """The expected errors of every leaf's class, summed over leaves, by Laplace's rule or the m-estimate."""
 
+    value_unit: ClassVar[str] = "expected errors"
     worsening: ClassVar[bool] = True
 
     m: float | None = attrs.field(default=None, validator=Range(above=0, most=_MOST_ROWS, optional=True))
@@ -147,6 +148,7 @@ def without_errors(rows: Any, confidence: float) -> Any:
 class PessimisticError(Task):
     """The misclassified rows of every leaf at the upper limit of their confidence interval, summed over leaves."""
 
+    value_unit: ClassVar[str] = "errors at their upper confidence limit"
     worsening: ClassVar[bool] = True
 
     confidence: float = attrs.field(default=0.25, converter=_confidence)
@@ -217,6 +219,7 @@ class PricedLeaves(MajorityLeaves):
 class QuinlanMDL(PricedLeaves):
     """Bits to say the tree, and in every leaf which rows are not of its majority class (Quinlan and Rivest)."""
 
+    value_unit: ClassVar[str] = "bits"
     worsening: ClassVar[bool] = True
 
     tree_bits: bool = True
@@ -256,6 +259,8 @@ class QuinlanMDL(PricedLeaves):
 @attrs.frozen
 class MehtaMDL(PricedLeaves):
     """Bits to say the tree, and in every leaf the classes of its rows at their stochastic complexity (Mehta et al.)."""
+
+    value_unit: ClassVar[str] = "bits"
 
     tree_bits: bool = True
     half: float = bound(0.5)
@@ -302,6 +307,7 @@ def _growth(value: Any) -> float:
 class BayesianTree(MajorityLeaves):
     """Minus the logarithm of a tree's posterior probability, up to a constant of the data set."""
 
+    value_unit: ClassVar[str] = "minus the logarithm of the posterior"
     worsening: ClassVar[bool] = True
 
     concentration: float = attrs.field(default=1.0, converter=_concentration)

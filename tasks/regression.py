@@ -164,6 +164,11 @@ class SquaredError(_Squares):
     cost_complexity: Any = attrs.field(default=0, validator=Range(0, meaning="what a branching node costs"))
     normalized: bool = False
 
+    @property
+    def value_unit(self) -> str:
+        price = f" + {self.cost_complexity} * branching nodes" if self.cost_complexity else ""
+        return ("share of " if self.normalized else "") + "squared error" + price
+
     def bind(self, data: Dataset) -> Task:
         """A multiple of `SquaresOfUnits`, which are the same whatever y is measured in, and from where."""
         rows, origin, unit = _read(data)
@@ -281,6 +286,7 @@ class PinballCosts(RowCostTask):
 class QuantileError(GeneralTask):
     """The (weighted) pinball loss of leaves that predict their quantile, the least one where several are best."""
 
+    value_unit: ClassVar[str] = "pinball loss"
     superadditive: ClassVar[bool] = True
     worsening: ClassVar[bool] = True
     factor: ClassVar[int] = 1
@@ -320,6 +326,7 @@ class QuantileError(GeneralTask):
 class AbsoluteError(QuantileError):
     """The sum of absolute deviations from the median of the leaf, row weights counting."""
 
+    value_unit: ClassVar[str] = "absolute error"
     factor: ClassVar[int] = 2
 
     quantile: Any = attrs.field(default=Fraction(1, 2), init=False, repr=False)

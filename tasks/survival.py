@@ -136,6 +136,8 @@ class EventRates(Task):
 class PoissonDeviance(EventRates):
     """The (weighted) Poisson deviance of leaves that predict their rate of events."""
 
+    value_unit: ClassVar[str] = "Poisson deviance"
+
     def events(self, data: Dataset) -> tuple[Array, Array]:
         events = Range(0, meaning="how many events there were").read_rows("y", data.targets)
         if "exposure" not in data.row_data:
@@ -226,6 +228,8 @@ def outcome(data: Dataset) -> Outcome:
 @attrs.frozen
 class RelativeRisk(EventRates):
     """The (weighted) mean of half the deviance of proportional hazards; leaves predict their relative risk."""
+
+    value_unit: ClassVar[str] = "mean of half the deviance"
 
     hazard: Any = bound(None)
 

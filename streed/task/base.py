@@ -75,6 +75,11 @@ class Task(Fields, abc.ABC):
     maximize: ClassVar[bool] = False
     """Whether values are gains, larger ones being better: those of `leaf_cost` and `branching_cost`, and their sums."""
 
+    @property
+    def value_unit(self) -> str:
+        """What its values count, said after them, such as "misclassified rows" (default: the name of the task)."""
+        return type(self).__name__
+
     def bind(self, data: Dataset) -> Task:
         """This task with every constant that depends on the whole data set made explicit (default: itself).
 

@@ -97,6 +97,11 @@ class Objective(Joint):
         return self.parts[0].components if self.is_plain else None
 
     @property
+    def value_unit(self) -> str:
+        shown = (self.unbound or self.parts)[: None if self.is_front else 1]
+        return ", ".join([*(part.value_unit for part in shown), *map(str, self.gaps)])
+
+    @property
     def larger_is_better(self) -> bool:
         """As the first part, whose score chooses the result's tree from the front."""
         return self.parts[0].larger_is_better

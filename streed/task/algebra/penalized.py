@@ -35,6 +35,10 @@ class Penalized(SumTask):
     penalty: RowCostTask
 
     @property
+    def value_unit(self) -> str:
+        return f"{self.task.value_unit} - {float(self.price):.6g} * branching nodes"
+
+    @property
     def components(self) -> tuple[str, ...]:  # type: ignore[override]
         return (*self.task.components, NODES)
 

@@ -32,6 +32,13 @@ if TYPE_CHECKING:
 Terms = tuple[tuple[Fraction, Task], ...]
 
 
+def _units(terms: Sequence[tuple[Fraction, Task]]) -> str:
+    """The sum of what the tasks count, with their weights."""
+    said = [f"{'' if abs(w) == 1 else f'{float(abs(w)):.6g} * '}{task.value_unit}" for w, task in terms]
+    signs = [" - " if w < 0 else " + " for w, _ in terms]
+    return "".join(map("".join, zip(signs, said, strict=True))).removeprefix(" + ").strip()
+
+
 @attrs.frozen
 class WeightedSum(RowCostTask):
     """The sum of weighted row-cost tasks, flat: no term is itself a sum."""
@@ -39,6 +46,10 @@ class WeightedSum(RowCostTask):
     stands_alone: ClassVar[bool] = False
 
     terms: tuple[tuple[Fraction, RowCostTask], ...]
+
+    @property
+    def value_unit(self) -> str:
+        return _units(self.terms)
 
     @property
     def worsening(self) -> bool:  # type: ignore[override]
@@ -93,6 +104,10 @@ class Sum(Joint):
     terms: Terms
     is_gain: bool = False
     parts: tuple[Task, ...] = attrs.field(init=False, repr=False, eq=False, default=attrs.Factory(_parts, True))
+
+    @property
+    def value_unit(self) -> str:
+        return _units([(-w if self.is_gain and (w, part) not in self.scores else w, part) for w, part in self.terms])
 
     @property
     def larger_is_better(self) -> bool:
