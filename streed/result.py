@@ -100,6 +100,7 @@ class Result:
             "task": describe(self.task),
             "status": self.status,
             **{name: plain_value(getattr(self, name)) for name in ("value", "lower_bound", "upper_bound", "gap")},
+            "unit": self.task.value_unit,
             **positive,
             **front,
             **limits,

@@ -127,11 +127,12 @@ def rashomon(asked: Asked) -> None:
     document = {
         "status": kept.status,
         "optimum": found.optimum,
+        "unit": objective.value_unit,
         "over": kept.searched_over,
         "count": kept.count,
         "histogram": [{"value": value, "trees": count} for value, count in kept.histogram.items()],
     }
-    lines = [f"optimum  {found.optimum}", f"over     {kept.searched_over}"]
+    lines = [f"optimum  {found.optimum}  {objective.value_unit}", f"over     {kept.searched_over}"]
     lines.append(f"trees    {kept.stopped if kept.count is None else format(kept.count, ',')}")
     if asked.without and found.count is not None:
         document["without"] = {"columns": list(asked.without), "of": found.count, "best": kept.optimum}

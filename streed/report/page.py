@@ -107,7 +107,8 @@ def _cards(tree: Tree, claims: Claims | None, n_rows: int, near: RashomonSet | N
         colour, said = _STATUS[claims.status]
         if near is not None and claims.status != "optimal":
             said = "one of the near-optimal trees"
-        cards += [("status", said, colour), ("value", number(claims.value), "")]
+        unit, limits = _asked(claims)
+        cards += [("status", said, colour), ("value", f"{number(claims.value)} {unit}", "")]
         bounds = (claims.lower_bound, claims.upper_bound)
         if claims.status != "optimal" and None not in bounds:
             cards.append(("bounds", f"{number(bounds[0])} to {number(bounds[1])}", ""))
@@ -116,7 +117,7 @@ def _cards(tree: Tree, claims: Claims | None, n_rows: int, near: RashomonSet | N
         asked += [f"at least {claims.min_leaf} rows a leaf"] if claims.min_leaf > 1 else []
         cards.append(("limits of size", ", ".join(asked) or "none", ""))
         cards += [] if tree.positive is None else [("positive class", written(tree.positive), "")]
-        cards += [("subject to", limit, "") for limit in _limits(claims)]
+        cards += [("subject to", limit, "") for limit in limits]
         cards += [("searched over", claims.over, "")] if claims.over else []
     return [*cards, ("tree", size_text(tree), ""), ("rows", f"{n_rows:,}", "")]
 
@@ -285,19 +286,19 @@ def _share(part: int, whole: int) -> str:
     return f"{part:,} of {whole:,}" + (f" ({100 * part / whole:.1f} %)" if whole else "")
 
 
-def _limits(claims: Claims) -> list[str]:
-    """Everything that the tree was subject to beside its size, as it is written in Python."""
+def _asked(claims: Claims) -> tuple[str, list[str]]:
+    """(what the value counts, everything that the tree was subject to beside its size, as it is written in Python)."""
     task = claims.task
     if isinstance(task, Mapping):
         try:
             task = rebuild(task)
         except InputError as unknown:
-            return [str(unknown)]
-    found: list[Any] = []
+            return "", [str(unknown)]
+    unit, found = task.value_unit, list[Any]()
     while task is not None:
         found += [*getattr(task, "sum_limits", ()), *getattr(task, "further", ())]
         task = getattr(task, "task", None)
-    return list(map(str, found))
+    return unit, list(map(str, found))
 
 
 def kept(found: Mapping[str, Any]) -> str:

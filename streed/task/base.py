@@ -2,15 +2,11 @@
 
 An optimisation task is <g, t, >, (+), c, s0> (STreeD, Def. 4.1). Here a state is a set of rows, known to the task by
 the sums of its `statistics` over those rows; g is `leaf_cost` and `branching_cost`; (+) is `combine`; > is `better`;
-c is the task's `limits`. Methods are plain Python, free of side effects, and take and return plain numbers.
-
-Three abstract classes:
+c is the task's `limits`. Methods are plain Python, free of side effects, and take and return plain numbers. Classes:
 
 - `Task`: any separable task, by statistics and a leaf cost.
-- `RowCostTask`: the common case in which a leaf's cost is the sum over its rows of a cost per row and label. It is
-  described by data alone, so the engine runs it without compiling anything for it.
-- `GeneralTask`: a leaf's cost is any Python function of its rows, such as the deviations from their median. Sums do not
-  tell it, so every leaf asks Python: the slow, general route.
+- `RowCostTask`: the common case: a leaf costs the sum over its rows of a cost per row and label. Nothing is compiled.
+- `GeneralTask`: a leaf costs what a Python function of its rows says, which every leaf asks: the slow, general route.
 """
 
 from __future__ import annotations

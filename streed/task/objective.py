@@ -98,8 +98,7 @@ class Objective(Joint):
 
     @property
     def value_unit(self) -> str:
-        shown = (self.unbound or self.parts)[: None if self.is_front else 1]
-        return ", ".join([*(part.value_unit for part in shown), *map(str, self.gaps)])
+        return ", ".join([p.value_unit for p in self.parts[: None if self.is_front else 1]] + [*map(str, self.gaps)])
 
     @property
     def larger_is_better(self) -> bool:

@@ -42,4 +42,4 @@ def test_the_main_job_on_bundled_data() -> None:
     command = blocks("bash")[0].partition("&& streed ")[2]
     result = CliRunner().invoke(app, shlex.split(command))
     assert result.exit_code == 0, result.output
-    assert "status  optimal\nvalue   216\nbounds  216 to 216, gap 0\n" in result.output
+    assert "status  optimal\nvalue   216  misclassified rows\nbounds  216 to 216, gap 0\n" in result.output

@@ -59,6 +59,7 @@ def test_summary_is_json() -> None:
         "lower_bound": "-Infinity",
         "upper_bound": 1.5,
         "gap": "Infinity",
+        "unit": "misclassified rows",
         "tree": {"n_branches": 3, "n_leaves": 4, "depth": 2},
         "stats": {"nodes": 7, "search_seconds": 0.25, "rounding": 0},
     }
@@ -68,7 +69,7 @@ def test_text() -> None:
     lines = str(result("feasible", 7, 4, 7)).splitlines()
     assert lines[:5] == [
         "status  feasible",
-        "value   7",
+        "value   7  misclassified rows",
         "bounds  4 to 7, gap 3",
         "tree    3 branching nodes, 4 leaves, depth 2",
         "",
