@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import json
 import math
 import numbers
@@ -11,7 +13,7 @@ import stat
 import sys
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from streed.errors import InputError
 
@@ -26,6 +28,7 @@ MOST_LETTERS = 100_000
 
 _DEEPEST = 200  # brackets within brackets
 _MOST_PARTS = 400_000  # lists and dicts: each takes its time to be checked
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 _SURROGATE = re.compile(r"\\u[dD][89abAB]")  # how half of a character is written, which no file can hold
 
 _FRACTION = re.compile(r"(-?[0-9]+)(?:/([0-9]+))?")
@@ -38,20 +41,32 @@ def parse(text: str, argument: str, remedy: str) -> Any:
     to be a float or of more than 4,000 digits, brackets more than 200 deep, texts of more than 100,000 letters or with
     half a character, more than 400,000 lists and dicts, and texts of more than 16 MB.
     """
-    if len(text) > MOST_BYTES:
-        raise InputError(argument, f"it has more than {MOST_BYTES:,} letters", remedy)
+    said = _excess(text)
     try:
-        found = json.loads(
+        found = said or json.loads(
             text, parse_constant=_constant, parse_float=_real, parse_int=_whole, object_pairs_hook=_distinct
         )
-    except RecursionError:
-        raise InputError(argument, f"it is nested more than {_DEEPEST} deep", remedy) from None
     except (ValueError, TypeError) as error:
         raise InputError(argument, f"it is no JSON that can be read ({error})", remedy) from None
-    said = _fault(found, _SURROGATE.search(text) is not None)
+    if said is None and _SURROGATE.search(text) and not is_text(json.dumps(found, ensure_ascii=False)):
+        said = "a text has half a character"
     if said is not None:
         raise InputError(argument, said, remedy)
     return found
+
+
+def _excess(text: str) -> str | None:
+    """What JSON text has too much of."""
+    if len(text) > MOST_BYTES:
+        return f"it has more than {MOST_BYTES:,} letters"
+    longest = max((len(each[0]) - 2 for each in _STRING.finditer(text)), default=0)
+    brackets = re.findall(r"[][{}]", _STRING.sub("", text))
+    depths = itertools.accumulate(1 if each in "[{" else -1 for each in brackets)
+    if longest > MOST_LETTERS:
+        return f"a text has {longest:,} letters"
+    if len(brackets) > 2 * _MOST_PARTS:
+        return f"it has more than {_MOST_PARTS:,} lists and dicts"
+    return f"it is nested more than {_DEEPEST} deep" if max(depths, default=0) > _DEEPEST else None
 
 
 def whole_fraction(text: str) -> Fraction:
@@ -115,28 +130,6 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _fault(found: Any, halves: bool) -> str | None:
-    """What is wrong with the depth or a text of what was read; `halves`: whether to look for half characters."""
-    stack, parts = [(found, 1)], 0
-    while stack:
-        thing, depth = stack.pop()
-        if isinstance(thing, str):
-            if len(thing) > MOST_LETTERS:
-                return f"a text has {len(thing):,} letters"
-            if halves and not is_text(thing):
-                return f"the text {thing[:40]!r} has half a character"
-        elif isinstance(thing, (dict, list)):
-            if depth > _DEEPEST:
-                return f"it is nested more than {_DEEPEST} deep"
-            parts += 1
-            if parts > _MOST_PARTS:
-                return f"it has more than {_MOST_PARTS:,} lists and dicts"
-            if isinstance(thing, dict):
-                stack.extend((key, depth) for key in thing)
-            stack.extend((part, depth + 1) for part in (thing.values() if isinstance(thing, dict) else thing))
-    return None
-
-
 def is_text(text: str) -> bool:
     """Whether UTF-8 can write it: no half of a character."""
     try:
@@ -159,16 +152,15 @@ def read_text(source: str | Path, argument: str, most: int, absent: str = "check
     `most` bytes.
     """
     shown = "standard input" if str(source) == STANDARD_INPUT else repr(str(source))
+    piped = str(source) == STANDARD_INPUT
+    if piped and sys.stdin is None:
+        raise InputError(argument, "there is no standard input", "name a file")
     try:
-        if str(source) == STANDARD_INPUT:
-            if sys.stdin is None:
-                raise InputError(argument, "there is no standard input", "name a file")
-            data = _read(sys.stdin.buffer, most)
-        else:
-            with Path(source).open("rb") as file:
-                if stat.S_ISCHR(os.fstat(file.fileno()).st_mode) and not file.isatty():
-                    raise InputError(argument, f"{shown} is a device", "give a file")
-                data = _read(file, most)
+        with contextlib.nullcontext(sys.stdin.buffer) if piped else Path(source).open("rb") as file:
+            if not piped and stat.S_ISCHR(os.fstat(file.fileno()).st_mode) and not file.isatty():
+                raise InputError(argument, f"{shown} is a device", "give a file")
+            # a single read of so much would take its memory first
+            data = b"".join(itertools.islice(iter(lambda: file.read(_BLOCK), b""), most // _BLOCK + 1))
     except FileNotFoundError:
         raise InputError(argument, f"there is no file {shown}", absent) from None
     except OSError as error:
@@ -183,16 +175,3 @@ def read_text(source: str | Path, argument: str, most: int, absent: str = "check
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InputError(argument, f"{shown} is not UTF-8 text", "save it as a UTF-8 text file") from None
-
-
-def _read(file: BinaryIO, most: int) -> bytes:
-    """At most one byte more than `most`."""
-    blocks: list[bytes] = []
-    rest = most + 1
-    while rest > 0:
-        block = file.read(min(rest, _BLOCK))
-        if not block:
-            break
-        blocks.append(block)
-        rest -= len(block)
-    return b"".join(blocks)

@@ -12,6 +12,7 @@ import itertools
 import json
 import math
 import numbers
+from collections import Counter
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
@@ -36,7 +37,7 @@ from streed.data.strict_json import (
 )
 from streed.errors import InputError
 from streed.tree.description import Claims
-from streed.tree.nodes import Leaf, flatten, nest, walk, worth
+from streed.tree.nodes import Leaf, depth_of, flatten, nest, walk, worth
 from streed.tree.tree import Tree
 
 FORMAT, VERSION = "streed.tree", 5
@@ -108,7 +109,8 @@ def load(text: str) -> Tree:
         else (node["label"], node["rows"], _exact(node["cost"], f"{where}.cost"))
         for node, where in ((node, f"$.nodes[{place}]") for place, node in enumerate(nodes))
     ]
-    shown = None
+    root, shown = nest(flat), None
+    _refuse("$.nodes", (depth_of(root) > DEEPEST, f"more than {DEEPEST:,} levels"))
     if any("shows" in node for node in nodes):
         places = nest([each if isinstance(each[1], tuple) else (at, 0, 0) for at, each in enumerate(flat)])
         leaves = [nodes[leaf.label] for leaf in walk(places) if isinstance(leaf, Leaf)]
@@ -118,7 +120,7 @@ def load(text: str) -> Tree:
         bounds = {name: _exact(claims[name], f"$.claims.{name}") for name in ("value", "lower_bound", "upper_bound")}
         claims = Claims(**{**claims, **bounds, "roles": _roles(claims["roles"])})
     recipe = _table_recipe(document["recipe"], columns, n_columns) if "recipe" in document else None
-    return Tree(nest(flat), columns, n_columns, labels, 1, shown, claims, recipe)
+    return Tree(root, columns, n_columns, labels, 1, shown, claims, recipe)
 
 
 def _parse(text: str) -> dict[str, Any]:
@@ -150,7 +152,6 @@ def _validator() -> Any:
 
 def _check_structure(nodes: list[dict[str, Any]], columns: dict[int, Column], n_labels: int, n_columns: int) -> None:
     """Raises InputError unless the nodes are one tree, parents first, over these columns and labels."""
-    parents, levels = [0] * len(nodes), [0] * len(nodes)
     for place, node in enumerate(nodes):
         here = f"$.nodes[{place}]"
         if "column" not in node:
@@ -164,39 +165,27 @@ def _check_structure(nodes: list[dict[str, Any]], columns: dict[int, Column], n_
         _refuse(
             here,
             (len(children) != wanted, f"{len(children)} children for column {column.name[:40]!r}"),
-            (levels[place] == DEEPEST, f"it is {DEEPEST:,} levels deep, and has children"),
             (early, f"child {max(early, default=0)} does not come after it"),
         )
-        for child in children:
-            parents[child] += 1
-            levels[child] = levels[place] + 1
-    for place, count in enumerate(parents):
-        _refuse(f"$.nodes[{place}]", (count != (place > 0), f"it has {count} parents"))
+    parents = Counter(child for node in nodes for child in node.get("children", ()))
+    for place in range(len(nodes)):
+        _refuse(f"$.nodes[{place}]", (parents[place] != (place > 0), f"it has {parents[place]} parents"))
     mixed = {"shows" in node for node in nodes if "column" not in node}
     _refuse("$.nodes", (len(mixed) > 1, "some leaves say what they show and some do not"))
 
 
 def _claims(claims: Claims) -> dict[str, Any]:
     held = attrs.asdict(claims, recurse=False) | {"task": claims.describe_task()}
-    roles = claims.roles
-    if roles is not None:
-        held["roles"] = {name: getattr(roles, name) for name in _ROLES} | {
-            "sensitive_features": list(roles.row_data.get("sensitive_features", ())),
-            "categorical": list(roles.categorical),
-        }
+    if claims.roles is not None:
+        held["roles"] = attrs.asdict(claims.roles, filter=attrs.filters.exclude("features"))
     return held | {name: plain_value(held[name]) for name in ("value", "lower_bound", "upper_bound")}
-
-
-_ROLES = ("target", "sample_weight", "frequency")
 
 
 def _roles(held: dict[str, Any] | None) -> Roles | None:
     if held is None:
         return None
-    groups = tuple(held["sensitive_features"])
-    row_data = {"sensitive_features": groups} if groups else {}
-    named = {name: held[name] for name in _ROLES}
-    return Roles((), row_data=row_data, categorical=tuple(held["categorical"]), **named)
+    row_data = {name: tuple(columns) for name, columns in held["row_data"].items()}
+    return Roles(features=(), **{**held, "row_data": row_data, "categorical": tuple(held["categorical"])})
 
 
 def _held_recipe(recipe: ColumnRecipe) -> dict[str, Any]:
