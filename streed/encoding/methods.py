@@ -18,8 +18,8 @@ from streed.exact import Array
 from streed.kernels.codegen import capture
 from streed.kernels.codegen.spec import TermSpec
 from streed.task import Limit, Task
+from streed.task.analysis.facts import written_terms
 from streed.task.base import objective
-from streed.task.terms import written_terms
 
 Read = tuple[tuple[str, str], ...]
 

@@ -16,10 +16,9 @@ from streed.exact import Array, as_float, exact_number
 from streed.kernels.codegen.spec import ROWS, TermSpec
 from streed.problem import Problem
 from streed.task import Limit, State, Task
-from streed.task.analysis.facts import reads
+from streed.task.analysis.facts import Watched, reads
 from streed.task.limits import OwnLimit
 from streed.task.states import StateOfPart
-from streed.task.terms import Watched
 
 
 @attrs.frozen(eq=False)

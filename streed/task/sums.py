@@ -14,11 +14,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import attrs
+import numpy as np
 
 from streed.errors import TaskError
-from streed.exact import Array
+from streed.exact import Array, exact_number
 from streed.task.analysis.linear_form import adds
-from streed.task.base import COMPONENTWISE, Task, Value, restates
+from streed.task.base import COMPONENTWISE, RowCostTask, Task, Value, restates
+from streed.task.joint import name
 from streed.task.states import State
 
 if TYPE_CHECKING:
@@ -111,6 +113,58 @@ class SumTask(Task):
     @restates
     def combine(self, a: Value, b: Value) -> Value:
         return tuple([x + y for x, y in zip(a, b, strict=True)])
+
+
+NODES = "branching_nodes"
+
+
+@final
+@attrs.frozen
+class Penalized(SumTask):
+    """A score of two sums minus a cost that only branching nodes have: their number is one more sum."""
+
+    task: SumTask
+    penalty: RowCostTask
+
+    @property
+    def value_unit(self) -> str:
+        return f"{self.task.value_unit} - {float(self.price):.6g} * branching nodes"
+
+    @property
+    def components(self) -> tuple[str, ...]:  # type: ignore[override]
+        return (*self.task.components, NODES)
+
+    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> tuple[int, ...]:
+        return (*[0] * len(self.task.components), 1)
+
+    @property
+    def price(self) -> Fraction:
+        """Of one branching node."""
+        return Fraction(exact_number(self.penalty.split_cost()))
+
+    def bind(self, data: Dataset) -> Task:
+        bound = self.task.bind(data)
+        if not isinstance(bound, SumTask) or len(bound.components) != 2:
+            raise TaskError(f"a price of splits goes with scores of two sums, and {name(self.task)} has more here")
+        if any(np.any(costs != 0) for _, costs in self.penalty.cost_terms(data)):
+            raise TaskError(
+                f"what is taken from a score must be a price of splits, and {name(self.penalty)} costs rows"
+            )
+        return Penalized(bound, self.penalty)
+
+    def sums(self, data: Dataset) -> Mapping[str, Array]:
+        inner = self.task.sums(data)
+        return {**inner, NODES: np.zeros_like(next(iter(inner.values())))}
+
+    def rank(self, value: Value, totals: State) -> Any:
+        return self.task.rank(value[:-1], totals) - self.price * value[-1]
+
+    def shown(self, rank: Any) -> Any:
+        return self.task.shown(rank)
+
+    @property
+    def rated(self) -> SumTask:
+        return self.task
 
 
 def check_summed(task: Task, why: str) -> None:

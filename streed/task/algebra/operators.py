@@ -2,7 +2,7 @@
 
 Sums of what is maximised, and costs that are taken from it, as in `maximize(A) - 0.5 * B`, are maximised and shown as
 they are written (`streed.task.algebra.sums`). Of a score of several sums minus a price of splits, as in
-`F1() - 0.01 * Splits()`, the number of nodes is one more sum (`streed.task.algebra.penalized`).
+`F1() - 0.01 * Splits()`, the number of nodes is one more sum.
 """
 
 from __future__ import annotations
@@ -16,17 +16,16 @@ import numpy as np
 
 from streed.errors import StreedError, TaskError
 from streed.exact import Array, Range
-from streed.task.algebra.penalized import penalize
 from streed.task.algebra.sums import Sum, Terms, check_added, combination
 from streed.task.analysis.linear_form import adds
 from streed.task.analysis.row_costs import row_sum
-from streed.task.base import TOTAL, Composition, Task, objective
+from streed.task.base import TOTAL, Composition, RowCostTask, Task, objective
 from streed.task.bounded_sums import Gap, SumLimit
 from streed.task.joint import check_operand, name
 from streed.task.limits import Limit
 from streed.task.objective import Objective, not_worsening, record_of
 from streed.task.states import State
-from streed.task.sums import check_summed
+from streed.task.sums import Penalized, SumTask, check_summed
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -120,13 +119,36 @@ def subtract(a: Task, b: Task) -> Task:
     takes = "takes a price such as 0.01 * Splits() from a task"
     a, b = _operand(a, "-", takes), _operand(b, "-", takes)
     if not _is_gain(a):
-        return penalize(a, b)
+        return _penalize(a, b)
     if b.larger_is_better:
         raise TaskError(
             f"{name(a)} and {name(b)} are both maximised, so neither is a cost; add them by +, or write the second "
             "without maximize"
         )
     return Sum(_gains(a) + _costs(b, "-"), True)
+
+
+def _penalize(task: Task, penalty: Task) -> Task:
+    """task - penalty; raises TaskError unless that is a score of two sums minus a price of splits."""
+    if not isinstance(task, SumTask):
+        raise TaskError(
+            f"the operator - takes a price of splits from a score such as F1(), and {name(task)} is no score of "
+            "several sums; what is minimised gets a price by +, as in Accuracy() + 3 * Splits()"
+        )
+    if not isinstance(penalty, RowCostTask) or isinstance(penalty, Composition) or not penalty.any_label:
+        raise TaskError(
+            f"what is taken from a score must be a price of splits such as 0.01 * Splits(), and {name(penalty)} is none"
+        )
+    if isinstance(task, Penalized):
+        total = combination([(Fraction(1), task.penalty), (Fraction(1), penalty)])
+        assert isinstance(total, RowCostTask)
+        return Penalized(task.task, total)
+    if any(task.shown(rank) != rank for rank in (Fraction(1, 4), Fraction(3, 4))):
+        raise TaskError(
+            f"trees are not compared by the score of {name(task)} itself but by a power of it, from which no price can "
+            "be taken exactly; limit max_nodes instead"
+        )
+    return Penalized(task, penalty)
 
 
 def _operand(task: Any, operator: str, wanted: str = "joins tasks") -> Task:

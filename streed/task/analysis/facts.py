@@ -13,7 +13,8 @@ import math
 import numbers
 import types
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, final
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import attrs
 import numpy as np
@@ -25,10 +26,11 @@ from streed.task.analysis.linear_form import branching_context, row_cost_form
 from streed.task.analysis.row_costs import worsens
 from streed.task.analysis.vector_form import vector_costs
 from streed.task.base import TOTAL, Task, Value, objective
+from streed.task.joint import Joint
+from streed.task.limits import Limit, OwnLimit
 from streed.task.objective import record_of
 from streed.task.row_sums import quick_sums, state_of
 from streed.task.states import State
-from streed.task.terms import written_terms
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -38,6 +40,39 @@ _EXACT_FLOATS = 2**53
 """Sums of whole statistics below this are exact in float64, in which the engine may add them up."""
 
 _METHODS = ("leaf_cost", "branching_cost", "combine", "feasible", "subtract", "lower_bound")
+
+
+@final
+@attrs.frozen
+class Watched(Task):
+    """Costs nothing, and has the statistics of a limit."""
+
+    worsening: ClassVar[bool] = True
+    any_label: ClassVar[bool] = True
+
+    limit: Limit
+
+    def statistics(self, data: Dataset) -> dict[str, Array]:
+        return self.limit.statistics(data)
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return 0
+
+
+def written_terms(task: Task) -> tuple[tuple[Fraction, Task, str], ...]:
+    """Weights and tasks whose costs add up to those of the first part; then, of weight 0, limits with statistics.
+
+    With each what the names of its statistics begin with in the whole.
+    A term that cares for no label (`any_label`) is asked for label 0.
+    """
+    record = record_of(task)
+    first = record.parts[0]
+    if isinstance(first, Joint):
+        terms = [(weight, part, first.prefix(i)) for i, (weight, part) in enumerate(first.terms)]
+    else:
+        terms = [(Fraction(1), first, "")]
+    own = (limit for limit in record.limits if isinstance(limit, OwnLimit))
+    return (*terms, *((Fraction(0), Watched(limit.limit), limit.prefix) for limit in own))
 
 
 def can_generate(
@@ -98,47 +133,34 @@ def is_larger_better(task: Task) -> bool | None:
     """Whether the task's `better` is >; False if it is <, None if it is neither, or cannot be told."""
     if not task.overrides("better"):
         return False
-    made: list[_Comparison] = []
+    greater: list[object] = []
     for answer in (True, False):
-        a, b = _Operand(made, answer), _Operand(made, answer)
+        a, b = _Operand(greater, answer), _Operand(greater, answer)
         try:
             said: Any = type(task).better(task, a, b)
         except TypeError:
             return None
-        # the comparison itself, or what became of it: as it goes, so goes the answer
-        if len(made) != 1 or (said is not made[0] and said is not answer):
+        # as the one comparison goes, so goes the answer
+        if len(greater) != 1 or said is not answer:
             return None
-        larger = made.pop().greater is a
+        larger = greater.pop() is a
     return larger
 
 
 @final
-class _Operand:
-    """Stands for a value in a comparison, which is noted, and answered as foreseen."""
-
-    def __init__(self, made: list[_Comparison], answer: bool) -> None:
-        self._made = made
-        self._answer = answer
-
-    def __lt__(self, other: object) -> Any:
-        return self._noted(other)
-
-    def __gt__(self, other: object) -> Any:
-        return self._noted(self)
-
-    def _noted(self, greater: object) -> _Comparison:
-        self._made.append(_Comparison(greater, self._answer))
-        return self._made[-1]
-
-
 @attrs.frozen(eq=False)
-class _Comparison:
-    """Which of two operands is to be the greater one, and whether it is."""
+class _Operand:
+    """Stands for a value in a comparison: which of two is to be the greater one is noted, and answered as foreseen."""
 
-    greater: object
+    greater: list[object]
     answer: bool
 
-    def __bool__(self) -> bool:
+    def __lt__(self, other: object) -> bool:
+        self.greater.append(other)
+        return self.answer
+
+    def __gt__(self, other: object) -> bool:
+        self.greater.append(self)
         return self.answer
 
 

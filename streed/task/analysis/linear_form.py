@@ -66,22 +66,16 @@ class LinearForm(RowCostTask):
 
     def cost_terms(self, data: Dataset) -> list[tuple[Fraction, Array]]:
         """One term per entry of a statistic that matters: its unit and (n, K) integers; one of all where that fits."""
-        statistics = self.statistics(data)
-        used = sorted({key for label in self.coefficients for key, _ in label}, key=lambda key: (key[0], key[1] or 0))
-        columns, factors = [], []
-        for key in used:
-            name, entry = key
-            one_each = key == _ROWS or (key == _WEIGHT and name not in statistics)
-            values = np.ones(data.n_rows, np.int64) if one_each else np.asarray(statistics[name])
-            columns.append(values if entry is None else values[:, entry])
-            factors.append([dict(label).get(key, Fraction(0)) for label in self.coefficients])
-        together = _sum_of_products(columns, factors)
-        if together is not None:
-            return [together]
+        statistics, ones = self.statistics(data), np.ones(data.n_rows, np.int64)
+        used = sorted({key for label in self.coefficients for key, _ in label}, key=str)
+        columns = [_entry(np.asarray(statistics.get(name, ones)).T, entry) for name, entry in used]
+        factors = [[dict(label).get(key, Fraction(0)) for label in self.coefficients] for key in used]
+        if columns and all(column.dtype.kind in "bui" for column in columns):
+            return [_products(columns, factors)]
         terms: list[tuple[Fraction, Array]] = []
         for (name, _), column, its in zip(used, columns, factors, strict=True):
             integers, unit = exact_integers(column, f"statistics {name!r}")
-            weight, costs = _products(integers, its)
+            weight, costs = _products([integers], [its])
             terms.append((unit * weight, costs))
         return terms or [(Fraction(1), np.zeros((data.n_rows, len(self.coefficients)), np.int64))]
 
@@ -94,7 +88,7 @@ class LinearForm(RowCostTask):
         return self.task.statistics(data)
 
     def leaf_cost(self, s: State, k: int) -> Any:  # type: ignore[misc]
-        return sum(factor * _entry(s, key) for key, factor in self.coefficients[k])
+        return sum(factor * _entry(getattr(s, name), at) for (name, at), factor in self.coefficients[k])
 
     @property
     def shows_labels(self) -> bool:
@@ -140,31 +134,14 @@ def row_cost_form(
     return form if _agrees(form, inner, statistics, data) else None
 
 
-def _sum_of_products(columns: list[Array], factors: list[list[Fraction]]) -> tuple[Fraction, Array] | None:
-    """The weight of (n, K) integers, and these: the sum of every column (n,) times its factors (K,).
-
-    None for columns of numbers that are not whole, and for sums that may be too large.
-    """
-    if not columns or any(column.dtype.kind not in "bui" for column in columns):
-        return None
+def _products(columns: list[Array], factors: list[list[Fraction]]) -> tuple[Fraction, Array]:
+    """The weight of (n, K) integers, and these: the sum of every column (n,) of integers times its factors (K,)."""
     common = math.lcm(*(factor.denominator for its in factors for factor in its))
     whole = [[factor.numerator * (common // factor.denominator) for factor in its] for its in factors]
-    sizes = [
-        max(int(column.max()), -int(column.min())) * max(map(abs, its))
-        for column, its in zip(columns, whole, strict=True)
-    ]
-    if sum(sizes) * len(columns[0]) >= LARGEST_TOTAL:
-        return None
-    return Fraction(1, common), np.stack(columns, axis=1).astype(np.int64) @ np.array(whole, np.int64)
-
-
-def _products(integers: Array, factors: list[Fraction]) -> tuple[Fraction, Array]:
-    """The weight of (n, K) integers, and these: every integer (n,) times every factor (K,)."""
-    common = math.lcm(*(factor.denominator for factor in factors))
-    whole = [int(factor * common) for factor in factors]
-    fits = integers.dtype != object and max(1, int(np.abs(integers).sum())) * max(map(abs, whole)) < LARGEST_TOTAL
-    kind = np.int64 if fits else object
-    return Fraction(1, common), integers.astype(kind)[:, None] * np.array(whole, kind)
+    sizes = [max(int(x.max()), -int(x.min())) for x in columns]
+    most = sum(size * max(map(abs, its)) for size, its in zip(sizes, whole, strict=True))
+    kind = np.int64 if most * len(columns[0]) < LARGEST_TOTAL else object
+    return Fraction(1, common), np.stack([x.astype(kind) for x in columns], axis=1) @ np.array(whole, kind)
 
 
 def adds(task: Task) -> bool:
@@ -376,13 +353,12 @@ def _agrees(form: LinearForm, task: Task, statistics: dict[str, Array], data: Da
                 own = float(task.leaf_cost(state, k))
             except (ArithmeticError, TypeError, ValueError):
                 return False
-            terms = [float(factor) * float(_entry(state, key)) for key, factor in form.coefficients[k]]
+            read = [(factor, _entry(getattr(state, name), at)) for (name, at), factor in form.coefficients[k]]
+            terms = [float(factor) * float(x) for factor, x in read]
             if not math.isclose(own, sum(terms), rel_tol=1e-9, abs_tol=1e-9 * sum(map(abs, terms))):
                 return False
     return True
 
 
-def _entry(s: State, key: Key) -> Any:
-    name, entry = key
-    found = getattr(s, name)
-    return found if entry is None else found[entry]
+def _entry(values: Any, at: int | None) -> Any:
+    return values if at is None else values[at]
