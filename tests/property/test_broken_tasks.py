@@ -47,7 +47,7 @@ def named(broken: Broken) -> str:
 def test_the_law_finds_what_is_wrong(broken: Broken) -> None:
     found = finding(broken.law, broken.task, **broken.given)
     assert found.verdict == "violated"
-    assert found.counterexample.rows >= 1 or found.counterexample.rows <= MOST_ROWS
+    assert 1 <= found.counterexample.rows <= 3 * MOST_ROWS  # one bound is wrong beyond twenty rows only
     assert broken.said in found.counterexample.headline
 
 

@@ -34,101 +34,13 @@ class Fine(Task):
         return sum(s.n) - s.n[k]
 
 
-class Text(Fine):
-    def leaf_cost(self, s: Any, k: int) -> Any:
-        if k == 0:
-            return 0
-        cost = sum(s.n)
-        return str(cost)  # here: text
-
-
-class NoReturn(Fine):
-    def leaf_cost(self, s: Any, k: int) -> Any:
-        cost = s.n[k]  # noqa: F841 - here: no return
-
-
-class BeyondTheEnd(Fine):
-    def leaf_cost(self, s: Any, k: int) -> Any:
-        return s.n[k + 1]  # here: beyond
-
-
-class NoNumber(Fine):
-    def leaf_cost(self, s: Any, k: int) -> Any:
-        return math.nan if s.rows == 1 else 0  # here: nan
-
-
-class Misspelt(Fine):
-    def leaf_cost(self, s: Any, k: int) -> Any:
-        return self.weight * s.n[k]  # type: ignore[attr-defined] # here: attribute
-
-
-class NoStatistic(Fine):
-    def leaf_cost(self, s: Any, k: int) -> Any:
-        return s.m[k]  # here: statistic
+def fine(name: str, **members: Any) -> Task:
+    """A task as `Fine`, but for these members."""
+    return type(name, (Fine,), members)()
 
 
 def _outside(total: Any) -> Any:
     return 1 / (total - total)  # here: helper
-
-
-class RaisingHelper(Fine):
-    def leaf_cost(self, s: Any, k: int) -> Any:
-        return _outside(s.n[k])
-
-
-class OneListPerRow(Fine):
-    def statistics(self, data: Dataset) -> Any:
-        return [1, 2, 3]  # here: list
-
-
-class TooShort(Fine):
-    def statistics(self, data: Dataset) -> Any:
-        return {"n": np.ones((data.n_rows + 1, 2))}  # here: short
-
-
-class NotFinite(Fine):
-    def statistics(self, data: Dataset) -> Any:
-        return {"n": np.full((data.n_rows, 2), np.inf)}  # here: infinite
-
-
-class BadName(Fine):
-    def statistics(self, data: Dataset) -> Any:
-        return {"rows": np.ones(data.n_rows)}  # here: name
-
-
-class NoRowData(Fine):
-    def statistics(self, data: Dataset) -> Any:
-        return {"n": data.row_data["treated"]}  # here: row data
-
-
-class NoLabels(Fine):
-    def labels(self, data: Dataset) -> Any:
-        return []  # here: labels
-
-
-class Unlike(Fine):
-    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
-        return (1, 0)  # here: a tuple
-
-
-class NoAnswer(Fine):
-    def feasible(self, value: Any) -> Any:
-        value < 3  # noqa: B015 - here: no answer
-
-
-class BadSubtract(Fine):
-    def subtract(self, a: Any, b: Any) -> Any:
-        return "less"  # here: subtract
-
-
-class BadWorst(Fine):
-    def worst_per_row(self, data: Dataset) -> Any:
-        return 1.0  # here: worst
-
-
-class BadBind(Fine):
-    def bind(self, data: Dataset) -> Any:
-        return None  # here: bind
 
 
 @attrs.frozen
@@ -142,39 +54,103 @@ class TooFewCosts(RowCostTask):
         return np.zeros((data.n_rows, 1))
 
 
-WRONG: dict[str, tuple[Task, str, str]] = {
-    "a text": (
-        Text(),
+WRONG: list[tuple[Task, str, str]] = [
+    (
+        fine("Text", leaf_cost=lambda self, s, k: 0 if k == 0 else str(sum(s.n))),  # here: text
         "Text.leaf_cost(State(rows=3, n=(1.0, 2.5), rows_left=3.5, weight=3.5), 1) returned '3.5'",
         "text",
     ),
-    "no return": (NoReturn(), "returned None; return a number (is a `return` missing?)", "no return"),
-    "an index beyond the end": (BeyondTheEnd(), "1) raised IndexError: tuple index out of range", "beyond"),
-    "NaN at one row": (NoNumber(), "State(rows=1, n=(1.0, 0.0), rows_left=1.0, weight=1.0), 0) returned nan", "nan"),
-    "an attribute that is not there": (Misspelt(), "object has no attribute 'weight'", "attribute"),
-    "a statistic that is not there": (NoStatistic(), "raised this state has no statistic 'm'; it has n,", "statistic"),
-    "a helper that raises": (RaisingHelper(), "RaisingHelper.leaf_cost(", "helper"),
-    "statistics as a list": (OneListPerRow(), "statistics(data) returned [1, 2, 3]; return a dict", "list"),
-    "statistics of another length": (
-        TooShort(),
+    (
+        fine("NoReturn", leaf_cost=lambda self, s, k: None),  # here: no return
+        "returned None; return a number (is a `return` missing?)",
+        "no return",
+    ),
+    (
+        fine("BeyondTheEnd", leaf_cost=lambda self, s, k: s.n[k + 1]),  # here: beyond
+        "1) raised IndexError: tuple index out of range",
+        "beyond",
+    ),
+    (
+        fine("NoNumber", leaf_cost=lambda self, s, k: math.nan if s.rows == 1 else 0),  # here: nan
+        "State(rows=1, n=(1.0, 0.0), rows_left=1.0, weight=1.0), 0) returned nan",
+        "nan",
+    ),
+    (
+        fine("Misspelt", leaf_cost=lambda self, s, k: self.weight * s.n[k]),  # here: attribute
+        "object has no attribute 'weight'",
+        "attribute",
+    ),
+    (
+        fine("NoStatistic", leaf_cost=lambda self, s, k: s.m[k]),  # here: statistic
+        "raised this state has no statistic 'm'; it has n,",
+        "statistic",
+    ),
+    (
+        fine("RaisingHelper", leaf_cost=lambda self, s, k: _outside(s.n[k])),
+        "RaisingHelper.leaf_cost(",
+        "helper",
+    ),
+    (
+        fine("OneListPerRow", statistics=lambda self, data: [1, 2, 3]),  # here: list
+        "statistics(data) returned [1, 2, 3]; return a dict",
+        "list",
+    ),
+    (
+        fine("TooShort", statistics=lambda self, data: {"n": np.ones((data.n_rows + 1, 2))}),  # here: short
         "has 'n' of shape (4, 2); give one entry per row: shape (3,)",
         "short",
     ),
-    "infinite statistics": (NotFinite(), "has 'n' with entries that are no finite numbers", "infinite"),
-    "a name that is taken": (BadName(), "has the name 'rows'; use names such as", "name"),
-    "row data that was not given": (NoRowData(), "KeyError: 'treated'; if that is row data, give treated=", "row data"),
-    "no labels": (NoLabels(), "NoLabels.labels(data) returned []; return a list of at least one label", "labels"),
-    "a branching cost of another kind": (Unlike(), "return what every leaf costs: a number, such as 2.5", "a tuple"),
-    "feasible without an answer": (NoAnswer(), "NoAnswer.feasible(2.5) returned None; return True or", "no answer"),
-    "a bound that is a text": (BadSubtract(), "BadSubtract.subtract(2.5, 0.0) returned 'less'", "subtract"),
-    "one worst cost for all": (BadWorst(), "worst_per_row(data) returned 1.0; return an array of shape (3,)", "worst"),
-    "bind without a task": (BadBind(), "BadBind.bind(data) returned None; return a Task, such as self", "bind"),
-    "a limit that raises": (Fine().subject_to(Crooked()), "Crooked.allows(State(rows=3", "limit"),
-    "too few costs per row": (TooFewCosts(), "raised IndexError: tuple index out of range", "row costs"),
-}
+    (
+        fine("NotFinite", statistics=lambda self, data: {"n": np.full((data.n_rows, 2), np.inf)}),  # here: infinite
+        "has 'n' with entries that are no finite numbers",
+        "infinite",
+    ),
+    (
+        fine("BadName", statistics=lambda self, data: {"rows": np.ones(data.n_rows)}),  # here: name
+        "has the name 'rows'; use names such as",
+        "name",
+    ),
+    (
+        fine("NoRowData", statistics=lambda self, data: {"n": data.row_data["treated"]}),  # here: row data
+        "KeyError: 'treated'; if that is row data, give treated=",
+        "row data",
+    ),
+    (
+        fine("NoLabels", labels=lambda self, data: []),  # here: labels
+        "NoLabels.labels(data) returned []; return a list of at least one label",
+        "labels",
+    ),
+    (
+        fine("Unlike", branching_cost=lambda self, rows, path, split: (1, 0)),  # here: a tuple
+        "return what every leaf costs: a number, such as 2.5",
+        "a tuple",
+    ),
+    (
+        fine("NoAnswer", feasible=lambda self, value: None),  # here: no answer
+        "NoAnswer.feasible(2.5) returned None; return True or",
+        "no answer",
+    ),
+    (
+        fine("BadSubtract", subtract=lambda self, a, b: "less"),  # here: subtract
+        "BadSubtract.subtract(2.5, 0.0) returned 'less'",
+        "subtract",
+    ),
+    (
+        fine("BadWorst", worst_per_row=lambda self, data: 1.0),  # here: worst
+        "worst_per_row(data) returned 1.0; return an array of shape (3,)",
+        "worst",
+    ),
+    (
+        fine("BadBind", bind=lambda self, data: None),  # here: bind
+        "BadBind.bind(data) returned None; return a Task, such as self",
+        "bind",
+    ),
+    (Fine().subject_to(Crooked()), "Crooked.allows(State(rows=3", "limit"),
+    (TooFewCosts(), "raised IndexError: tuple index out of range", "row costs"),
+]
 
 
-@pytest.mark.parametrize(("task", "said", "marked"), WRONG.values(), ids=WRONG)
+@pytest.mark.parametrize(("task", "said", "marked"), WRONG, ids=[marked for _, _, marked in WRONG])
 def test_the_error_is_two_lines_and_shows_the_tasks_own(task: Task, said: str, marked: str) -> None:
     with pytest.raises(TaskError) as caught:
         check_contract(task, DATA)
@@ -186,8 +162,8 @@ def test_the_error_is_two_lines_and_shows_the_tasks_own(task: Task, said: str, m
 
 
 def test_solve_says_it_before_it_searches() -> None:
-    with pytest.raises(TaskError, match=r"returned '3.5'.*\n  .*test_contract.py:\d+: return str"):
-        streed.solve(Text(), DATA)
+    with pytest.raises(TaskError, match=r"returned '3.5'.*\n  .*test_contract.py:\d+: .*str"):
+        streed.solve(WRONG[0][0], DATA)
 
 
 @pytest.mark.parametrize("task", [Fine(), Accuracy(), SparseAccuracy(0.1), Accuracy().subject_to(MinSupport(2))])
@@ -205,32 +181,23 @@ def test_data_at_fault_stays_an_input_error() -> None:
         check_contract(Demanding(), DATA)
 
 
-def test_a_tuple_of_another_length_is_refused_at_some_state() -> None:
-    class Growing(Fine):
-        def leaf_cost(self, s: Any, k: int) -> Any:
-            return (0,) * s.rows
-
-    with pytest.raises(TaskError, match=r"return what every leaf costs: a tuple of 3, such as \(0, 0, 0\)"):
-        check_contract(Growing(), DATA)
-
-
-def test_the_componentwise_order_needs_tuples() -> None:
-    class Numbers(Fine):
-        order = "componentwise"
-
-        def better(self, a: Any, b: Any) -> bool:
-            return bool(a < b)
-
-    with pytest.raises(TaskError, match="the order is componentwise; return a tuple"):
-        check_contract(Numbers(), DATA)
-
-
-def test_an_order_that_does_not_exist() -> None:
-    class Odd(Fine):
-        order = "lexical"
-
-    with pytest.raises(TaskError, match=r"Odd.order is 'lexical'; use .total"):
-        check_contract(Odd(), DATA)
+@pytest.mark.parametrize(
+    ("task", "said"),
+    [
+        (
+            fine("Growing", leaf_cost=lambda self, s, k: (0,) * s.rows),
+            r"return what every leaf costs: a tuple of 3, such as \(0, 0, 0\)",
+        ),
+        (
+            fine("Numbers", order="componentwise", better=lambda self, a, b: bool(a < b)),
+            "the order is componentwise; return a tuple",
+        ),
+        (fine("Odd", order="lexical"), r"Odd.order is 'lexical'; use .total"),
+    ],
+)
+def test_values_that_do_not_fit_their_order(task: Task, said: str) -> None:
+    with pytest.raises(TaskError, match=said):
+        check_contract(task, DATA)
 
 
 class Half(Task):
