@@ -36,7 +36,7 @@ from streed.errors import InputError
 from streed.exact import Array, Range
 from streed.task import Composition, RowCostTask, State, Task
 from streed.task.algebra import WeightedSum, add, scale
-from streed.tasks.impurity import class_counts, total
+from streed.tasks.impurity import ClassCounts, total
 
 
 @final
@@ -182,14 +182,11 @@ class Lexicographic(Composition):
 
 @final
 @attrs.frozen
-class WorstLeaf(Task):
+class WorstLeaf(ClassCounts):
     """The largest error rate of a leaf."""
 
     value_unit: ClassVar[str] = "error rate of the worst leaf"
     worsening: ClassVar[bool] = True
-
-    def statistics(self, data: Dataset) -> dict[str, Array]:
-        return {"counts": class_counts(data)}
 
     def leaf_cost(self, s: State, k: int) -> Any:
         rows = total(s.counts)

@@ -35,6 +35,7 @@ its number in an array, or `labels[k]`.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -50,7 +51,7 @@ from streed.errors import InputError
 from streed.exact import LARGEST_TOTAL, Array, exact_integers
 from streed.task import RowCostTask, State, Task, bound
 from streed.task.test_costs import CostsWithTests
-from streed.tasks.cost_tables import NO_TEST, CostTable, unlike
+from streed.tasks.cost_tables import MOST_KNOWN, NO_TEST, CostTable, unlike
 from streed.tree.description import FILE
 
 
@@ -77,7 +78,7 @@ class MisclassificationCosts(RowCostTask):
         return (exact.astype(np.int64) if whole else exact)[_places(self.costs, data)]
 
     def cost_terms(self, data: Dataset) -> list[tuple[Fraction, Array]]:
-        matrix, unit = _whole_matrix(self.costs.for_labels(data.class_labels))
+        matrix, unit = _whole(self.costs.for_labels(data.class_labels).matrix)
         return [(Fraction(unit), matrix[_places(self.costs, data)])]
 
     def labels(self, data: Dataset) -> Sequence[Any]:
@@ -111,32 +112,13 @@ class CostSensitive(Task):
         """`MisclassificationCosts` where no test costs anything."""
         names = tuple(data.names)
         costs = self.costs.for_labels(data.class_labels)
-        found: Task = costs.once((CostSensitive, names), lambda: attrs.evolve(self, costs=costs)._bound_to(names))
+        found = _bound_to(attrs.evolve(self, costs=costs), names)
         if data.sample_weight is not None and isinstance(found, CostSensitive):
             remedy = "give whole weights as frequency= in place of sample_weight, or leave the tests out"
             raise InputError(
                 "sample_weight", "tests are paid for per row, which branching costs count unweighted", remedy
             )
         return found
-
-    def _bound_to(self, names: tuple[str, ...]) -> Task:
-        """As `bind`, of data with columns of these names: it depends on nothing else of them."""
-        width = len(names)
-        owner = self.costs.feature_of(dict(enumerate(names)), width)
-        if not any(test != NO_TEST and self.costs.tests[test].cost > 0 for test in owner):
-            return MisclassificationCosts(self.costs)
-        tests = self.costs.tests
-        listed = [(0, 0) if test == NO_TEST else (tests[test].cost, tests[test].discounted) for test in owner]
-        (full, discounted), price_unit = _whole(list(zip(*listed, strict=True)))
-        matrix, unit = _whole_matrix(self.costs)
-        owners = np.array(owner)
-        groups = np.where(owners == NO_TEST, NO_TEST, np.array(self.costs.group_of())[owners])
-        given = np.where((groups[:, None] == groups) & (groups != NO_TEST), discounted, full)
-        given[owners[:, None] == owners] = 0
-        if unit != 1 or price_unit != 1:
-            # one type for all costs: whole ones are fractions too where others are
-            unit, price_unit = Fraction(unit), Fraction(price_unit)
-        return attrs.evolve(self, matrix=matrix, unit=unit, full=full, given=given, price_unit=price_unit)
 
     def priced(self, data: Dataset) -> CostsWithTests:
         return CostsWithTests(MisclassificationCosts(self.costs), self.full, self.given, Fraction(self.price_unit))
@@ -160,10 +142,25 @@ class CostSensitive(Task):
         return 0 * self.unit
 
 
-def _whole_matrix(costs: CostTable) -> tuple[Array, Any]:
-    """(the matrix as whole multiples of its unit, the unit)."""
-    found: tuple[Array, Any] = costs.once("matrix", lambda: _whole(costs.matrix))
-    return found
+@functools.lru_cache(maxsize=MOST_KNOWN)
+def _bound_to(task: CostSensitive, names: tuple[str, ...]) -> Task:
+    """As `CostSensitive.bind`, of data with columns of these names: it depends on nothing else of them."""
+    width = len(names)
+    owner = task.costs.feature_of(dict(enumerate(names)), width)
+    if not any(test != NO_TEST and task.costs.tests[test].cost > 0 for test in owner):
+        return MisclassificationCosts(task.costs)
+    tests = task.costs.tests
+    listed = [(0, 0) if test == NO_TEST else (tests[test].cost, tests[test].discounted) for test in owner]
+    (full, discounted), price_unit = _whole(list(zip(*listed, strict=True)))
+    matrix, unit = _whole(task.costs.matrix)
+    owners = np.array(owner)
+    groups = np.where(owners == NO_TEST, NO_TEST, np.array(task.costs.group_of())[owners])
+    given = np.where((groups[:, None] == groups) & (groups != NO_TEST), discounted, full)
+    given[owners[:, None] == owners] = 0
+    if unit != 1 or price_unit != 1:
+        # one type for all costs: whole ones are fractions too where others are
+        unit, price_unit = Fraction(unit), Fraction(price_unit)
+    return attrs.evolve(task, matrix=matrix, unit=unit, full=full, given=given, price_unit=price_unit)
 
 
 def _whole(table: Sequence[Sequence[Any]]) -> tuple[Array, Any]:

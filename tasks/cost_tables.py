@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,8 @@ from streed.exact import Range, exact_number, read_decimal
 
 Exact = int | Fraction
 
-_MOST_KNOWN = 16  # what is worked out once for a table is kept for so many keys
+MOST_KNOWN = 16
+"""Tables of which what was worked out is kept."""
 
 NO_TEST = -1
 """In place of a test's number: columns that cost nothing."""
@@ -231,9 +232,9 @@ class CostTable:
 
         Raises InputError where they do not fit.
         """
-        table: CostTable = self.once(("labels", tuple(labels)), lambda: self._for_labels(tuple(labels)))
-        return table
+        return self._for_labels(tuple(labels))
 
+    @functools.lru_cache(maxsize=MOST_KNOWN)  # noqa: B019 - a table is solved with many times
     def _for_labels(self, labels: tuple[Any, ...]) -> CostTable:
         if self.classes is None:
             if len(labels) != len(self.matrix):
@@ -269,20 +270,6 @@ class CostTable:
                     raise InputError("costs", found, "give every column to one feature")
                 owner[j] = number
         return owner
-
-    def once(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What `make` gives, worked out once for the table and the key: a table is solved with many times."""
-        found = self._known.get(key)
-        if found is None:
-            found = make()
-            if len(self._known) >= _MOST_KNOWN:
-                self._known.clear()
-            self._known[key] = found
-        return found
-
-    @functools.cached_property
-    def _known(self) -> dict[Any, Any]:
-        return {}
 
     def group_of(self) -> list[int]:
         """For each test the number of its group; tests without one are alone in theirs."""

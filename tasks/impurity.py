@@ -35,12 +35,6 @@ from streed.exact import Array
 from streed.task import State, Task, bound
 
 
-def class_counts(data: Dataset) -> Array:
-    """(n, K) int64: 1 in the column of the row's class; raises InputError where y holds measured numbers."""
-    columns: Array = np.arange(len(data.class_labels))
-    return np.asarray((data.class_numbers[:, None] == columns).astype(np.int64))
-
-
 def total(counts: Any) -> Any:
     """The sum of the counts."""
     whole = 0
@@ -59,7 +53,16 @@ def largest(counts: Any) -> Any:
 
 
 @attrs.frozen
-class MajorityLeaves(Task):
+class ClassCounts(Task):
+    """A task of the (weighted) numbers of rows per class."""
+
+    def statistics(self, data: Dataset) -> dict[str, Array]:
+        """(n, K) int64: 1 in the column of the row's class; raises InputError where y holds measured numbers."""
+        return {"counts": (data.class_numbers[:, None] == np.arange(len(data.class_labels))).astype(np.int64)}
+
+
+@attrs.frozen
+class MajorityLeaves(ClassCounts):
     """A task of the (weighted) numbers of rows per class; its leaves show the class of most, ties to the first."""
 
     any_label: ClassVar[bool] = True
@@ -68,9 +71,6 @@ class MajorityLeaves(Task):
 
     def bind(self, data: Dataset) -> Task:
         return attrs.evolve(self, classes=data.class_labels)
-
-    def statistics(self, data: Dataset) -> dict[str, Array]:
-        return {"counts": class_counts(data)}
 
     def labels(self, data: Dataset) -> Sequence[Any]:
         return ("majority class",)

@@ -74,14 +74,14 @@ import numpy as np
 from streed.data import Dataset
 from streed.exact import Array, Range
 from streed.task import State, Task, bound
-from streed.tasks.impurity import MajorityLeaves, class_counts, largest, total
+from streed.tasks.impurity import ClassCounts, MajorityLeaves, largest, total
 
 _MOST_ROWS = 1e15  # beyond it, the rows at hand are lost in rounding
 
 
 @final
 @attrs.frozen
-class MinimumError(Task):
+class MinimumError(ClassCounts):
     """The expected errors of every leaf's class, summed over leaves, by Laplace's rule or the m-estimate."""
 
     value_unit: ClassVar[str] = "expected errors"
@@ -102,9 +102,6 @@ class MinimumError(Task):
         shares = [1 / n_classes] * n_classes if self.m is None else [x / sum(totals) for x in totals]
         against = np.array([(1 - share) * strength for share in shares])
         return attrs.evolve(self, strength=strength, against=against, least=float(against.min()))
-
-    def statistics(self, data: Dataset) -> dict[str, Array]:
-        return {"counts": class_counts(data)}
 
     def leaf_cost(self, s: State, k: int) -> Any:
         rows = total(s.counts)
@@ -145,7 +142,7 @@ def without_errors(rows: Any, confidence: float) -> Any:
 
 @final
 @attrs.frozen
-class PessimisticError(Task):
+class PessimisticError(ClassCounts):
     """The misclassified rows of every leaf at the upper limit of their confidence interval, summed over leaves."""
 
     value_unit: ClassVar[str] = "errors at their upper confidence limit"
@@ -158,9 +155,6 @@ class PessimisticError(Task):
     @variance.default
     def _variance(self) -> float:
         return float(np.interp(self.confidence, _CONFIDENCES, _DEVIATIONS)) ** 2
-
-    def statistics(self, data: Dataset) -> dict[str, Array]:
-        return {"counts": class_counts(data)}
 
     def leaf_cost(self, s: State, k: int) -> Any:
         rows = total(s.counts)

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import abc
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import attrs
 
@@ -32,9 +32,6 @@ if TYPE_CHECKING:
 Value = Any
 """A solution value: what `leaf_cost` returns and `combine` combines: a number, or a tuple of numbers."""
 
-_Method = TypeVar("_Method", bound=Callable[..., Any])
-_RESTATES = "restates_contract"
-
 TOTAL, COMPONENTWISE, PARTIAL = "total", "componentwise", "partial"
 """Orders of values: one optimum; Pareto dominance between tuples; whatever a task's own `better` says."""
 
@@ -47,12 +44,6 @@ def bound(default: Any) -> Any:
 def is_parameter(field: attrs.Attribute[Any]) -> bool:
     """Whether a field is a parameter of its task: neither computed from others nor `bound`."""
     return field.init and not field.metadata.get("bound", False)
-
-
-def restates(method: _Method) -> _Method:
-    """The method, marked as one that does what the contract's default does for the values of its class."""
-    setattr(method, _RESTATES, True)
-    return method
 
 
 @attrs.frozen
@@ -223,7 +214,7 @@ class Task(Fields, abc.ABC):
 
     def overrides(self, name: str) -> bool:
         """Whether a member of the contract says something else of this task than of one whose values are costs."""
-        return (self.maximize and name == "better") or _overrides(type(self), name)
+        return (self.maximize and name == "better") or getattr(type(self), name) is not getattr(Task, name)
 
     @property
     def adds_values(self) -> bool:
@@ -276,13 +267,6 @@ class Task(Fields, abc.ABC):
         return constrain(self, limits)
 
 
-@functools.lru_cache(maxsize=4096)
-def _overrides(kind: type[Task], name: str) -> bool:
-    """Whether the class says something else than the contract's default; small solves ask that dozens of times."""
-    method = getattr(kind, name)
-    return method is not getattr(Task, name) and not getattr(method, _RESTATES, False)
-
-
 def objective(task: Task) -> Task:
     """The task without the limits of `subject_to` on leaves."""
     return task.without_limits
@@ -317,21 +301,6 @@ class RowCostTask(Task):
     @final
     def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Value | None:
         return self.split_cost()
-
-    @final
-    @restates
-    def combine(self, a: Value, b: Value) -> Value:
-        return a + b
-
-    @final
-    @restates
-    def better(self, a: Value, b: Value) -> bool:
-        return bool(a > b) if self.maximize else bool(a < b)
-
-    @final
-    @restates
-    def subtract(self, a: Value, b: Value) -> Value:
-        return a - b
 
 
 @attrs.frozen

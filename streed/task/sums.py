@@ -19,7 +19,7 @@ import numpy as np
 from streed.errors import TaskError
 from streed.exact import Array, exact_number
 from streed.task.analysis.linear_form import adds
-from streed.task.base import COMPONENTWISE, RowCostTask, Task, Value, restates
+from streed.task.base import COMPONENTWISE, RowCostTask, Task, Value
 from streed.task.joint import name
 from streed.task.states import State
 
@@ -108,11 +108,6 @@ class SumTask(Task):
     @final
     def leaf_cost(self, s: State, k: int) -> Value:
         return tuple([getattr(s, name)[k] for name in self.components])
-
-    @final
-    @restates
-    def combine(self, a: Value, b: Value) -> Value:
-        return tuple([x + y for x, y in zip(a, b, strict=True)])
 
 
 NODES = "branching_nodes"

@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from streed.testing.cases import Law
     from streed.testing.laws import LAWS
     from streed.testing.report import Counterexample, Finding, Report
-    from streed.testing.separability import check_separable, find_violations
+    from streed.testing.separability import check_separable, find_violations, separability_suite
     from streed.testing.strategies import datasets, states, trees, values
-    from streed.testing.suite import separability_suite
 
 __all__ = ["LAWS", "Counterexample", "Finding", "Law", "Report", "check_separable", "datasets", "find_violations"]
 __all__ += ["separability_suite", "states", "trees", "values"]
@@ -31,9 +30,8 @@ _FILES = {
     "laws": "LAWS",
     "cases": "Law",
     "report": "Counterexample Finding Report",
-    "separability": "check_separable find_violations",
+    "separability": "check_separable find_violations separability_suite",
     "strategies": "datasets states trees values",
-    "suite": "separability_suite",
 }
 _HOMES = {name: f"streed.testing.{file}" for file, names in _FILES.items() for name in names.split()}
 

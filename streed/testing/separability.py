@@ -1,4 +1,4 @@
-"""check_separable(): every law, tried on a task."""
+"""check_separable(): every law, tried on a task; separability_suite(): the same as tests of pytest's."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from streed.task.contract import build
 from streed.testing.cases import Law
 from streed.testing.laws import LAWS
 from streed.testing.laws.agreement import accepting, drivers_agree
-from streed.testing.report import NOT_CHECKED, VIOLATED, Finding, Report
+from streed.testing.report import HOLDS, NOT_CHECKED, VIOLATED, Finding, Report
 from streed.testing.strategies import MAX_ROWS, Tag, repeated, tagged, tagged_datasets, tagged_subsets
 from streed.testing.trial import Trial, UnusableData
 
@@ -58,6 +58,27 @@ def check_separable(
     if not report.holds:
         raise not_separable(report)
     return report
+
+
+def separability_suite(task: Task | type[Task], *, drivers: bool = True, **given: Any) -> Callable[[Law], None]:
+    """A test for pytest with one case per law, to be assigned to a name that starts with `test_`.
+
+    The arguments are those of `check_separable`. Laws that do not apply to the task are skipped, with the reason.
+    """
+    import pytest
+
+    laws = [law for law in LAWS if drivers or not law.needs_engine]
+
+    @pytest.mark.parametrize("law", laws, ids=[law.name for law in laws])
+    def test(law: Law) -> None:
+        report = find_violations(task, (law,), **given)
+        if not report.holds:
+            raise not_separable(report)
+        (finding,) = report.findings
+        if finding.verdict != HOLDS:
+            pytest.skip(finding.note)
+
+    return test
 
 
 def not_separable(report: Report) -> NotSeparableError:

@@ -113,7 +113,7 @@ def class_errors(self: Any, s: State, k: int) -> Any:
 
 
 def _more_classes(self: Any, a: Any, b: Any) -> bool:
-    return sum(x < y for x, y in zip(a, b, strict=True)) > sum(x > y for x, y in zip(a, b, strict=True))
+    return bool(sum(x < y for x, y in zip(a, b, strict=True)) > sum(x > y for x, y in zip(a, b, strict=True)))
 
 
 def _tolerant(self: Any, a: Any, b: Any) -> bool:
