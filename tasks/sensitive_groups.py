@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
-from streed.data.column import distinct_numbers
+from streed.data.ordered import distinct_numbers
 from streed.errors import InputError
 from streed.exact import Array
 

@@ -16,7 +16,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from streed.data.ordered import Cut, Kind, OrderedValues, rank, threshold_text
+from streed.data.ordered import Cut, Kind, OrderedValues, distinct_numbers, rank, threshold_text
 from streed.data.reading import Values, read_column
 from streed.data.table import read_input
 from streed.errors import InputError, shown
@@ -259,23 +259,6 @@ def _unseen_values(name: str, read: Values, rows: Array, unseen: str, way: str) 
         remedy = "fill it in or leave the row out, or let unseen values be answered no: unseen='ignore'"
         raise InputError("X", found, remedy)
     warnings.warn(f"{found}; {int(rows.sum())} such values {way}", UserWarning, stacklevel=2)
-
-
-def distinct_numbers(values: Array) -> tuple[Array, Array]:
-    """The sorted distinct numbers of an int, bool or float array, and the number of each row's, (n,) int64."""
-    if values.dtype.kind in "iu" and len(values):
-        low, high = int(values.min()), int(values.max())
-        spread = high - low
-        # Counting beats sorting as long as the counters stay few; beyond int64 there is no common type to subtract in.
-        if spread <= max(1024, 4 * len(values)) and low >= -(2**63) and high < 2**63:
-            offsets = values.astype(np.int64)
-            offsets -= low
-            present = np.bincount(offsets) > 0
-            if np.count_nonzero(present) == len(present):
-                return np.arange(low, high + 1, dtype=np.int64), offsets
-            return np.flatnonzero(present) + low, (np.cumsum(present) - 1)[offsets]
-    found, codes = np.unique(values, return_inverse=True)
-    return found, codes.astype(np.int64, copy=False)
 
 
 def distinct(values: Array | list[Any], argument: str, what: str) -> tuple[tuple[Any, ...], Array]:

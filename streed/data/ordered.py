@@ -168,8 +168,8 @@ def rank(
     present = numbers if missing is None else numbers[~missing]
     if present.dtype.kind == "f":
         present = present.astype(np.float64) + 0.0  # 0.0 for -0.0
-    values, ranks_of = _distinct(present)
-    ranks = ranks_of
+    values, ranks_of = distinct_numbers(present)
+    ranks = ranks_of.astype(np.int32)
     if missing is not None:
         ranks = np.full(len(numbers), len(values), np.int32)
         ranks[~missing] = ranks_of
@@ -181,15 +181,21 @@ def rank(
     return OrderedValues(values, scale, missing is not None, cuts, zone), ranks
 
 
-def _distinct(numbers: Array) -> tuple[Array, Array]:
-    """(the distinct numbers in order, the place among them of each number, int32)."""
-    order = np.argsort(numbers)
-    in_order = numbers[order]
-    is_new = np.ones(len(numbers), bool)
-    is_new[1:] = in_order[1:] != in_order[:-1]
-    places = np.empty(len(numbers), np.int32)
-    places[order] = np.cumsum(is_new, dtype=np.int32) - np.int32(1)
-    return in_order[is_new], places
+def distinct_numbers(values: Array) -> tuple[Array, Array]:
+    """The sorted distinct numbers of an int, bool or float array, and the number of each row's, (n,) int64."""
+    if values.dtype.kind in "iu" and len(values):
+        low, high = int(values.min()), int(values.max())
+        spread = high - low
+        # Counting beats sorting as long as the counters stay few; beyond int64 there is no common type to subtract in.
+        if spread <= max(1024, 4 * len(values)) and low >= -(2**63) and high < 2**63:
+            offsets = values.astype(np.int64)
+            offsets -= low
+            present = np.bincount(offsets) > 0
+            if np.count_nonzero(present) == len(present):
+                return np.arange(low, high + 1, dtype=np.int64), offsets
+            return np.flatnonzero(present) + low, (np.cumsum(present) - 1)[offsets]
+    found, codes = np.unique(values, return_inverse=True)
+    return found, codes.astype(np.int64, copy=False)
 
 
 def quantiles(totals: Array, most: int) -> list[int]:

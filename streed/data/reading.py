@@ -20,7 +20,6 @@ from streed.data.ordered import TIMES, Kind, threshold_text
 from streed.data.single_values import (
     FIRST,
     LAST,
-    Held,
     check_finite,
     check_unit,
     clock,
@@ -28,6 +27,7 @@ from streed.data.single_values import (
     declares_scale,
     duration,
     exact_numbers,
+    gaps_of,
     is_fine,
     is_number,
     is_plain_number,
@@ -103,6 +103,10 @@ class Values:
         """The first value that is not missing, as categories have it."""
         return next((value for value in self.as_categories() if value is not None), None)
 
+    def masked(self, mask: Array) -> Values:
+        """Without the values that the mask (n,) hides."""
+        return attrs.evolve(self, gaps=mask | self.missing) if mask.any() else self
+
     def taken(self, rows: Array) -> Values:
         """The rows given by number (m,) or as a mask (n,)."""
         chosen = np.asarray(rows)
@@ -111,6 +115,11 @@ class Values:
         values = held[places] if isinstance(held, np.ndarray) else [held[row] for row in places.tolist()]
         gaps = None if self.gaps is None or not self.gaps[places].any() else self.gaps[places]
         return attrs.evolve(self, values=values, gaps=gaps)
+
+
+def _held(values: Array | list[Any], gaps: Array | None = None) -> Values:
+    """The values of a container, which says what is missing, before it is known what they are."""
+    return Values(Kind.CATEGORY, values, gaps_of(values, gaps))
 
 
 def read_values(x: Any, argument: str, what: str) -> Array | list[Any]:
@@ -133,9 +142,8 @@ def read_values(x: Any, argument: str, what: str) -> Array | list[Any]:
 def complete(x: Any, argument: str, what: str) -> Array | list[Any]:
     """(n,) what a column holds, as its container does; raises InputError that names the first row without a value."""
     held = _Reader(argument, what, objects=True).held(x)
-    missing = held.missing()
-    if missing is not None:
-        raise missing_value(argument, what, int(np.argmax(missing)))
+    if held.gaps is not None:
+        raise missing_value(argument, what, int(np.argmax(held.gaps)))
     return held.values
 
 
@@ -165,16 +173,14 @@ class _Reader:
 
     # -- what holds the values ---------------------------------------------------------------------------------------
 
-    def held(self, x: Any) -> Held:
-        """The values of any container; raises InputError for what is no column."""
+    def held(self, x: Any) -> Values:
+        """The values of any container, not yet of a kind; raises InputError for what is no column."""
         if isinstance(x, np.ma.MaskedArray):
-            mask = np.ma.getmaskarray(x)
-            held = self.held(x.data)
-            return attrs.evolve(held, gaps=mask) if mask.any() else held
+            return self.held(x.data).masked(np.ma.getmaskarray(x))
         if isinstance(x, np.ndarray):
-            return Held(self._array(x))
+            return _held(self._array(x))
         if isinstance(x, (list, tuple, range)):
-            return Held(list(x))
+            return _held(list(x))
         if isinstance(x, (str, bytes, Mapping)) or x is None:
             raise self.error(f"is {type(x).__name__}, not a column of values", "give a list or an array")
         return self._series(x)
@@ -186,7 +192,7 @@ class _Reader:
             raise self.error(f"has the type {x.dtype}", "use numbers, texts, dates or truth values")
         return x if x.dtype.kind in "buifmM" else x.tolist()
 
-    def _series(self, x: Any) -> Held:
+    def _series(self, x: Any) -> Values:
         import narwhals as nw
 
         try:
@@ -202,27 +208,23 @@ class _Reader:
         gaps = series.is_null().to_numpy().astype(bool) if series.null_count() else None
         order = declared_order(series)
         if order is not None:
-            return Held(series.to_list(), gaps, order, declares_scale(series))
+            return attrs.evolve(_held(series.to_list(), gaps), order=order, is_scale=declares_scale(series))
         array = numpy_of(series)
         if array is None or array.dtype.kind not in ("buif" if self.objects else "buifmM"):
-            return Held(series.to_list(), gaps)
+            return _held(series.to_list(), gaps)
         zone = getattr(series.dtype, "time_zone", None)
-        return Held(array, gaps, zone=None if zone is None else zone_name(zone))
+        return attrs.evolve(_held(array, gaps), zone=None if zone is None else zone_name(zone))
 
     # -- what they are -----------------------------------------------------------------------------------------------
 
     def column(self, x: Any) -> Values:
         """The column of X; raises InputError for values that no tree can ask about."""
         held = self.held(x)
-        gaps = held.missing()
         if isinstance(held.values, np.ndarray):
-            return self._of_array(held.values, gaps, held.zone)
-        present = held.values
-        if gaps is not None:
-            present = [value for value, gap in zip(held.values, gaps.tolist(), strict=True) if not gap]
+            return self._of_array(held.values, held.gaps, held.zone)
         if held.order is None:
-            return self._spread(self._of_objects(present), gaps)
-        return self._spread(self._categorical(present, held.order, held.is_scale), gaps)
+            return self._spread(self._of_objects(held.present), held.gaps)
+        return self._spread(self._categorical(held.present, held.order, held.is_scale), held.gaps)
 
     def _of_array(self, x: Array, gaps: Array | None, zone: str | None) -> Values:
         kind = x.dtype.kind

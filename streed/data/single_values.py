@@ -16,40 +16,23 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
-import attrs
 import numpy as np
 
 from streed.errors import InputError
 from streed.exact import Array
 
 
-@attrs.frozen(eq=False)
-class Held:
-    """The values of a column in numpy's or Python's terms."""
-
-    values: Array | list[Any]
-    gaps: Array | None = None
-    """Those that the container says."""
-    order: tuple[Any, ...] | None = None
-    is_scale: bool = False
-    zone: str | None = None
-
-    def missing(self) -> Array | None:
-        """(n,) bool: what is missing by the container or by itself; None where nothing is."""
-        values = self.values
-        if isinstance(values, np.ndarray):
-            found = np.isnan(values) if values.dtype.kind == "f" else None
-            if values.dtype.kind in "mM":
-                found = np.isnat(values)
-        elif set(map(type, values)) <= {str, int, bool, float}:
-            found = np.fromiter(map(operator.ne, values, values), bool, len(values))  # of which only NaN is no equal
-        else:
-            found = np.fromiter(map(is_missing, values), bool, len(values))
-        if found is not None and not found.any():
-            found = None
-        if self.gaps is None or found is None:
-            return found if self.gaps is None else self.gaps
-        return found | self.gaps
+def gaps_of(values: Array | list[Any], told: Array | None) -> Array | None:
+    """(n,) bool: what is missing by itself or by the container (`told`); None where nothing is."""
+    if isinstance(values, np.ndarray):
+        kind = values.dtype.kind
+        found = np.isnan(values) if kind == "f" else np.isnat(values) if kind in "mM" else np.zeros(len(values), bool)
+    elif set(map(type, values)) <= {str, int, bool, float}:
+        found = np.fromiter(map(operator.ne, values, values), bool, len(values))  # of which only NaN is no equal
+    else:
+        found = np.fromiter(map(is_missing, values), bool, len(values))
+    found = found if told is None else found | told
+    return found if found.any() else None
 
 
 def is_missing(value: Any) -> bool:

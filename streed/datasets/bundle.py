@@ -75,22 +75,11 @@ _ATTRIBUTES = ("left-weight", "left-distance", "right-weight", "right-distance")
 def balance_scale(name: str) -> Bundled:
     """One row per setting of the four attributes in 1..5, 625 of them; the class is L, B (balanced) or R."""
     cases = list(itertools.product(range(1, 6), repeat=4))
-    table: dict[str, list[int] | list[str]] = {
-        attribute: [case[i] for case in cases] for i, attribute in enumerate(_ATTRIBUTES)
-    }
-    table["class"] = [_side(*case) for case in cases]
-    return Bundled(
-        name=name,
-        description="Balance scale: the side that goes down (L, R), or B where weight times distance is the same",
-        source="R. S. Siegler (1976): Three aspects of cognitive development, Cognitive Psychology 8, 481-520",
-        table=table,
-        target="class",
-    )
-
-
-def _side(left_weight: int, left_distance: int, right_weight: int, right_distance: int) -> str:
-    turn = left_weight * left_distance - right_weight * right_distance
-    return "L" if turn > 0 else "R" if turn < 0 else "B"
+    table: dict[str, list[Any]] = {attribute: [case[i] for case in cases] for i, attribute in enumerate(_ATTRIBUTES)}
+    table["class"] = ["BLR"[(a * b > c * d) - (a * b < c * d)] for a, b, c, d in cases]
+    told = "Balance scale: the side that goes down (L, R), or B where weight times distance is the same"
+    source = "R. S. Siegler (1976): Three aspects of cognitive development, Cognitive Psychology 8, 481-520"
+    return Bundled(name, told, source, table, "class")
 
 
 _COUNTS = {
@@ -110,24 +99,13 @@ def berkeley(name: str) -> Bundled:
     Overall 45 % of the men and 30 % of the women were admitted, while department by department women fared as well as
     men or better: they applied to the departments that rejected most (Simpson's paradox).
     """
-    table: dict[str, list[str]] = {"gender": [], "department": [], "admitted": []}
-    for department, groups in _COUNTS.items():
-        for gender, counts in zip(("male", "female"), groups, strict=True):
-            for admitted, count in zip(("yes", "no"), counts, strict=True):
-                table["gender"] += [gender] * count
-                table["department"] += [department] * count
-                table["admitted"] += [admitted] * count
-    return Bundled(
-        name=name,
-        description="Graduate admissions, Berkeley 1973: gender, department, and whether the applicant was admitted",
-        source=(
-            "P. J. Bickel, E. A. Hammel, J. W. O'Connell (1975): Sex bias in graduate admissions: data from Berkeley, "
-            "Science 187, 398-404; counts as in Freedman, Pisani, Purves: Statistics, chapter 2"
-        ),
-        table=table,
-        target="admitted",
-        sensitive=("gender",),
-    )
+    cells = itertools.product(_COUNTS, enumerate(("male", "female")), enumerate(("yes", "no")))
+    rows = [(gender, letter, told) for letter, (i, gender), (j, told) in cells for _ in range(_COUNTS[letter][i][j])]
+    table = dict(zip(("gender", "department", "admitted"), map(list, zip(*rows, strict=True)), strict=True))
+    told = "Graduate admissions, Berkeley 1973: gender, department, and whether the applicant was admitted"
+    source = "P. J. Bickel, E. A. Hammel, J. W. O'Connell (1975): Sex bias in graduate admissions: data from Berkeley, "
+    source += "Science 187, 398-404; counts as in Freedman, Pisani, Purves: Statistics, chapter 2"
+    return Bundled(name, told, source, table, "admitted", ("gender",))
 
 
 _SIZES = {"a1": 3, "a2": 3, "a3": 2, "a4": 3, "a5": 4, "a6": 2}  # attribute a takes the values 1 to its size
@@ -148,16 +126,9 @@ def monks(name: str) -> Bundled:
     cases = list(itertools.product(*(range(1, size + 1) for size in _SIZES.values())))
     table: dict[str, list[int]] = {attribute: [case[i] for case in cases] for i, attribute in enumerate(_SIZES)}
     table["class"] = [int(rule(case)) for case in cases]
-    return Bundled(
-        name=name,
-        description=f"MONK's problem {name[-1]}: the class is 1 where {text}",
-        source=(
-            "S. B. Thrun and others (1991): The MONK's problems: a performance comparison of different learning "
-            "algorithms, CMU-CS-91-197; all cases, without the noise of the third training set"
-        ),
-        table=table,
-        target="class",
-    )
+    source = "S. B. Thrun and others (1991): The MONK's problems: a performance comparison of different learning "
+    source += "algorithms, CMU-CS-91-197; all cases, without the noise of the third training set"
+    return Bundled(name, f"MONK's problem {name[-1]}: the class is 1 where {text}", source, table, "class")
 
 
 _SQUARES = tuple(f"{row}-{column}" for row in ("top", "middle", "bottom") for column in ("left", "middle", "right"))
@@ -170,13 +141,9 @@ def tic_tac_toe(name: str) -> Bundled:
     boards = sorted(_final_boards())
     table = {square: [board[i] for board in boards] for i, square in enumerate(_SQUARES)}
     table["class"] = ["positive" if _has_won(board, "x") else "negative" for board in boards]
-    return Bundled(
-        name=name,
-        description="Tic-tac-toe: all boards on which a game can end; positive where x, who moves first, has won",
-        source="the rules of the game; published as D. W. Aha (1991): Tic-Tac-Toe Endgame, UCI repository",
-        table=table,
-        target="class",
-    )
+    told = "Tic-tac-toe: all boards on which a game can end; positive where x, who moves first, has won"
+    source = "the rules of the game; published as D. W. Aha (1991): Tic-Tac-Toe Endgame, UCI repository"
+    return Bundled(name, told, source, table, "class")
 
 
 def _final_boards() -> set[str]:
@@ -184,12 +151,8 @@ def _final_boards() -> set[str]:
     reached = {"b" * 9}
     for turn in range(9):
         player = "xo"[turn % 2]
-        moved = {
-            board[:square] + player + board[square + 1 :]
-            for board in reached
-            for square, mark in enumerate(board)
-            if mark == "b"
-        }
+        places = ((board, square) for board in reached for square, mark in enumerate(board) if mark == "b")
+        moved = {board[:square] + player + board[square + 1 :] for board, square in places}
         ended = {board for board in moved if _has_won(board, player)}
         final |= ended
         reached = moved - ended
