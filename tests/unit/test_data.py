@@ -35,18 +35,6 @@ def test_array_of_any_type_and_layout(dtype: Any, order: Any) -> None:
     assert repr(data.columns[1].categories) == ("(False, True)" if dtype == "bool" else "(0, 1)")
 
 
-@pytest.mark.parametrize("other", [2, -1, 255, 256, 2**31])
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_a_column_of_other_numbers_is_ordered(other: Any, order: Any) -> None:
-    X = np.zeros((3000, 40), dtype=np.int64, order=order)
-    X[2999, 17] = other
-    data = Dataset.make(X, None)
-    assert list(data.ordered) == [17]
-    assert data.ordered[17].values.tolist() == sorted([0, other])
-    assert data.X.dtype == np.int32
-    assert data.X[2999, 17] == (other > 0)
-
-
 @pytest.mark.parametrize(
     ("X", "found"),
     [

@@ -56,20 +56,6 @@ def test_table_columns(kind: Any) -> None:
     assert repr(data.columns) == repr(CODED)  # True is not 1
 
 
-def test_nullable_and_arrow_like_columns() -> None:
-    table = pd.DataFrame(
-        {
-            "Int": pd.array([1, 0, 1], dtype="Int64"),
-            "bool": pd.array([True, False, False], dtype="boolean"),
-            "text": pd.array(["b", "a", "c"], dtype="string"),
-            "object": pd.Series(["b", "a", "c"], dtype=object),
-        }
-    )
-    data = Dataset.make(table, None)
-    assert data.X.tolist() == [[1, 1, 1, 1], [0, 0, 0, 0], [1, 0, 2, 2]]
-    assert data.column(1).categories == (False, True)
-
-
 def test_declared_order_of_categories_is_kept() -> None:
     values = ["low", "high", "mid", "low"]
     order = ["low", "never", "mid", "high"]

@@ -8,9 +8,9 @@ import numpy as np
 from streed.data import Dataset
 from streed.task import Task
 from streed.tasks import Accuracy, BalancedAccuracy, MinSupport, Misclassifications, SparseAccuracy, Splits
-from streed.tree import Branch, Leaf, Tree
+from streed.tree import Leaf, Tree
 from streed.tree.evaluation import evaluate, inspect
-from tests.unit.specimens import XOR, colour_tree
+from tests.unit.specimens import colour_tree
 
 
 def test_values_by_hand() -> None:
@@ -27,12 +27,6 @@ def test_values_by_hand() -> None:
     assert found.rows == (5, 1, 2, 1, 1, 2)
     assert found.leaf_rows == (1, 1, 1, 2)
     assert found.broken == tuple((leaf, MinSupport(2)) for leaf in (0, 1, 2))
-
-
-def test_row_weights_count() -> None:
-    data = Dataset.make(XOR, [0, 1, 1, 0], sample_weight=[0.1, 0.2, 0, 5])
-    tree = Tree.grown(Branch(0, (Leaf(0, 2, 0), Leaf(1, 2, 0)), 4), data)
-    assert evaluate(tree, Accuracy(), data) == Fraction(52, 10)
 
 
 class Worst(Task):

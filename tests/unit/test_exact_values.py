@@ -100,31 +100,14 @@ def test_sums_that_should_be_zero_are(kind: str, seed: int) -> None:
         losses = losses * rng.choice([1e-6, 1.0, 1e6], n)
     native = streed.solve(Severity(), X, losses=losses, max_depth=2)
     general = streed.solve(Severity(), X, losses=losses, max_depth=2, search="general")
-    best = _best_of_depth_two(X, losses)
+    found = optimum(Severity(), Dataset.make(X, losses=losses), max_depth=2)
+    assert found is not None
+    best = float(found[0])
     assert native.value == pytest.approx(best, rel=1e-12)
     assert general.value == pytest.approx(best, rel=1e-12)
     for result in (native, general):
         assert result.status == "optimal"
         assert result.lower_bound <= best * (1 + 1e-15)
-
-
-def _best_of_depth_two(X: Array, losses: Array) -> float:
-    """The least severity of any tree of depth two, by fractions."""
-    exact = [Fraction(repr(x)) for x in losses.tolist()]
-
-    def leaf(rows: Array) -> float:
-        total = sum(exact[i] for i in np.flatnonzero(rows).tolist())
-        return 0.0 if total <= 0 else math.sqrt(total * int(rows.sum()))
-
-    def best(rows: Array, depth: int) -> float:
-        found = leaf(rows)
-        for j in range(X.shape[1] if depth else 0):
-            one, other = rows & (X[:, j] == 1), rows & (X[:, j] == 0)
-            if one.any() and other.any():
-                found = min(found, best(one, depth - 1) + best(other, depth - 1))
-        return found
-
-    return best(np.ones(len(X), bool), 2)
 
 
 def test_decimals_of_any_length_are_exact() -> None:

@@ -78,12 +78,6 @@ def test_text() -> None:
     assert repr(result("optimal", 7, 7, 7)) == "<Result: optimal, value 7, bounds 7 to 7>"
 
 
-def test_pickle() -> None:
-    found = result("optimal", 7, 7, 7)
-    again = pickle.loads(pickle.dumps(found))
-    assert (again.value, again.tree, again.status, again.stats) == (7, found.tree, "optimal", found.stats)
-
-
 def at(elapsed: float, incumbent: Any = 7, lower: Any = 4) -> Progress:
     return Progress(incumbent, lower, 3, 1234567, elapsed, "searching")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -132,30 +131,3 @@ def test_a_data_set_made_before() -> None:
 
 
 # -- the caller's own --------------------------------------------------------------------------------------------------
-
-
-def test_the_callers_objects_are_not_changed() -> None:
-    X, y, weights = np.array(CUBE, dtype=np.uint8), np.array(BOTH), np.arange(8.0)
-    for array in (X, y, weights):
-        array.setflags(write=False)
-    result = solve(BalancedAccuracy(), X, y, sample_weight=weights, max_depth=2)
-    kept = tree_of(result)
-    assert X.tolist() == CUBE
-    assert y.tolist() == BOTH
-    assert weights.tolist() == list(range(8))
-    rows, labels = copy.deepcopy(CUBE), copy.deepcopy(BOTH)
-    solve(Accuracy(), rows, labels, sample_weight=rows[7] * 2 + [1, 1], categorical=(names := ["x0"]), max_depth=2)
-    assert (rows, labels, names) == (CUBE, BOTH, ["x0"])
-    frame, target = pd.DataFrame(TABLE, index=list("hgfedcba")), pd.Series(GOOD, index=list("abcdefgh"))
-    before = frame.copy(), target.copy()
-    solve(Accuracy(), frame, target, max_depth=2)
-    pd.testing.assert_frame_equal(frame, before[0])
-    pd.testing.assert_series_equal(target, before[1])
-    assert kept == result.tree
-
-
-def test_what_the_caller_changes_later_does_not_change_the_result() -> None:
-    X, y = np.array(XOR, dtype=np.uint8), np.array([0, 1, 1, 0])
-    data = Dataset.make(X, y)
-    X[:], y[:] = 0, 0
-    assert solve(Accuracy(), data, max_depth=1).value == 2

@@ -197,26 +197,11 @@ def test_json_that_breaks_the_schema_is_refused(change: Any, said: str) -> None:
         Tree.from_json(broken(change))
 
 
-@pytest.mark.parametrize("text", ["", "nonsense", "[]", '{"format": NaN}', "[" * 100_000, "null"])
-def test_what_is_no_json_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match="tree"):
-        Tree.from_json(text)
-
-
 def test_the_published_schema_is_itself_valid() -> None:
     import jsonschema
 
     jsonschema.Draft202012Validator.check_schema(schema())
     jsonschema.validate(json.loads(colour_tree()[0].to_json()), schema())
-
-
-def test_pickle() -> None:
-    tree, data = colour_tree()
-    tree = attrs.evolve(tree, claims=claims())
-    again = pickle.loads(pickle.dumps(tree))
-    assert again == tree
-    assert again.claims == tree.claims
-    assert again.predict(data).tolist() == tree.predict(data).tolist()
 
 
 def test_deep_trees_need_no_recursion() -> None:
