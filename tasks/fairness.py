@@ -42,7 +42,7 @@ import numpy as np
 from streed.data import Dataset
 from streed.errors import InputError
 from streed.exact import Array, Range, exact_number
-from streed.task.bounded_sums import BoundedSum, SumLimit, integer_weights
+from streed.task.bounded_sums import RowSum, SumLimit, integer_weights
 from streed.task.positive import given_class
 from streed.tasks.outcome_scores import treatments
 from streed.tasks.rates import GroupRates, Rate, event_sum, group_counts, listed, told_counts
@@ -191,7 +191,7 @@ class TreatmentEquality(SumLimit):
     def _ends(self) -> tuple[Fraction, Fraction]:
         return Fraction(exact_number(self.low)), Fraction(exact_number(self.high))
 
-    def bounded_sums(self, data: Dataset) -> tuple[BoundedSum, ...]:
+    def bounded_sums(self, data: Dataset) -> tuple[RowSum, ...]:
         low, high = self._ends()
         ends = [(low.denominator, -low.numerator), (-high.denominator, high.numerator)]
         return tuple(

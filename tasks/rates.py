@@ -38,7 +38,7 @@ import numpy as np
 from streed.data import Dataset
 from streed.errors import InputError, TaskError
 from streed.exact import Array, Range, exact_number
-from streed.task.bounded_sums import BoundedSum, Gap, SumLimit, bounded_sum, integer_weights
+from streed.task.bounded_sums import Gap, RowSum, SumLimit, bounded_sum, integer_weights
 from streed.task.positive import positive_number
 from streed.tasks.sensitive_groups import ROW_DATA, Groups, groups_of, present_groups
 
@@ -111,13 +111,13 @@ class Rate(Bounded, abc.ABC):
         groups = self.groups(data)
         return dict(zip(groups.names, groups.sizes(self.counted(kind, data), integer_weights(data)[0]), strict=True))
 
-    def at_least(self, kind: str, sign: int, limit: Fraction, data: Dataset) -> list[BoundedSum]:
+    def at_least(self, kind: str, sign: int, limit: Fraction, data: Dataset) -> list[RowSum]:
         """The sums that say that the rates are at least the limit; at most, where the sign is -1."""
         sizes = self.sizes(kind, data).items()
         return [event_sum(self, {(kind, g): sign}, data, math.ceil(sign * limit * size)) for g, size in sizes]
 
 
-def event_sum(rate: Any, shares: Shares, data: Dataset, least: int | None = None) -> BoundedSum:
+def event_sum(rate: Any, shares: Shares, data: Dataset, least: int | None = None) -> RowSum:
     """The sum of what events add, at least so much (None: any)."""
 
     def costs(other: Dataset) -> Array:
@@ -176,7 +176,7 @@ class GroupRates(Rate, Gap):
                 raise InputError(ROW_DATA, found, remedy)
         return sizes
 
-    def ratios(self, data: Dataset) -> tuple[tuple[BoundedSum, int], ...]:
+    def ratios(self, data: Dataset) -> tuple[tuple[RowSum, int], ...]:
         """The imbalance of every two groups, by kind of rate: n_b p_a - n_a p_b, and n_a n_b."""
         found = []
         for kind in self.rates:
@@ -187,7 +187,7 @@ class GroupRates(Rate, Gap):
                 found.append((event_sum(self, shares, data), sizes[a] * sizes[b] // common))
         return tuple(found)
 
-    def proportional(self, kind: str, limit: Fraction, data: Dataset) -> list[BoundedSum]:
+    def proportional(self, kind: str, limit: Fraction, data: Dataset) -> list[RowSum]:
         """The sums that say that no group's rate is less than this part of another's."""
         sizes, found = self.sizes(kind, data), []
         for a, b in itertools.permutations(sizes, 2):
@@ -251,7 +251,7 @@ class Precision(RightPredictions):
     def counted(self, kind: str, data: Dataset, predicted: Array | None = None) -> Array:
         return np.asarray(predicted == self.label(data))
 
-    def at_least(self, kind: str, sign: int, limit: Fraction, data: Dataset) -> list[BoundedSum]:
+    def at_least(self, kind: str, sign: int, limit: Fraction, data: Dataset) -> list[RowSum]:
         """TP / (TP + FP) >= u / v where (v - u) TP - u FP >= 0."""
         label = self.label(data)
 
@@ -311,7 +311,7 @@ class RateLimit(SumLimit):
     def _exact(self) -> Fraction:
         return Fraction(exact_number(self.limit))
 
-    def bounded_sums(self, data: Dataset) -> tuple[BoundedSum, ...]:
+    def bounded_sums(self, data: Dataset) -> tuple[RowSum, ...]:
         found, rate, limit = [], self.notion, self._exact
         if self.side == "gap" and isinstance(rate, GroupRates):
             ends = [(signed, math.floor(limit * size)) for signed, size in rate.ratios(data)]

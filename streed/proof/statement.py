@@ -20,7 +20,7 @@ from streed.proof import check
 from streed.proof.check import Amount
 from streed.task import Task, Totals
 from streed.task.analysis.linear_form import row_cost_form
-from streed.task.analysis.row_costs import exact_costs, interval_sums, row_sum
+from streed.task.analysis.row_costs import exact_costs, row_sum
 from streed.task.base import objective
 from streed.task.contract import is_shipped
 from streed.task.objective import record_of
@@ -249,7 +249,7 @@ def _objective(task: Task, bound: Task, data: Dataset, coded: CodedTable, *, lim
 def _amounts(task: Task, data: Dataset) -> list[Amount]:
     """The sums over rows and nodes that a bound task keeps in intervals."""
     record = record_of(task)
-    found = [*interval_sums(record.intervals, data), *(row_sum(part, data, most) for part, most in record.limited)]
+    found = [*record.intervals, *(row_sum(part, data, most) for part, most in record.limited)]
     if record.gaps or (found and getattr(record.parts[0], "price", None) is not None):
         raise TaskError(f"{task!r}: there are no proofs of fronts, or of scores with a price under limits on sums")
     made = []

@@ -21,7 +21,7 @@ from streed.rashomon.engine import LARGEST_COST, LEAST_DEPTH, Engine
 from streed.rashomon.native import counting
 from streed.rashomon.question import Question
 from streed.rashomon.splits import BinarySplits, Kinds
-from streed.task.analysis.row_costs import RowSum
+from streed.task.bounded_sums import RowSum
 
 Key = Any
 """What a tree costs, a whole number or a fraction; further sums may be packed in it, below the cost."""

@@ -17,10 +17,10 @@ from streed.exact import exact_number, readable
 from streed.task import Task, Totals, Value
 from streed.task.algebra import Threshold
 from streed.task.analysis.linear_form import adds, branching_context, row_cost_form
-from streed.task.analysis.row_costs import RowSum, interval_sums, row_sum
+from streed.task.analysis.row_costs import row_sum
 from streed.task.analysis.vector_form import vector_costs
 from streed.task.base import objective
-from streed.task.bounded_sums import Gap, SumLimit, integer_weights
+from streed.task.bounded_sums import Gap, RowSum, SumLimit
 from streed.task.objective import record_of
 from streed.task.sums import LinearFraction
 
@@ -91,7 +91,7 @@ class Question:
             )
         if several and any(limit.support is None for limit in bound.limits):
             raise _refused(task, "limits on leaves other than their number of rows do not go with several sums", "")
-        limits = interval_sums(record.intervals, data)
+        limits = record.intervals
         limits += tuple(_row_sum(part, data, limit) for part, limit in record.limited)
         if first.components is not None:
             sums, fraction = _fraction(task, first, data)
@@ -228,10 +228,8 @@ def quantity(given: Any, question: Question) -> Quantity:
     data = question.data
     check_sums(question)
     if isinstance(given, Gap):
-        weights, unit = integer_weights(data)
-        each = 1 if weights is None else weights[:, None]
         ratios = given.ratios(data)
-        sums = tuple(RowSum(signed.costs * each, unit=unit) for signed, _ in ratios)
+        sums = tuple(attrs.evolve(signed, least=None, most=None) for signed, _ in ratios)
         return Quantity(_fitting(sums, question), tuple(size for _, size in ratios))
     if isinstance(given, Task):
         if given.larger_is_better or given.overrides("score"):
@@ -244,7 +242,7 @@ def limited_sums(limit: Any, question: Question) -> tuple[RowSum, ...]:
     """The sums that a limit keeps in intervals: `DemographicParity() <= 0.1` or `Splits() <= 3`."""
     check_sums(question)
     if isinstance(limit, SumLimit):
-        return _fitting(interval_sums(limit.bounded_sums(question.data), question.data), question)
+        return _fitting(limit.bounded_sums(question.data), question)
     if isinstance(limit, Threshold):
         return _fitting((_row_sum(limit.task.bind(question.data), question.data, limit.limit),), question)
     raise InputError(

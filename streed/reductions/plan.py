@@ -17,8 +17,8 @@ from streed.problem import Problem
 from streed.task import State
 from streed.task.algebra import exact_costs
 from streed.task.analysis.linear_form import row_cost_form
-from streed.task.analysis.row_costs import RowSum, interval_sums, row_sum
-from streed.task.bounded_sums import check_weighted, integer_weights
+from streed.task.analysis.row_costs import row_sum
+from streed.task.bounded_sums import RowSum, check_weighted, integer_weights
 from streed.task.objective import record_of
 from streed.task.sums import LinearFraction
 from streed.tree import Branch, Leaf, Node
@@ -146,7 +146,7 @@ def make_plan(problem: Problem) -> Plan:
     weights, fine = integer_weights(data)
     unit = _plain(fine)
     values = (row_sum(part, data, most) for part, most in record.limited)
-    kept = (*(each for each in values if each is not None), *interval_sums(record.intervals, data))
+    kept = (*(each for each in values if each is not None), *record.intervals)
     problem = _within_nodes(problem, kept)
     in_windows = [each for each in kept if not each.counts_nodes]
     sums, sum_splits = [each.costs for each in in_windows], [each.split for each in in_windows]

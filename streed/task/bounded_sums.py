@@ -28,31 +28,44 @@ if TYPE_CHECKING:
 _ONE = Fraction(1)
 
 
+@final
 @attrs.frozen(eq=False)
-class BoundedSum:
-    """A sum over the rows that must lie in `least` to `most` for the whole tree, in whole numbers."""
+class RowSum:
+    """A sum over the rows and branching nodes of a tree, in whole numbers."""
 
     costs: Array
-    """(n, K) int64: what giving row i the label k adds, for each unit of the row's weight."""
-    least: int
-    most: int
-    of: Callable[[Dataset], Array]
-    """The same costs of the rows of any data."""
+    """(n, K) int64, or Python's integers as objects: what giving a row a label adds, row weights multiplied in."""
+    split: int = 0
+    """What a branching node adds."""
+    unit: Fraction | int = 1
+    """What one is worth."""
+    least: int | None = None
+    most: int | None = None
+    """The interval in which the sum of a tree must be; None where there is no end."""
+    of: Callable[[Dataset], Array] | None = None
+    """The same costs of the rows of any data, for each unit of a row's weight."""
 
-    def spread(self, weights: Array | None) -> tuple[int, int]:
-        """The least and the largest value that any labels give the sum; `weights` (n,) are whole numbers.
+    def holds(self, total: int) -> bool:
+        """Whether the interval has this total."""
+        return (self.least is None or self.least <= total) and (self.most is None or total <= self.most)
 
-        Raises InputError if sums over the rows may be beyond 2**60.
-        """
-        check_weighted(self.costs, weights)
-        w = 1 if weights is None else weights
-        return int((least_of_labels(self.costs) * w).sum()), int((most_of_labels(self.costs) * w).sum())
+    @property
+    def counts_nodes(self) -> bool:
+        """Whether it is a multiple of the number of branching nodes, whatever the rows are."""
+        return self.split > 0 and not self.costs.any()
+
+    @property
+    def spread(self) -> tuple[int, int]:
+        """The least and the largest value that any labels give it."""
+        return int(least_of_labels(self.costs).sum()), int(most_of_labels(self.costs).sum())
 
 
-def bounded_sum(costs: Callable[[Dataset], Array], data: Dataset, least: int | None = None) -> BoundedSum:
-    """The sum of these costs, at least so much (None: any)."""
-    found = BoundedSum(costs(data), 0, 0, costs)
-    lowest, highest = found.spread(integer_weights(data)[0])
+def bounded_sum(of: Callable[[Dataset], Array], data: Dataset, least: int | None = None) -> RowSum:
+    """The sum of these costs, at least so much (None: any); raises InputError if it may be beyond 2**60."""
+    costs, (weights, unit) = of(data), integer_weights(data)
+    check_weighted(costs, weights)
+    found = RowSum(costs if weights is None else costs * weights[:, None], 0, unit, of=of)
+    lowest, highest = found.spread
     least = lowest if least is None else least
     return attrs.evolve(found, least=least, most=max(least, highest))
 
@@ -62,7 +75,7 @@ class Gap(abc.ABC):
     """The largest |sum| / size of some signed sums over the whole tree: a limit as `gap <= 0.1`, or an objective."""
 
     @abc.abstractmethod
-    def ratios(self, data: Dataset) -> tuple[tuple[BoundedSum, int], ...]:
+    def ratios(self, data: Dataset) -> tuple[tuple[RowSum, int], ...]:
         """The sums, in units of `integer_weights`, and their sizes; raises InputError for data at fault."""
 
     @abc.abstractmethod
@@ -80,7 +93,7 @@ class SumLimit(Limit):
     """Whether the sums are of predictions of the classes of y."""
 
     @abc.abstractmethod
-    def bounded_sums(self, data: Dataset) -> tuple[BoundedSum, ...]:
+    def bounded_sums(self, data: Dataset) -> tuple[RowSum, ...]:
         """The sums that must lie in bounds, in units of `integer_weights`; raises InputError for data at fault."""
 
     @abc.abstractmethod
@@ -157,10 +170,11 @@ def worsening_costs(s: State, k: int, count: int, prefix: str = "") -> list[Any]
     return [getattr(s, f"{prefix}{side}{j}")[k] for j in range(count) for side in ("above", "below")]
 
 
-def worsening_statistics(sums: Sequence[BoundedSum], data: Dataset, prefix: str = "") -> dict[str, Array]:
+def worsening_statistics(sums: Sequence[RowSum], data: Dataset, prefix: str = "") -> dict[str, Array]:
     """By sum j two statistics (n, K): "above{j}", what a row adds beyond its least, and "below{j}", below its most."""
     named = {}
     for j, each in enumerate(sums):
+        assert each.of is not None
         costs = each.of(data)
         named[f"{prefix}above{j}"] = costs - least_of_labels(costs)[:, None]
         named[f"{prefix}below{j}"] = most_of_labels(costs)[:, None] - costs

@@ -27,10 +27,9 @@ from streed.task.analysis.linear_form import adds, row_cost_form
 from streed.task.analysis.row_costs import worsens
 from streed.task.base import COMPONENTWISE, PARTIAL, TOTAL, Task, Value, bound
 from streed.task.bounded_sums import (
-    BoundedSum,
     Gap,
+    RowSum,
     SumLimit,
-    integer_weights,
     worsening_costs,
     worsening_statistics,
 )
@@ -61,7 +60,7 @@ class Objective(Joint):
     """What is to be small beside the first part."""
     data: Dataset | None = bound(None)
     """Those that the limits on sums and the gaps are bound to."""
-    intervals: tuple[BoundedSum, ...] = bound(())
+    intervals: tuple[RowSum, ...] = bound(())
     """The sums that `sum_limits` keep in intervals, once the data are known."""
     unbound: tuple[Task, ...] = bound(())
     """The parts before they were bound, which know what is shown of their values."""
@@ -176,18 +175,10 @@ class Objective(Joint):
         sums = tuple(each for limit in self.sum_limits for each in limit.bounded_sums(data))
         if any(each.costs.shape[1] != len(labels) for each in sums):
             raise TaskError(f"{self.sum_limits!r} are about the classes of y, which the task does not predict")
-        made = attrs.evolve(self, parts=(first, *self.parts[1:]), data=data, intervals=sums)
-        made.caps  # noqa: B018 - sums that are too large are an error now
-        return made
+        return attrs.evolve(self, parts=(first, *self.parts[1:]), data=data, intervals=sums)
 
     @functools.cached_property
-    def unit(self) -> Fraction:
-        """What one of the weights' whole numbers is worth in a value."""
-        assert self.data is not None
-        return integer_weights(self.data)[1]
-
-    @functools.cached_property
-    def imbalances(self) -> tuple[tuple[int, int, BoundedSum], ...]:
+    def imbalances(self) -> tuple[tuple[int, int, RowSum], ...]:
         """The number of its gap, what it is divided by, and the sum, of every signed sum of the gaps."""
         if self.data is None or not self.gaps:
             return ()
@@ -195,7 +186,7 @@ class Objective(Joint):
         return tuple((number, size, signed) for number, gap in gaps for signed, size in gap.ratios(data))
 
     @functools.cached_property
-    def _signed(self) -> tuple[BoundedSum, ...]:
+    def _signed(self) -> tuple[RowSum, ...]:
         return tuple(each for _, _, each in self.imbalances)
 
     @functools.cached_property
@@ -211,8 +202,8 @@ class Objective(Joint):
         """The most that each entry of a value may be (None: any)."""
         found = []
         for each in self.intervals:
-            least, most = each.spread(integer_weights(self.data)[0])  # type: ignore[arg-type]
-            found += [self.unit * (each.most - least), self.unit * (most - each.least)]
+            least, most = each.spread
+            found += [each.unit * (each.most - least), each.unit * (most - each.least)]  # type: ignore[operator]
         free = 2 * len(self._signed)
         own = [None] * (len(self._entries) - len(found) - free - len(self.most))
         return (*own, *self.most, *found, *[None] * free)
@@ -318,7 +309,7 @@ class Objective(Joint):
         found = [Fraction(0)] * len(self.gaps)
         above = value[len(value) - 2 * len(self._signed) :: 2]
         for (number, size, each), beyond in zip(self.imbalances, above, strict=True):
-            signed = Fraction(beyond) / self.unit + each.least
+            signed = Fraction(beyond) / each.unit + each.least  # type: ignore[operator]
             found[number] = max(found[number], abs(signed) / size)
         return tuple(found)
 

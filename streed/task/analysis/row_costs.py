@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any
 
-import attrs
 import numpy as np
 
 from streed.errors import TaskError
 from streed.exact import Array, exact_number
 from streed.task.analysis.linear_form import row_cost_form
 from streed.task.base import RowCostTask, Task
-from streed.task.bounded_sums import BoundedSum, integer_weights
+from streed.task.bounded_sums import RowSum
 from streed.task.row_sums import weight_array
 from streed.whole_costs import IntegerCosts, integer_costs
 
@@ -52,31 +50,6 @@ def worsens(task: Task, data: Dataset) -> bool:
     return bool(costs.costs.min(initial=0) >= 0) and costs.split >= 0
 
 
-@final
-@attrs.frozen(eq=False)
-class RowSum:
-    """A sum over the rows and branching nodes of a tree, in whole numbers."""
-
-    costs: Array
-    """(n, K) int64, or Python's integers as objects: what giving a row a label adds, row weights multiplied in."""
-    split: int = 0
-    """What a branching node adds."""
-    unit: Fraction | int = 1
-    """What one is worth."""
-    least: int | None = None
-    most: int | None = None
-    """The interval in which the sum of a tree must be; None where there is no end."""
-
-    def holds(self, total: int) -> bool:
-        """Whether the interval has this total."""
-        return (self.least is None or self.least <= total) and (self.most is None or total <= self.most)
-
-    @property
-    def counts_nodes(self) -> bool:
-        """Whether it is a multiple of the number of branching nodes, whatever the rows are."""
-        return self.split > 0 and not self.costs.any()
-
-
 def row_sum(task: Task, data: Dataset, most: Any = None) -> RowSum | None:
     """The sum that is the value of a bound task, at most `most`; None where it is none."""
     form = row_cost_form(task, data)
@@ -88,12 +61,3 @@ def row_sum(task: Task, data: Dataset, most: Any = None) -> RowSum | None:
     # not `given.split`, which is cut off where no optimum can have a split, and other trees can
     split = Fraction(form.split_cost()) / given.unit
     return RowSum(given.costs, int(split), given.unit, None, cap)
-
-
-def interval_sums(sums: Sequence[BoundedSum], data: Dataset) -> tuple[RowSum, ...]:
-    """The sums that limits keep in intervals, row weights multiplied in."""
-    if not sums:
-        return ()
-    weights, unit = integer_weights(data)
-    each = 1 if weights is None else weights[:, None]
-    return tuple(RowSum(s.costs * each, 0, unit, s.least, s.most) for s in sums)
