@@ -7,17 +7,14 @@ exact: ints and Fractions.
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, NamedTuple, final
+from collections.abc import Sequence
+from typing import NamedTuple, final
 
 import numpy as np
 
+from streed.data import Cut, Dataset
 from streed.task import ExactSums, RowCostTask, State, Task, Value
 from streed.task.algebra import objective
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from streed.data import Cut, Dataset
 
 
 class S(NamedTuple):

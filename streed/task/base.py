@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import attrs
 
+from streed.data import Dataset
 from streed.exact import Array
 from streed.task.limits import Fields, Limit
 from streed.task.states import State
 
 if TYPE_CHECKING:
-    from streed.data import Dataset
     from streed.task.algebra import Threshold
     from streed.task.bounded_sums import Gap
     from streed.task.test_costs import CostsInOrder, CostsWithTests

@@ -10,20 +10,17 @@ import abc
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import Any, ClassVar, final
 
 import attrs
 import numpy as np
 
+from streed.data import Dataset
 from streed.errors import InputError, TaskError
 from streed.exact import LARGEST_TOTAL, Array, exact_array
 from streed.task.limits import Limit
 from streed.task.row_sums import weight_array
 from streed.task.states import State
-
-if TYPE_CHECKING:
-    from streed.data import Dataset
-
 
 _ONE = Fraction(1)
 

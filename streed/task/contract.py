@@ -20,11 +20,13 @@ import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NoReturn, final
+from typing import Any, NoReturn, final
 
 import numpy as np
 
+from streed.data import Dataset
 from streed.errors import InputError, TaskError, brief
+from streed.exact import Array
 from streed.task.base import (
     COMPONENTWISE,
     PARTIAL,
@@ -39,10 +41,6 @@ from streed.task.limits import Limit, OwnLimit
 from streed.task.objective import record_of
 from streed.task.row_sums import Totals, beside_sums, in_columns, quick_sums, state_of
 from streed.task.states import State
-
-if TYPE_CHECKING:
-    from streed.data import Dataset
-    from streed.exact import Array
 
 _HERE = Path(__file__).resolve().parents[1]
 _OTHERS = ("site-packages", "dist-packages", "importlib", "<frozen", "<attrs", "<__array_function__")

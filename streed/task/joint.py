@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import attrs
 
+from streed.data import Dataset
 from streed.errors import TaskError
 from streed.exact import Array
 from streed.task.base import Task
 from streed.task.states import State, StateOfPart
-
-if TYPE_CHECKING:
-    from streed.data import Dataset
 
 BESIDE_SUMS = ("data", "members")
 """Attributes of a state that are no sums: the data set and the numbers of the rows, of tasks that read rows."""

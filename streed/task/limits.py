@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import abc
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import attrs
 
+from streed.data import Dataset
 from streed.errors import TaskError
 from streed.exact import Array
 from streed.task.states import State, StateOfPart
-
-if TYPE_CHECKING:
-    from streed.data import Dataset
 
 
 class Fields:

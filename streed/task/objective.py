@@ -17,10 +17,11 @@ import functools
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import attrs
 
+from streed.data import Dataset
 from streed.errors import NotSeparableError, TaskError
 from streed.exact import Array
 from streed.task.analysis.linear_form import adds, row_cost_form
@@ -37,9 +38,6 @@ from streed.task.joint import Joint, name
 from streed.task.limits import Limit, OwnLimit
 from streed.task.row_sums import Totals
 from streed.task.states import State
-
-if TYPE_CHECKING:
-    from streed.data import Dataset
 
 _GAP = "gap_"
 """What the names of the gaps' statistics begin with."""

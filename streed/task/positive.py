@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from streed.data import Dataset
 from streed.errors import InputError
 from streed.task.base import Task, field_names
 from streed.task.limits import Limit
-
-if TYPE_CHECKING:
-    from streed.data import Dataset
 
 
 def positive_number(data: Dataset, positive: Any, name: str) -> int:

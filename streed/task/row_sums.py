@@ -10,19 +10,16 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
 
+from streed.data import Dataset
 from streed.errors import TaskError
 from streed.exact import LARGEST_TOTAL, Array, as_objects, exact_integers, exact_number
 from streed.task.base import Task
 from streed.task.limits import OwnLimit
 from streed.task.states import State
-
-if TYPE_CHECKING:
-    from streed.data import Dataset
-    from streed.task.base import Task
 
 
 def beside_sums(task: Task, data: Dataset, members: Any) -> dict[str, Any]:

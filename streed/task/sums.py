@@ -11,20 +11,18 @@ import math
 import operator
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import Any, ClassVar, final
 
 import attrs
 import numpy as np
 
+from streed.data import Dataset
 from streed.errors import TaskError
 from streed.exact import Array, exact_number
 from streed.task.analysis.linear_form import adds
 from streed.task.base import COMPONENTWISE, RowCostTask, Task, Value
 from streed.task.joint import name
 from streed.task.states import State
-
-if TYPE_CHECKING:
-    from streed.data import Dataset
 
 
 @attrs.frozen

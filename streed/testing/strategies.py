@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 
 from streed.data import Dataset
 from streed.reference import Evaluation
+from streed.task import State, Task, Value
 from streed.tree import Branch, Leaf, Node
-
-if TYPE_CHECKING:
-    from hypothesis.strategies import DrawFn, SearchStrategy
-
-    from streed.task import State, Task, Value
 
 MAX_ROWS = 8
 
@@ -33,12 +29,12 @@ def datasets(
     *,
     max_rows: int = MAX_ROWS,
     max_columns: int = 2,
-    y: SearchStrategy[Any] | None = None,
+    y: st.SearchStrategy[Any] | None = None,
     weights: bool = True,
     multiway: bool = True,
-    row_data: Mapping[str, SearchStrategy[Any]] | None = None,
+    row_data: Mapping[str, st.SearchStrategy[Any]] | None = None,
     few_kinds: bool = False,
-) -> SearchStrategy[Dataset]:
+) -> st.SearchStrategy[Dataset]:
     """Data of 1 to `max_rows` rows and up to `max_columns` columns; contradictory rows are common.
 
     `y`: the labels of single rows (default: 0, 1 and 2). `weights`: whether some data sets have row weights.
@@ -52,13 +48,13 @@ def datasets(
 
 @st.composite
 def tagged_datasets(
-    draw: DrawFn,
+    draw: st.DrawFn,
     max_rows: int,
     max_columns: int,
-    y: SearchStrategy[Any] | None,
+    y: st.SearchStrategy[Any] | None,
     weights: bool,
     multiway: bool,
-    row_data: Mapping[str, SearchStrategy[Any]] | None,
+    row_data: Mapping[str, st.SearchStrategy[Any]] | None,
     few_kinds: bool,
 ) -> tuple[Dataset, list[Tag]]:
     """The data of `datasets`, and a tag for every row.
@@ -72,7 +68,7 @@ def tagged_datasets(
         widths[-1] = 3
     weighted = weights and (4 <= kind <= 7 if few_kinds else kind % 3 == 2)
     # All codes of a row are one choice: fewer choices are quicker drawn, and rows are easier dropped.
-    fields: list[SearchStrategy[Any]] = [
+    fields: list[st.SearchStrategy[Any]] = [
         _TAG,
         st.integers(0, math.prod(widths) - 1),
         st.sampled_from(_LABELS) if y is None else y,
@@ -108,7 +104,7 @@ def _codes(number: int, widths: list[int]) -> list[int]:
 
 
 @st.composite
-def tagged(draw: DrawFn, data: SearchStrategy[Dataset]) -> tuple[Dataset, list[Tag]]:
+def tagged(draw: st.DrawFn, data: st.SearchStrategy[Dataset]) -> tuple[Dataset, list[Tag]]:
     """Data of any strategy, and a tag for every row."""
     made = draw(data)
     return made, draw(st.lists(_TAG, min_size=made.n_rows, max_size=made.n_rows))
@@ -119,7 +115,7 @@ LARGE = 64
 
 
 @st.composite
-def repeated(draw: DrawFn, source: SearchStrategy[tuple[Dataset, list[Tag]]]) -> tuple[Dataset, list[Tag]]:
+def repeated(draw: st.DrawFn, source: st.SearchStrategy[tuple[Dataset, list[Tag]]]) -> tuple[Dataset, list[Tag]]:
     """Data with tags, its rows repeated until there are `LARGE`."""
     data, tags = draw(source)
     times = -(-LARGE // data.n_rows)
@@ -127,7 +123,7 @@ def repeated(draw: DrawFn, source: SearchStrategy[tuple[Dataset, list[Tag]]]) ->
 
 
 @st.composite
-def tagged_subsets(draw: DrawFn, data: Dataset, max_rows: int = MAX_ROWS) -> tuple[Dataset, list[Tag]]:
+def tagged_subsets(draw: st.DrawFn, data: Dataset, max_rows: int = MAX_ROWS) -> tuple[Dataset, list[Tag]]:
     """Some rows of the data, 1 to `max_rows` of them, and a tag for each."""
     row = st.tuples(st.integers(0, data.n_rows - 1), _TAG)
     most = min(max_rows, data.n_rows)
@@ -136,7 +132,7 @@ def tagged_subsets(draw: DrawFn, data: Dataset, max_rows: int = MAX_ROWS) -> tup
 
 
 @st.composite
-def trees(draw: DrawFn, data: Dataset, n_labels: int, *, rows: list[int] | None = None, max_depth: int = 2) -> Node:
+def trees(draw: st.DrawFn, data: Dataset, n_labels: int, *, rows: list[int] | None = None, max_depth: int = 2) -> Node:
     """Trees on the rows (default: all), of which every split separates some; leaves carry no costs."""
     rows = list(range(data.n_rows)) if rows is None else rows
     columns = []
@@ -155,14 +151,14 @@ def trees(draw: DrawFn, data: Dataset, n_labels: int, *, rows: list[int] | None 
 
 
 @st.composite
-def states(draw: DrawFn, task: Task, data: Dataset) -> State:
+def states(draw: st.DrawFn, task: Task, data: Dataset) -> State:
     """The states of some rows, at least one, of a task on a data set; the task need not be bound."""
     rows = draw(st.lists(st.integers(0, data.n_rows - 1), min_size=1, unique=True))
     return Evaluation(task, data).state(sorted(rows))
 
 
 @st.composite
-def values(draw: DrawFn, task: Task, data: Dataset, *, max_depth: int = 2) -> Value:
+def values(draw: st.DrawFn, task: Task, data: Dataset, *, max_depth: int = 2) -> Value:
     """Values that the task reaches: those of trees on some of the rows."""
     evaluation = Evaluation(task, data)
     rows = sorted(draw(st.lists(st.integers(0, data.n_rows - 1), min_size=1, unique=True)))

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import attrs
 import numpy as np
 
+from streed.data import Dataset
 from streed.errors import StreedError, TaskError
 from streed.exact import Array, Range
 from streed.task.algebra.sums import Sum, Terms, check_added, combination
@@ -26,9 +27,6 @@ from streed.task.limits import Limit
 from streed.task.objective import Objective, not_worsening, record_of
 from streed.task.states import State
 from streed.task.sums import Penalized, SumTask, check_summed
-
-if TYPE_CHECKING:
-    from streed.data import Dataset
 
 _ONE = Fraction(1)
 

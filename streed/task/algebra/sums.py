@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import Any, ClassVar, final
 
 import attrs
 import numpy as np
 
+from streed.data import Dataset
 from streed.errors import NotSeparableError, TaskError
 from streed.exact import Array, exact_number
 from streed.task.analysis.linear_form import adds, row_cost_form
@@ -24,10 +25,7 @@ from streed.task.analysis.row_costs import checked_costs
 from streed.task.base import RowCostTask, Task
 from streed.task.joint import Joint, joint_labels, name
 from streed.task.states import State
-
-if TYPE_CHECKING:
-    from streed.data import Dataset
-    from streed.task.test_costs import CostsWithTests
+from streed.task.test_costs import CostsWithTests
 
 Terms = tuple[tuple[Fraction, Task], ...]
 

@@ -1,29 +1,15 @@
 """Which thresholds of raw numbers are tried where the caller leaves that open, and what trying only some can cost.
 
-All are, or as many as soon are searched.
-
-Every threshold is tried of up to so many values (rows times ordered columns), or up to so many questions:
-
-    depth                              0, 1    2         3         4       5, or any
-    costs by row, or made of sums
-        values                         10^9    2 * 10^7  2 * 10^5  2,000   500
-        questions                      10^6    4,000     500       160     60
-    the same in order (monotone)
-        values                         10^7    20,000    1,000     200     100
-        questions                      10^6    2,000     200       60      30
-    other tasks, and under limits on rates, costs or sums
-        questions                      10^5    800       100       32      12
-
-and beyond that as many as make so many questions of all ordered columns, at quantiles, two of a column at least. Where
-there is a time limit, the search ends anyway, and trees over all thresholds are soon the best: of costs by row, or made
-of sums, all are then tried of up to 2 * 10^6 values at any depth. The rule depends on the task, the data, the limits on
-the size of trees, and whether there is a time limit: on any machine it is the same.
+All are tried of up to so many values (rows times ordered columns), `_VALUES`, or up to so many questions, `_QUESTIONS`,
+both by depth; beyond that as many as make so many questions of all ordered columns, at quantiles, two of a column at
+least. A time limit ends the search anyway, and trees over all thresholds are soon the best: of costs by row, or made of
+sums, all are then tried of more values. The rule depends on the task, the data, the limits on the size of trees, and
+whether there is a time limit: on any machine it is the same.
 
 Take the best tree over all thresholds, and move each of its splits to the nearest threshold that was tried, or leave
 it out, which sends its rows to one side. Rows go another way only if they lie between the two at a node that they
 reach: at most g of them at a node, the most that lie between any threshold and what is nearest to it. Nodes of one
-level share no rows. The rows that stay cost no more than before in their leaves, which lost others, and each that moved
-adds no more than its worst cost w, so
+level share no rows. The rows that stay cost no more than before, and each that moved adds at most its worst cost w, so
 
     best over all thresholds >= best over those that were tried - sum over levels l of min(2^l g, w of all rows),
 
@@ -34,25 +20,20 @@ fewer, which is what `worst_per_row` promises.
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from streed.data import Dataset
 from streed.data.dataset import AUTO
 from streed.data.ordered import OrderedValues
 from streed.exact import Array
 from streed.task.analysis.facts import can_generate
 from streed.task.analysis.linear_form import branching_context, row_cost_form
 from streed.task.analysis.row_costs import exact_costs
-from streed.task.base import objective
+from streed.task.base import Task, Value, objective
 from streed.task.objective import record_of
 from streed.task.row_sums import quick_sums
-
-if TYPE_CHECKING:
-    from streed.data import Dataset
-    from streed.task.base import Task, Value
-    from streed.task.states import State
-
+from streed.task.states import State
 
 BY_THRESHOLDS, IN_ORDER, OTHERS = range(3)
 

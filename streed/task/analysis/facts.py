@@ -14,11 +14,12 @@ import numbers
 import types
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import Any, ClassVar, final
 
 import attrs
 import numpy as np
 
+from streed.data import Dataset
 from streed.errors import InputError, StreedError
 from streed.exact import Array
 from streed.task.algebra import Sum, WeightedSum, as_costs
@@ -31,10 +32,6 @@ from streed.task.limits import Limit, OwnLimit
 from streed.task.objective import record_of
 from streed.task.row_sums import quick_sums, state_of
 from streed.task.states import State
-
-if TYPE_CHECKING:
-    from streed.data import Dataset
-
 
 _EXACT_FLOATS = 2**53
 """Sums of whole statistics below this are exact in float64, in which the engine may add them up."""

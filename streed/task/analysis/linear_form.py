@@ -11,19 +11,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NoReturn, final
+from typing import Any, NoReturn, final
 
 import attrs
 import numpy as np
 
+from streed.data import Dataset
 from streed.errors import StreedError
 from streed.exact import LARGEST_TOTAL, Array, exact_integers, exact_number
 from streed.task.base import TOTAL, RowCostTask, Task, objective
 from streed.task.row_sums import state_of
 from streed.task.states import State
-
-if TYPE_CHECKING:
-    from streed.data import Dataset
 
 _CHECKED_ROWS = 16
 """Rows on which the derived costs are compared with the task's own."""

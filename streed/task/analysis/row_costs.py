@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from streed.data import Dataset
 from streed.errors import TaskError
 from streed.exact import Array, exact_number
 from streed.task.analysis.linear_form import row_cost_form
@@ -15,9 +16,6 @@ from streed.task.base import RowCostTask, Task
 from streed.task.bounded_sums import RowSum
 from streed.task.row_sums import weight_array
 from streed.whole_costs import IntegerCosts, integer_costs
-
-if TYPE_CHECKING:
-    from streed.data import Dataset
 
 
 def exact_costs(task: RowCostTask, data: Dataset) -> IntegerCosts:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import attrs
 import numpy as np
 
+from streed.data import Dataset
 from streed.errors import StreedError
 from streed.exact import Array, exact_number
 from streed.task.analysis.linear_form import row_cost_form
@@ -23,10 +24,6 @@ from streed.task.joint import Joint
 from streed.task.objective import record_of
 from streed.task.row_sums import Totals
 from streed.task.states import State
-
-if TYPE_CHECKING:
-    from streed.data import Dataset
-
 
 Vector = tuple[int, ...]
 
