@@ -1,32 +1,28 @@
 """Costs of labels and tests, by class or row by row.
 
-Cost-sensitive classification: the costs of wrong labels and of the tests that a row needs on its way to its leaf.
+CostSensitive: the costs of wrong labels and of the tests that a row needs on its way to its leaf.
 
     minimise sum over leaves of sum over rows (x, j) of M[j, label] + sum over branching nodes of |rows| * m(F, f)
 
 M is any matrix of costs >= 0; m(F, f), the price of asking column f where the columns F were asked above, is nothing
 where the feature of f is known already, its discounted price where another test of its group was made, and its full
-price otherwise. Separable: g is Markovian, as F is part of the state, and both sums are additive (STreeD, Eq. 9).
-Reference: STreeD, Section 4.4 and Appendix C; S. Lomax: Cost-Sensitive Decision Tree Learning using a Multi-Armed
-Bandit Framework, PhD thesis, University of Salford, 2013.
+price otherwise. Separable: g is Markovian, as F is part of the state, and both sums are additive (STreeD, Eq. 9,
+Section 4.4 and Appendix C; S. Lomax: Cost-Sensitive Decision Tree Learning using a Multi-Armed Bandit Framework, PhD
+thesis, University of Salford, 2013).
 
-Instance costs: every row has its own cost for every label, as in choosing the algorithm for each instance.
+InstanceCosts: every row has its own cost for every label, as in choosing the algorithm for each instance.
 
     minimise sum over rows i of costs[i, label of the leaf of i]
 
-Separable: a sum over rows, so additive over leaves (STreeD, Section 4.1). `costs` is row data, an array (n, K) or a
-table with a column per label; the label of column k is its name in a table (or the label of y that the name writes),
-its number in an array, or `labels[k]`.
+`costs` is row data, an array (n, K) or a table with a column per label; the label of column k is its name in a table
+(or the label of y that the name writes), its number in an array, or `labels[k]`.
 
 >>> import streed
+>>> from streed.tasks import CostSensitive, InstanceCosts
 >>> from streed.tasks.cost_tables import CostTable, TestCost
->>> from streed.tasks import CostSensitive
 >>> table = CostTable.of([[0, 2], [10, 0]], [TestCost("x0", 0.6)])
 >>> streed.solve(CostSensitive(table), [[0], [0], [1], [1]], [0, 0, 0, 1], max_depth=1).value
 4.4
->>> streed.solve(CostSensitive([[0, 2], [10, 0]]), [[0], [0], [1], [1]], [0, 0, 0, 1], max_depth=1).value
-2
->>> from streed.tasks import InstanceCosts
 >>> seconds = {"quick": [1, 1, 9, 9], "steady": [3, 3, 3, 3]}
 >>> result = streed.solve(InstanceCosts(), [[0], [0], [1], [1]], costs=seconds, max_depth=1)
 >>> result.value, result.tree.predict([[0], [1]]).tolist()

@@ -10,12 +10,10 @@ A notion takes a rate of each group g, of the rows that count there:
     TreatmentParity      |{x in g: policy(x) is a treatment that counts}| / |g|
 
 and is limited as a gap, a ratio, or by group, as `streed.tasks.rates` says. A ratio of 4 / 5 is the four-fifths rule on
-selection rates (29 CFR 1607.4 D).
+selection rates (29 CFR 1607.4 D). The same FN / FP in every group, treatment equality (Berk et al. 2021), is no linear
+condition; that the ratio lies between two numbers is one:
 
     TreatmentEquality(l, h)    l FP_a <= FN_a <= h FP_a of every group a
-
-Treatment equality asks for the same FN / FP in every group (Berk et al. 2021), which is no linear condition; that the
-ratio lies between two numbers in every group is one.
 
 The groups are row data, `sensitive_features`: one column of any kind, or a table with named ones of which a notion
 names one, or several whose combinations are the groups. They are no columns of X, unless the caller puts them there.
@@ -23,8 +21,6 @@ names one, or several whose combinations are the groups. They are no columns of 
 >>> import streed
 >>> from streed.tasks import Accuracy, DemographicParity
 >>> X, y, sex = [[0, 0], [0, 1], [1, 0], [1, 1]] * 2, [0, 0, 1, 1] * 2, ["f", "m", "m", "m", "f", "f", "m", "m"]
->>> streed.solve(Accuracy(), X, y, max_depth=2).value
-0
 >>> streed.solve(Accuracy().subject_to(DemographicParity() <= 0.1), X, y, max_depth=2, sensitive_features=sex).value
 4
 """

@@ -1,19 +1,10 @@
 """Errors in every class, a front, and the scores of confusion matrices, which choose from it.
 
-A value is (errors on rows of class 0, errors on rows of class 1, ...), all sums over rows, compared entry by entry (Eq.
-3). For two classes that is false positives and false negatives. Any score that no error improves has an optimum on the
-front (STreeD, Section 4.4), so one solve serves all of them.
-
->>> import streed
->>> from streed.tasks import ClassErrors
->>> result = streed.solve(ClassErrors(), [[0, 0], [0, 1], [1, 0], [1, 1]] * 2, [0, 1, 1, 1, 0, 0, 1, 1], max_depth=1)
->>> sorted(value for value, tree in result.front)
-[(0, 1), (3, 0)]
-
-Of scores of two classes (F1, F-beta, Jaccard, Matthews correlation, G-mean, Cohen's kappa, one's own), a value is
-(false negatives, false positives), both sums over rows, and the score of the whole tree never rises with either of
-them, so the best score is that of a nondominated value (STreeD, Section 4.4 and Eq. 10, which is F1). With P positives
-and N negatives, TP = P - FN and TN = N - FP:
+A value of ClassErrors is (errors on rows of class 0, errors on rows of class 1, ...), all sums over rows, compared
+entry by entry (Eq. 3). Of scores of two classes (F1, F-beta, Jaccard, Matthews correlation, G-mean, Cohen's kappa,
+one's own), a value is (false negatives, false positives), and the score of the whole tree never rises with either, so
+the best score is that of a nondominated value (STreeD, Section 4.4 and Eq. 10, which is F1). With P positives and N
+negatives, TP = P - FN and TN = N - FP:
 
     F-beta = (1 + b) TP / ((1 + b) TP + b FN + FP), b = beta^2          Jaccard = TP / (TP + FN + FP)
     kappa = 2 (TP TN - FN FP) / ((TP + FP) N + (TN + FN) P)
@@ -23,10 +14,13 @@ The first three are fractions of affine functions of the errors. The others are 
 are compared by the square of the score, a fraction. The positive class is the second one in sorted order,
 unless `positive` names the other.
 
->>> from streed.tasks import F1
->>> result = streed.solve(F1(), [[0, 0], [0, 1], [1, 0], [1, 1]] * 2, [0, 1, 1, 1, 0, 0, 1, 1], max_depth=1)
->>> result.value, result.status
-(0.8888888888888888, 'optimal')
+>>> import streed
+>>> from streed.tasks import F1, ClassErrors
+>>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]] * 2, [0, 1, 1, 1, 0, 0, 1, 1]
+>>> sorted(value for value, tree in streed.solve(ClassErrors(), X, y, max_depth=1).front)
+[(0, 1), (3, 0)]
+>>> streed.solve(F1(), X, y, max_depth=1).value
+0.8888888888888888
 """
 
 from __future__ import annotations

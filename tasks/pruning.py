@@ -1,63 +1,48 @@
 """What leaves are charged beside their errors: for bits, for doubt, and for what rules of pruning expect of them.
 
-Minimum error: the errors that are expected of a leaf's class on new rows.
+Each is a sum over leaves and branching nodes, so separable (STreeD, Eq. 4), and minimised; in quotes: pystreed's names.
 
-    minimise sum over leaves of n * (n - n_k + (1 - p_k) m) / (n + m)
+MinimumError, the errors that are expected of a leaf's class k on new rows, with p_k believed as firmly as by m rows:
 
-where the leaf predicts class k, and p_k is believed of it as firmly as by m rows. Niblett and Bratko's minimum-error
-pruning estimates by Laplace's rule, m = K and p_k = 1 / K (pystreed's "min-error"); the m-estimate of Cestnik and
-Bratko takes any m and the classes' shares of all rows. Separable: a sum over leaves (STreeD, Eq. 4). References:
-T. Niblett, I. Bratko: Learning Decision Rules in Noisy Domains, 1986; B. Cestnik, I. Bratko: On Estimating
-Probabilities in Tree Pruning, EWSL 1991.
+    n * (n - n_k + (1 - p_k) m) / (n + m)
 
-C4.5's pessimistic errors: the errors of a leaf at the upper end of a confidence interval.
+by Laplace's rule m = K and p_k = 1 / K ("min-error"; T. Niblett, I. Bratko: Learning Decision Rules in Noisy Domains,
+1986), else any m, and the classes' shares of all rows (B. Cestnik, I. Bratko: On Estimating Probabilities in Tree
+Pruning, EWSL 1991).
 
-    minimise sum over leaves of n * U(e, n)
+PessimisticError, n * U(e, n) for e errors among n rows, with U the upper confidence limit of a binomial proportion as
+C4.5 computes it: 1 - CF^(1/n) without errors, else by the normal approximation with continuity correction. C4.5 prunes
+by it; here it is the objective of the whole tree ("pessimistic-binomial"; J. R. Quinlan: C4.5, 1993, Section 4.2; its
+source, function AddErrs).
 
-with e errors among the n rows of a leaf and U the upper confidence limit of a binomial proportion as C4.5 computes it:
-1 - CF^(1/n) without errors, else by the normal approximation with continuity correction. It charges small leaves for
-their uncertainty, so C4.5 prunes by it; here it is the objective of the whole tree (pystreed's "pessimistic-binomial").
-Separable: a sum over leaves (STreeD, Eq. 4). Reference: J. R. Quinlan: C4.5, Programs for Machine Learning, 1993,
-Section 4.2; its source, function AddErrs.
+QuinlanMDL and MehtaMDL, the shortest message that says the tree and the classes of the rows. The first sends those not
+of the majority class as exceptions ("mdl-quinlan"; J. R. Quinlan, R. L. Rivest, Information and Computation 80, 1989):
+with e of them among n rows, and at most b (for two classes (n + 1) / 2, rounded down, else n),
 
-Minimum description length: the shortest message that says the tree and the classes of the rows.
+    log2(b + 1) + log2 C(n, e) + e log2(K - 1),
 
-    minimise sum over leaves of (bits of the leaf + bits of its rows' classes) + sum over branching nodes of their bits
-
-Quinlan and Rivest send the rows of a leaf that are not of its majority class as exceptions: with n rows, e of them
-exceptions, and at most b (for two classes (n + 1) / 2, rounded down, else n),
-
-    log2(b + 1) + log2 C(n, e) + e log2(K - 1).
-
-Mehta, Rissanen and Agrawal send them by their frequencies, at the stochastic complexity
+the second by their frequencies, at the stochastic complexity ("mdl-mehta" in nats; M. Mehta, J. Rissanen, R. Agrawal:
+MDL-Based Decision Tree Pruning, KDD 1995)
 
     sum over k of n_k log2(n / n_k) + (K - 1) / 2 log2(n / 2) + log2(pi^(K/2) / Gamma(K/2)).
 
-The tree itself takes 1 bit per node for its kind, log2 K bits for the class at a leaf, and log2 p bits for the column
-at a branching node, unless `tree_bits` is False (pystreed's "mdl-quinlan", and its "mdl-mehta" in nats). Separable:
-sums over nodes (STreeD, Eq. 4). References: J. R. Quinlan, R. L. Rivest: Inferring Decision Trees Using the Minimum
-Description Length Principle, Information and Computation 80, 1989; M. Mehta, J. Rissanen, R. Agrawal: MDL-Based
-Decision Tree Pruning, KDD 1995.
+The tree takes 1 bit per node for its kind, log2 K for the class at a leaf, and log2 p for the column at a branching
+node, unless `tree_bits` is False.
 
-Bayesian trees: the tree of largest posterior probability.
-
-    minimise - log P(tree) - sum over leaves of log P(classes of the leaf's rows)
-
-with a Dirichlet prior of equal `concentration` a on the class probabilities of every leaf, integrated out,
+BayesianTree, - log P(tree) - sum over leaves of log P(classes of the leaf's rows), with P(tree) proportional to
+`growth` to the power of the branching nodes, and a Dirichlet prior of equal `concentration` a, integrated out:
 
     P(classes) = Gamma(K a) / Gamma(n + K a) * product over k of Gamma(n_k + a) / Gamma(a)
 
-and a prior P(tree) proportional to `growth` to the power of the branching nodes. Separable: sums over nodes (STreeD,
-Eq. 4). pystreed's "bayes" is a = 2.5, growth = 1. References: W. Buntine: Learning Classification Trees, Statistics and
-Computing 2, 1992; C. Sullivan, M. Tiwari, S. Thrun: MAPTree, AAAI 2024.
+("bayes" is a = 2.5, growth = 1; W. Buntine: Learning Classification Trees, Statistics and Computing 2, 1992; C.
+Sullivan, M. Tiwari, S. Thrun: MAPTree, AAAI 2024).
 
 >>> import streed
 >>> from streed.reference import optimum
->>> from streed.tasks import MinimumError, PessimisticError
+>>> from streed.tasks import BayesianTree, MinimumError, PessimisticError, QuinlanMDL
 >>> data = streed.Dataset.make([[0]] * 10, [0] * 3 + [1] * 7)
 >>> [round(float(optimum(task, data)[0]), 6) for task in (MinimumError(), PessimisticError())]
 [3.333333, 4.591274]
->>> from streed.tasks import BayesianTree, QuinlanMDL
 >>> data = streed.Dataset.make([[0], [0], [0], [1], [1], [1]], [0, 0, 0, 1, 1, 1])
 >>> [round(optimum(task, data, max_depth=1)[0], 6) for task in (QuinlanMDL(tree_bits=False), BayesianTree())]
 [3.169925, 2.772589]

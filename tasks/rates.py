@@ -5,19 +5,16 @@ side may be rounded: no epsilon.
 
     rate <= u / v              |n_b p_a - n_a p_b| <= u n_a n_b / v  of all groups a, b: a gap
     rate.ratio >= u / v        v n_b p_a - u n_a p_b >= 0            of all a and b; 1 where nobody has the event
-    rate.lowest >= u / v       p_a >= u n_a / v                      of every group
-    rate.highest <= u / v      p_a <= u n_a / v                      of every group
+    rate.lowest >= u / v       p_a >= u n_a / v                      of every group; rate.highest <= u / v likewise
 
-Each is a sum whose two parts are worsening sums with thresholds, which are anti-monotone constraints (STreeD, Eq. 11
-and Prop. A.3). Rows count by their weights. `streed.tasks.fairness` has the rates of groups; those of all rows are
+The two parts of each are worsening sums with thresholds, which are anti-monotone (STreeD, Eq. 11 and Prop. A.3). Rows
+count by their weights. `streed.tasks.fairness` has the rates of groups; those of all rows are
 
     Recall      TP / P          Specificity  TN / N          Precision  TP / (TP + FP), 1 where nothing is positive
 
 >>> import streed
 >>> from streed.tasks import Accuracy, Recall
 >>> X, y = [[0]] * 3 + [[1]] * 5, [0, 0, 0, 0, 0, 0, 1, 1]
->>> streed.solve(Accuracy(), X, y, max_depth=1).tree.predict([[1]])
-array([0])
 >>> streed.solve(Accuracy().subject_to(Recall() >= 1), X, y, max_depth=1).tree.predict([[1]])
 array([1])
 """

@@ -1,40 +1,36 @@
 """Losses of numbers: squared errors, and pinball losses, of which absolute errors are one.
 
-Regression: as small squared errors as possible, with a cost per branching node.
+SquaredError, with a cost per branching node; a leaf predicts the mean of its rows.
 
     minimise sum over rows (x, y) of (y - tree(x))^2 + cost_complexity * (branching nodes)
 
-A leaf predicts the mean of its rows, so it costs sum y^2 - (sum y)^2 / n, of the sums over its rows. With `normalized`,
-the squared errors are divided by those of the mean of all rows, so that they are 1 - R^2 and `cost_complexity` is a
-share of them, as pystreed's "cost-complex-regression" has it. Separable: sums over leaves and nodes (STreeD, Eq. 4).
-Superadditive: the mean of a whole fits no part better than the part's own. References: Breiman et al.: Classification
-and Regression Trees, 1984, Chapter 8; M. van den Bos, J. van der Linden, E. Demirovic: Piecewise Constant and Linear
-Regression Trees: An Optimal Dynamic Programming Approach, ICML 2024.
+So it costs sum y^2 - (sum y)^2 / n, of the sums over its rows. With `normalized`, the squared errors are divided by
+those of the mean of all rows, so that they are 1 - R^2 and `cost_complexity` is a share of them, as pystreed's
+"cost-complex-regression" has it (Breiman et al.: Classification and Regression Trees, 1984, Chapter 8; M. van den Bos,
+J. van der Linden, E. Demirovic: Piecewise Constant and Linear Regression Trees, ICML 2024).
 
-Quantile regression: leaves predict a quantile of their targets, such as the 90th percentile.
+QuantileError: leaves predict a quantile c of their targets, such as the 90th percentile; the pinball loss.
 
     minimise sum over rows (x, y) of  q * max(y - c, 0) + (1 - q) * max(c - y, 0)
 
-with c the prediction of the leaf: the pinball loss, whose best constant is the q-quantile. The absolute error is twice
-that of q = 1/2, and its predictions are medians, the lower one of two. Separable: a sum over leaves, a leaf's cost
-depends on its rows only (STreeD, Section 4.1). Some target of the leaf is a best prediction. So where few different
-targets occur they are the labels, and the task is a cost per row and label, which is quick; otherwise no sums tell the
-quantile, and the general route sorts the rows of each leaf. Splitting never costs. Reference: R. Koenker, G. Bassett:
-Regression Quantiles, Econometrica 46, 1978.
+AbsoluteError is twice that of q = 1/2, and its predictions are medians, the lower one of two. Some target of the leaf
+is a best prediction: where few different targets occur they are the labels, and the task is a cost per row and label,
+which is quick; otherwise no sums tell the quantile, and the general route sorts the rows of each leaf (R. Koenker, G.
+Bassett: Regression Quantiles, Econometrica 46, 1978).
+
+Separable: sums over leaves and nodes (STreeD, Eq. 4). Splitting never costs: parts may predict what the whole does.
 
 >>> import streed
 >>> from streed.reference import optimum
->>> from streed.tasks import SquaredError
+>>> from streed.tasks import AbsoluteError, QuantileError, SquaredError
 >>> data = streed.Dataset.make([[0], [0], [1], [1]], [1.0, 2.0, 5.0, 5.0])
 >>> float(optimum(SquaredError(), data, max_depth=1)[0])
 0.5
->>> from streed.tasks import AbsoluteError, QuantileError
 >>> result = streed.solve(QuantileError(0.9), [[0], [0], [0], [1], [1]], [1, 2, 6, 10, 10], max_depth=1)
 >>> result.value, result.tree.predict([[0], [1]]).tolist()
 (0.9, [6, 10])
->>> result = streed.solve(AbsoluteError(), [[0], [0], [0], [1], [1]], [1, 2, 6, 10, 10], max_depth=1)
->>> result.value, result.tree.predict([[0], [1]]).tolist()
-(5, [2, 10])
+>>> streed.solve(AbsoluteError(), [[0], [0], [0], [1], [1]], [1, 2, 6, 10, 10], max_depth=1).value
+5
 """
 
 from __future__ import annotations

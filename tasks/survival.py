@@ -1,36 +1,32 @@
 """Events: how many happen over an exposure, and times until they do.
 
-Poisson deviance: leaves predict the rate at which events happen, over a time or a number at risk of each row.
+PoissonDeviance: leaves predict the rate at which events happen, over a time or a number at risk of each row.
 
     minimise 2 * sum over rows i of  y_i log(y_i / (e_i r)) - (y_i - e_i r)
 
 where y_i >= 0 counts the events of a row, e_i > 0 is its `exposure` (row data; 1 if there is none) and r the rate of
-its leaf, by maximum likelihood all events Y of the leaf over all exposures E. There sum y_i = sum e_i r, so a leaf
-costs 2 * (sum of y_i log(y_i / e_i) - Y log(Y / E)): a function of three sums. Separable: a sum over leaves (STreeD,
-Eq. 4). Superadditive: parts may have the rate of the whole. Reference: Breiman et al.: Classification and Regression
-Trees, 1984; T. Therneau, E. Atkinson: An Introduction to Recursive Partitioning Using the RPART Routines, Section 8.
+its leaf, by maximum likelihood all events Y of the leaf over all exposures E. So a leaf costs 2 * (sum of y_i log(y_i /
+e_i) - Y log(Y / E)), of three sums (Breiman et al.: Classification and Regression Trees, 1984; T. Therneau, E.
+Atkinson: An Introduction to Recursive Partitioning Using the RPART Routines, Section 8).
 
->>> import streed
->>> from streed.tasks import PoissonDeviance
->>> result = streed.solve(PoissonDeviance(), [[0], [0], [1], [1]], [0, 2, 3, 3], exposure=[1, 1, 1, 1], max_depth=1)
->>> round(result.value, 6), result.tree.predict([[0], [1]]).tolist()
-(2.772589, [1.0, 3.0])
-
-Survival times, some of them censored: leaves that differ in their risk, relative to the hazard of all rows.
+RelativeRisk: survival times, some censored; leaves differ in their risk, relative to the hazard of all rows.
 
     minimise (1 / n) * sum over rows i of  L_i theta - d_i log(L_i theta) - d_i
 
 where t_i = y_i is a row's time, d_i = `event` whether its event was observed then (1) or not (0, censored; a y of two
-fields, event and time, holds both), L_i is
-Nelson and Aalen's cumulative hazard of all rows until t_i, and theta is the risk of the leaf of i, by maximum
-likelihood the events D of the leaf over the hazards H of its rows. So a leaf costs - sum of d_i log L_i - D log(D /
-H): half its deviance. A leaf without events has theta = 0, the limit of D / H, and costs 0, the limit of that: the
-same in the search, in the score, and in what it predicts (survival for certain). Separable: a sum over leaves
-(STreeD, Eq. 4). Superadditive: parts may have the risk of the whole. References: M. LeBlanc, J. Crowley: Relative
-Risk Trees for Censored Survival Data, Biometrics 48, 1992; T. Huisman, J. van der Linden, E. Demirovic: Optimal
-Survival Trees, AAAI 2024.
+fields, event and time, holds both), L_i is Nelson and Aalen's cumulative hazard of all rows until t_i, and theta the
+risk of the leaf, by maximum likelihood its events over the hazards of its rows: half the deviance of events over
+exposures L_i. A leaf without events has theta = 0 and costs 0, the limits (M. LeBlanc, J. Crowley: Relative Risk Trees
+for Censored Survival Data, Biometrics 48, 1992; T. Huisman, J. van der Linden, E. Demirovic: Optimal Survival Trees,
+AAAI 2024).
 
->>> from streed.tasks import RelativeRisk
+Separable: sums over leaves (STreeD, Eq. 4). Superadditive: parts may have the rate of the whole.
+
+>>> import streed
+>>> from streed.tasks import PoissonDeviance, RelativeRisk
+>>> result = streed.solve(PoissonDeviance(), [[0], [0], [1], [1]], [0, 2, 3, 3], exposure=[1, 1, 1, 1], max_depth=1)
+>>> round(result.value, 6), result.tree.predict([[0], [1]]).tolist()
+(2.772589, [1.0, 3.0])
 >>> result = streed.solve(RelativeRisk(), [[0], [0], [1], [1]], [9, 8, 2, 1], event=[0, 1, 1, 1], max_depth=1)
 >>> round(result.value, 6), [round(risk, 3) for risk in result.tree.predict([[0], [1]]).tolist()]
 (0.216875, [0.462, 2.4])
