@@ -7,16 +7,11 @@ from typing import Any
 
 from streed.data import Dataset
 from streed.reference import Evaluation, optimum
-from streed.reference.recursion import _shares
 from streed.task import Task, Totals
 from streed.tasks import Accuracy, BalancedAccuracy, MinSupport, Misclassifications, Splits
 from streed.tree import Branch, Leaf
 
 XOR = ([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
-
-
-def values(found: Any) -> list[Any]:
-    return [solution.value for solution in found]
 
 
 def best_value(task: Task, data: Dataset, **limits: Any) -> Any:
@@ -48,9 +43,6 @@ def test_equation_51_shares_the_nodes_among_the_children() -> None:
     best = [best_value(Accuracy(), multiway, max_nodes=nodes) for nodes in range(5)]
     # Column 1 first leaves one error in each half, and a split by category there mends it.
     assert best == [3, 2, 1, 0, 0]
-    assert list(_shares(2, 2)) == [(0, 2), (1, 1), (2, 0)]
-    assert list(_shares(2, 3)) == [(0, 0, 2), (0, 1, 1), (0, 2, 0), (1, 0, 1), (1, 1, 0), (2, 0, 0)]
-    assert list(_shares(0, 3)) == [(0, 0, 0)]
 
 
 # -- values ------------------------------------------------------------------------------------------------------------
