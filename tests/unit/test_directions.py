@@ -50,33 +50,21 @@ class Purity(Hits):
         return s.n[k] * s.n[k] / s.rows
 
 
-@attrs.frozen
-class ByField(Hits):
-    maximize: bool = True  # type: ignore[misc]
+def hits(name: str, **members: Any) -> Task:
+    """A task as `Hits`, but for these members."""
+    made: Any = attrs.frozen(type(name, (Hits,), {"__annotations__": {}, **members}))
+    return made()  # type: ignore[no-any-return]
 
 
-@attrs.frozen
-class ByBetter(Hits):
-    def better(self, a: Any, b: Any) -> bool:
-        return bool(a > b)
+PAID: dict[str, Any] = {"leaf_cost": lambda self, s, k: -s.n[k], "score": lambda self, value, totals: -value}
+BY_FIELD = hits("ByField", maximize=True)
+BY_BETTER = hits("ByBetter", better=lambda self, a, b: a > b)
+SHOWN_POSITIVE = hits("ShownPositive", larger_is_better=True, **PAID)
 
 
-@attrs.frozen
-class ShownPositive(Hits):
-    """Paid, and shown as a gain."""
-
-    larger_is_better: bool = True
-
-    def leaf_cost(self, s: State, k: int) -> Any:
-        return -s.n[k]
-
-    def score(self, value: Any, totals: State) -> Any:
-        return -value
-
-
-def worth(tree: Any, hits: Any) -> Any:
-    """The value of `hits` on a tree, less 2.5 for every branching node."""
-    evaluation = Evaluation(hits, DATA)
+def worth(tree: Any, gain: Any) -> Any:
+    """The value of `gain` on a tree, less 2.5 for every branching node."""
+    evaluation = Evaluation(gain, DATA)
     return evaluation.cost(tree) - Fraction(5, 2) * evaluation.shape(tree)[1]
 
 
@@ -102,8 +90,8 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "score + B": (lambda: BalancedAccuracy() + 0.1 * Splits(), "BalancedAccuracy\\(\\) - "),
     "maximum - maximum": (lambda: streed.maximize(Hits()) - streed.maximize(Purity()), "both maximised"),
     "minimum - B": (lambda: Misclassifications() - Splits(), "gets a price by \\+"),
-    "own score": (lambda: ShownPositive() - Splits(), "streed.maximize\\(gain\\)"),
-    "larger is better": (lambda: 2 * ByBetter(), "streed.maximize\\(gain\\)"),
+    "own score": (lambda: SHOWN_POSITIVE - Splits(), "streed.maximize\\(gain\\)"),
+    "larger is better": (lambda: 2 * BY_BETTER, "streed.maximize\\(gain\\)"),
     "minimize a maximum": (lambda: streed.minimize(F1()), "F1 is maximised"),
     "negative weight": (lambda: -1 * Hits(), "streed.maximize\\(A\\)"),
     "limits first": (lambda: streed.maximize(Hits()).subject_to(MinSupport(2)) - Splits(), "subject_to last"),
@@ -117,39 +105,19 @@ def test_what_would_turn_a_sign_round_is_refused_with_what_to_write(name: str) -
         make()
 
 
-@attrs.frozen
-class Falling(ByField):
-    def leaf_cost(self, s: State, k: int) -> Any:
-        return -s.n[k]
-
-    def score(self, value: Any, totals: State) -> Any:
-        return -value
-
-
-@attrs.frozen
-class OtherWay(ByField):
-    def better(self, a: Any, b: Any) -> bool:
-        return bool(a < b)
-
-
-@attrs.frozen
-class Rewarded(ByField):
-    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
-        return 0.5
-
-
-@attrs.frozen
-class Undeclared(ShownPositive):
-    larger_is_better: bool = False
-
-
 @pytest.mark.parametrize(
     ("task", "said"),
     [
-        (Falling(), r"Falling\.score falls with the value.*maximize = True, leaf_cost is a gain"),
-        (OtherWay(), r"OtherWay\.better prefers smaller values"),
-        (Rewarded(), r"Rewarded\.branching_cost returns 0\.5 for a split.*return -price"),
-        (Undeclared(), r"Undeclared\.score falls with the value.*larger_is_better = True"),
+        (
+            hits("Falling", maximize=True, **PAID),
+            r"Falling\.score falls with the value.*maximize = True, leaf_cost is a gain",
+        ),
+        (hits("OtherWay", maximize=True, better=lambda self, a, b: a < b), r"OtherWay\.better prefers smaller values"),
+        (
+            hits("Rewarded", maximize=True, branching_cost=lambda self, rows, path, split: 0.5),
+            r"Rewarded\.branching_cost returns 0\.5 for a split.*return -price",
+        ),
+        (hits("Undeclared", **PAID), r"Undeclared\.score falls with the value.*larger_is_better = True"),
     ],
 )
 def test_what_says_both_ways_is_refused(task: Task, said: str) -> None:
@@ -158,14 +126,14 @@ def test_what_says_both_ways_is_refused(task: Task, said: str) -> None:
             streed.solve(given, DATA, max_depth=1)
 
 
-@pytest.mark.parametrize("task", [ByField(), ByBetter(), streed.maximize(Hits()), ByField() - 0.25 * Splits()])
+@pytest.mark.parametrize("task", [BY_FIELD, BY_BETTER, streed.maximize(Hits()), BY_FIELD - 0.25 * Splits()])
 def test_leaves_say_what_they_gain(task: Task) -> None:
     tree = streed.solve(task, DATA, max_depth=2).tree
     assert tree is not None
-    hits = (tree.predict(X) == Y).sum()
-    near = [] if isinstance(task, ByBetter) else [next(iter(streed.rashomon(task, DATA, max_depth=2)))]
+    right = (tree.predict(X) == Y).sum()
+    near = [] if task is BY_BETTER else [next(iter(streed.rashomon(task, DATA, max_depth=2)))]
     for told in (tree, streed.Tree.from_json(tree.to_json()), *near):
         said = re.findall(r"gain (\S+)\)", str(told))
         assert len(said) == tree.n_leaves
-        assert sum(map(int, said)) == hits
+        assert sum(map(int, said)) == right
     assert tree_svg(tree).count("gain ") >= tree.n_leaves
