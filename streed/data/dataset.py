@@ -26,7 +26,7 @@ from streed.data.table import (
     take_values,
 )
 from streed.errors import InputError
-from streed.exact import Array, Range, exact_number
+from streed.exact import Array, Range, exact_integers, exact_number
 
 ALL, AUTO = "all", "auto"
 """In place of the most thresholds of each ordered column."""
@@ -196,10 +196,16 @@ class Dataset:
         """(n,) what each row adds to a sum, exactly: a float weight is the decimal it prints as; None: 1 of each."""
         if self.weights is None:
             return None
+        whole, unit = self._whole_weights(self.weights)
+        return [exact_number(unit * each) for each in whole.tolist()]
+
+    def _whole_weights(self, weights: Array) -> tuple[Array, Fraction]:
+        """(n,) what each row adds to a sum as Python's whole numbers, and the worth of 1."""
         if self.sample_weight is None or self.frequency is None:
-            return [exact_number(w, "sample_weight") for w in self.weights.tolist()]
-        pairs = zip(self.sample_weight.tolist(), self.frequency.tolist(), strict=True)
-        return [exact_number(exact_number(w, "sample_weight") * f) for w, f in pairs]
+            whole, unit = exact_integers(weights, "sample_weight")
+            return whole.astype(object), unit
+        whole, unit = exact_integers(self.sample_weight, "sample_weight")
+        return whole.astype(object) * self.frequency, unit
 
     @property
     def n_columns(self) -> int:
@@ -278,16 +284,8 @@ class Dataset:
         """The weight of each class's rows, exactly: a float weight is the decimal it prints as."""
         if self.weights is None:
             return np.bincount(self.class_numbers, minlength=self.n_classes).tolist()  # type: ignore[no-any-return]
-        each = self.weights if self.sample_weight is None else self.sample_weight
-        copies = self.counts if self.sample_weight is not None else np.ones(self.n_rows, np.int64)
-        totals: list[int | Fraction] = []
-        for k in range(self.n_classes):
-            weights, number = np.unique(each[self.class_numbers == k], return_inverse=True)
-            counts = np.zeros(len(weights), np.int64)
-            np.add.at(counts, number, copies[self.class_numbers == k])
-            terms = [exact_number(w) * c for w, c in zip(weights.tolist(), counts.tolist(), strict=True)]
-            totals.append(exact_number(sum(terms)))
-        return totals
+        whole, unit = self._whole_weights(self.weights)
+        return [exact_number(unit * sum(whole[self.class_numbers == k].tolist())) for k in range(self.n_classes)]
 
     def subset(self, rows: Any) -> Dataset:
         """The rows given as numbers or as a mask (n,), in that order, with the same columns and classes."""

@@ -296,8 +296,7 @@ def between_durations(low: int, high: int) -> int:
     """
     middle = (low + high) // 2
     rounded = ((middle + unit // 2) // unit * unit for unit in _DATE_UNITS)
-    near = (each for each in rounded if low <= each < high and 4 * abs(each - middle) <= high - low)
-    return next(near, middle)
+    return next((x for x in rounded if low <= x < high and 4 * abs(x - middle) <= high - low), middle)
 
 
 def at_most(numbers: Array, threshold: float) -> Array:

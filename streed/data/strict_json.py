@@ -11,6 +11,7 @@ import os
 import re
 import stat
 import sys
+from collections import Counter
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -124,8 +125,7 @@ def _whole(text: str) -> int:
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        seen: set[str] = set()
-        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        twice = next(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)
         raise ValueError(f"the key {twice[:40]!r} is there twice")
     return found
 

@@ -194,11 +194,7 @@ def _sparse(X: Any) -> Array | Table:
         matrix.sum_duplicates()
     is_truth = matrix.data.dtype.kind == "b"
     if is_truth or ((matrix.data == 0) | (matrix.data == 1)).all():
-        made = np.zeros(matrix.shape, bool if is_truth else np.uint8, order="F")
-        for j in range(matrix.shape[1]):
-            begin, end = matrix.indptr[j : j + 2]
-            made[matrix.indices[begin:end], j] = matrix.data[begin:end]
-        return made
+        return matrix.astype(bool if is_truth else np.uint8).toarray(order="F")  # type: ignore[no-any-return]
     return Table(None, _SparseColumns(matrix), matrix.shape[0])
 
 

@@ -178,8 +178,6 @@ class Claims:
 
     def describe_task(self) -> Description:
         """The task as nested dicts, lists and plain values."""
-        from streed.tree.description import describe
-
         return self.task if isinstance(self.task, dict) else describe(self.task)
 
 
