@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import html
-import re
 
-_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
+_SIGNS: dict[int, str] = dict.fromkeys([*range(0x80, 0xA0), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF], "�")
+_SIGNS |= {code: chr(0x2400 + code) for code in range(0x20)} | {0x7F: "␡", 0x85: "␤", 0x2028: "␤", 0x2029: "␤"}
 
 
 def visible(text: str) -> str:
@@ -13,18 +13,9 @@ def visible(text: str) -> str:
 
     Control characters become their pictures (␀ to ␟, ␡), other line breaks ␤, and what is no character �.
     """
-    return _UNSEEN.sub(_sign, text)
+    return text.translate(_SIGNS)
 
 
 def escaped(text: str) -> str:
     """The visible text as XML and HTML have it: some control characters are allowed there in no form at all."""
     return html.escape(visible(text))
-
-
-def _sign(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    if code < 0x20:
-        return chr(0x2400 + code)
-    if code == 0x7F:
-        return "␡"
-    return "␤" if code in (0x85, 0x2028, 0x2029) else "�"

@@ -100,30 +100,6 @@ class Tree:
         rows = TreeRows.of(X, self.columns, self.n_columns, self.recipe)
         return route(self.root, rows.sides, rows.n_rows)
 
-    def codes(self, X: Any) -> Array:
-        """(m, n_columns) uint8: rows as the tree reads them, 0 where it does not ask; `X` as in `predict`.
-
-        Raises InputError where the tree asks about ordered columns, whose values have no codes.
-        """
-        ordered = next((column for column in self.columns.values() if column.scale is not None), None)
-        if ordered is not None:
-            raise InputError("tree", f"column {ordered.name!r} is ordered, and has no codes", "use apply or predict")
-        rows = TreeRows.of(X, self.columns, self.n_columns, self.recipe)
-        table = np.zeros((rows.n_rows, self.n_columns), dtype=np.uint8)
-        for j in self.columns:
-            table[:, j] = np.asarray(rows.column(j))
-        return table
-
-    def thresholds(self) -> dict[int, tuple[int | float, ...]]:
-        """The distinct thresholds of every ordered column that the tree asks about, ascending."""
-        found: dict[int, set[int | float]] = {}
-        for node in walk(self.root):
-            if isinstance(node, Branch) and node.cut is not None:
-                asked = found.setdefault(node.column, set())
-                if node.cut.threshold is not None:
-                    asked.add(node.cut.threshold)
-        return {j: tuple(sorted(asked)) for j, asked in found.items()}
-
     # -- forms -----------------------------------------------------------------------------------------------------
 
     def to_text(self, *, collapse: bool = False) -> str:
