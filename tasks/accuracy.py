@@ -155,7 +155,7 @@ class SparseAccuracy(Composition):
 
     @property
     def value_unit(self) -> str:
-        return f"error rate + {self.lam} * branching nodes"
+        return f"error rate + {self.lam} * branching nodes" if self.lam else "error rate"
 
     def compose(self, data: Dataset) -> Task:
         total = sum(data.class_totals())

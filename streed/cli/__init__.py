@@ -1,5 +1,1 @@
-"""The commands of the shell; streed.cli.app gathers them.
-
-Only click is imported when they are; whatever a command needs is loaded when it runs, so that `streed --help` is
-instant. (typer would read its arguments with pydantic: another 0.1 s at every start.)
-"""
+"""The commands of the shell, which `app` gathers. Each loads what it needs when it runs: `--help` waits for nothing."""

@@ -85,8 +85,8 @@ def solve(asked: Asked) -> None:
     if result.stats.get("stopped"):
         click.echo(f"stopped {result.stats['stopped']}")
     if asked.stats:
-        told = [f"{key} {brief(value)}" for key, value in result.stats.items() if key not in _TOLD]
-        click.echo("\n" + "  ".join(told))
+        told = [f"{key:<17}  {brief(value)}" for key, value in result.stats.items() if key not in _TOLD]
+        click.echo("\n".join(["", *told]))
     sys.exit(code_of(result))
 
 

@@ -274,8 +274,8 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         if not hasattr(self, "tree_"):
             return ""
         over = extent_text(self.searched_over_, self.bound_over_all_thresholds_, self._objective(0).larger_is_better)
-        bounds = (self.lower_bound_, self.upper_bound_, self.gap_)
-        return tree_html(self.tree_, verdict_html(self.value_, self.optimal_, *bounds, over=over))
+        bounds, unit = (self.lower_bound_, self.upper_bound_, self.gap_), self.result_.task.value_unit
+        return tree_html(self.tree_, verdict_html(self.value_, self.optimal_, *bounds, unit=unit, over=over))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "tree_")  # columns and classes are known before a search that may find no tree

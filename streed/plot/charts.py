@@ -50,6 +50,8 @@ def front(
         drawn.plot(*ring, markersize=11, markerfacecolor="none", color=HUES[5], markeredgewidth=2, label="chosen")
     if behind or chosen:
         drawn.legend(frameon=False)
+    _whole(drawn.xaxis, [p.x for p in shown.points])
+    _whole(drawn.yaxis, [p.y for p in shown.points])
     return _finished(drawn, shown.x_label, shown.y_label, title)
 
 
@@ -71,7 +73,8 @@ def trace(result: Result, *, title: str | None = None, ax: Axes | None = None) -
     if result.status == "optimal":
         drawn.plot(seconds[-1], incumbents[-1], "o", color=HUES[2], label=f"proved after {seconds[-1]:.3g} s")
     drawn.legend(frameon=False)
-    return _finished(drawn, "seconds", "value", title)
+    drawn.set_xlim(left=0)
+    return _finished(drawn, "seconds", result.task.value_unit, title)
 
 
 def rates(tree: Any, X: Any, y: Any = None, *, title: str | None = None, ax: Axes | None = None, **rows: Any) -> Axes:
@@ -82,17 +85,17 @@ def rates(tree: Any, X: Any, y: Any = None, *, title: str | None = None, ax: Axe
     found = rates_of(tree, X, y, **rows)
     drawn = _axes(ax)
     groups = list(dict.fromkeys(group for by in found.values() for group in by))
-    width = 0.8 / len(groups)
+    width, crowded = 0.8 / len(groups), len(groups) > 4
     for at, group in enumerate(groups):
         places = [place + (at - (len(groups) - 1) / 2) * width for place in range(len(found))]
         heights = [by[group] for by in found.values()]
         bars = drawn.bar(places, heights, 0.92 * width, color=HUES[at % len(HUES)], label=visible(f" {group}"))
-        drawn.bar_label(bars, fmt="%.2f", fontsize=8, padding=2)
+        drawn.bar_label(bars, fmt="%.2f", fontsize=8, padding=2, rotation=90 * crowded)
     names = [f"{KINDS[kind]}\n(gap {max(by.values()) - min(by.values()):.3g})" for kind, by in found.items()]
     drawn.set_xticks(range(len(found)), names)
-    drawn.set_ylim(0, 1.08)
+    drawn.set_ylim(0, 1.08 + 0.1 * crowded)
     drawn.legend(frameon=False, ncols=min(len(groups), 4), loc="lower center", bbox_to_anchor=(0.5, 1))
-    return _finished(drawn, "", "rate", title)
+    return _finished(drawn, "", "rate", title, pad=8 + 16 * math.ceil(len(groups) / 4))
 
 
 def values(trees: RashomonSet, *, title: str | None = None, ax: Axes | None = None) -> Axes:
@@ -112,6 +115,7 @@ def values(trees: RashomonSet, *, title: str | None = None, ax: Axes | None = No
     drawn.hist(places, bars, range=ends, weights=counts, log=True, rwidth=0.85, color=HUES[0])
     drawn.set_ylim(bottom=0.5)  # where a single tree is seen
     drawn.yaxis.set_major_formatter("{x:g}")
+    _whole(drawn.xaxis, places)
     return _finished(drawn, "value", "trees", title)
 
 
@@ -155,7 +159,15 @@ def _axes(ax: Axes | None) -> Axes:
     return plt.subplots(figsize=(5.6, 3.8), layout="constrained")[1]
 
 
-def _finished(drawn: Axes, x_label: str, y_label: str, title: str | None) -> Axes:
+def _whole(axis: Any, numbers: list[float]) -> None:
+    """Has ticks at whole numbers alone, where all that is drawn along the axis are."""
+    from matplotlib.ticker import MaxNLocator
+
+    if all(each == round(each) for each in numbers):
+        axis.set_major_locator(MaxNLocator("auto", integer=True, min_n_ticks=1))
+
+
+def _finished(drawn: Axes, x_label: str, y_label: str, title: str | None, pad: float | None = None) -> Axes:
     drawn.set_xlabel(visible(x_label), parse_math=False)
     drawn.set_ylabel(visible(y_label), parse_math=False)
     drawn.spines[["top", "right"]].set_visible(False)
@@ -163,7 +175,7 @@ def _finished(drawn: Axes, x_label: str, y_label: str, title: str | None) -> Axe
     for text in (*drawn.get_xticklabels(), *drawn.get_yticklabels(), *(legend.get_texts() if legend else ())):
         text.set_parse_math(False)  # a dollar sign in the name of a group or a column is one
     if title:
-        drawn.set_title(title, parse_math=False)
+        drawn.set_title(title, pad=pad, parse_math=False)
     return drawn
 
 

@@ -125,8 +125,8 @@ def front_of(
     marked = found.tree if isinstance(found, Result) else chosen
     tuples = all(isinstance(value, tuple) and len(value) > 1 for value, _ in pairs)
     rows = X if X is None or isinstance(X, Rows) else Rows.make(X, labels, **further)
-    parts = record_of(found.task).parts if tuples and isinstance(found, Result) else ()
-    names = [type(part).__name__ for part in parts]
+    record = record_of(found.task) if tuples and isinstance(found, Result) else None
+    names = [] if record is None else [*(part.value_unit for part in record.parts), *map(str, record.gaps)]
     xs, x_label = _coordinate(pairs, x if x is not None else 0 if tuples else "nodes", rows, names)
     ys, y_label = _coordinate(pairs, y if y is not None else 1 if tuples else "errors", rows, names)
     points: list[Point] = []
@@ -204,4 +204,4 @@ def _coordinate(pairs: list[Any], what: Any, rows: Rows | None, names: Sequence[
         values = [float(value[what]) for value, _ in pairs]
     except (TypeError, IndexError):
         raise InputError("x, y", f"there is no component {what} of {pairs[0][0]!r}", "name a measure") from None
-    return values, names[what] if what < len(names) else f"component {what} of the value"
+    return values, names[what] if len(names) == len(pairs[0][0]) else f"component {what} of the value"

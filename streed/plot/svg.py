@@ -135,12 +135,12 @@ def _card(tree: Tree, seen: Seen, total: int, show_cost: bool) -> _Card:
     pairs = list(zip(tree.labels, seen.counts or (), strict=seen.counts is not None))
     if len(pairs) > 3:  # the largest first
         pairs = sorted((pair for pair in pairs if pair[1]), key=lambda pair: -pair[1])
-    # A break within "no: 12" would part a number from its class.
-    counts = ", ".join(f"{label}:\N{NO-BREAK SPACE}{count:,g}" for label, count in pairs)
+    # A break within "no: 12" or "not yet: 3" would part a number from its class, or a class.
+    counts = ", ".join(f"{label}: {count:,g}".replace(" ", "\N{NO-BREAK SPACE}") for label, count in pairs)
     broken = textwrap.wrap(counts, _LONGEST + 4)
     if len(broken) > _MOST_LINES:
         broken[_MOST_LINES - 1 :] = [broken[_MOST_LINES - 1].rstrip(",") + ", …"]
-    last = [f"mean {brief(seen.mean)}"] if seen.mean is not None else []
+    last = [f"mean {brief(seen.mean)}"] if seen.mean is not None and brief(seen.mean) != said else []
     # Tuples are what the search compares, not what a reader of the tree asks for.
     if show_cost and seen.cost is not None and not isinstance(seen.cost, tuple):
         last.append(worth_text(tree, seen.cost))

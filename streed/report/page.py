@@ -78,8 +78,10 @@ def make_report(
     rows = Rows.make(X, y, **further) if labelled else None
     counted = X if rows is None else rows
     nodes, trace = survey(tree, counted, gather=gather), () if result is None else result.stats.get("trace") or ()
+    svg = plot.tree_svg(tree, counted, gather=gather)
+    least = 0.7 * float(svg.partition('width="')[2].partition('"')[0])  # smaller letters cannot be read
     known = {
-        "Tree": {"svg": plot.tree_svg(tree, counted, gather=gather), "text": tree.to_text()},
+        "Tree": {"svg": svg, "least": round(least), "text": tree.to_text()},
         "Leaves": _leaves(tree, nodes),
         "Predictions": None if rows is None else agreement(tree, rows) or errors(tree, rows),
         "Groups": None
@@ -283,7 +285,7 @@ def _chart(said: str, draw: Callable[..., Any], *shown: Any, **given: Any) -> tu
 
 
 def _share(part: int, whole: int) -> str:
-    return f"{part:,} of {whole:,}" + (f" ({100 * part / whole:.1f} %)" if whole else "")
+    return f"{part:,} of {whole:,}" + (f" ({100 * part / whole:.1f}\N{NO-BREAK SPACE}%)" if whole else "")
 
 
 def _asked(claims: Claims) -> tuple[str, list[str]]:

@@ -100,7 +100,7 @@ def _places(data: Dataset, columns: Mapping[int, Column]) -> dict[int, int]:
             wanted = attrs.evolve(column, has_gaps=found.has_gaps, zone=found.zone if zoned else column.zone)
         if found != wanted and not (column.scale is Kind.NUMBER and _holds_numbers(found)):
             told = f"column {column.name!r} has {_described(found)}, the tree's has {_described(column)}"
-            raise InputError("X", told, "give the table itself, so that its values are read by the tree's columns")
+            raise InputError("X", told, "give the rows that it was grown on, or, to predict, the table itself")
         places[j] = place
     return places
 

@@ -192,9 +192,9 @@ def tree_html(tree: Tree, verdict: str = "") -> str:
     return f'<div class="streed-tree" style="{_STYLE}">{said}<pre>{"<br>".join(map(escaped, shown))}</pre></div>'
 
 
-def verdict_html(value: Any, optimal: bool, lower: Any, upper: Any, gap: Any, *, over: str) -> str:
+def verdict_html(value: Any, optimal: bool, lower: Any, upper: Any, gap: Any, *, unit: str, over: str) -> str:
     """How far a value is proved, and among which splits (`over`), as a line of HTML."""
-    shown, among = escaped(number(value)), f"; over {escaped(over)}" if over else ""
+    shown, among = escaped(f"{number(value)} {unit}"), f"; over {escaped(over)}" if over else ""
     if optimal:
         return f"&#10003; proved optimal: value {shown}{among}"
     known = "unknown" if gap is None else escaped(number(gap))

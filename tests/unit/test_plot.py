@@ -98,7 +98,7 @@ def test_the_points_of_a_front(small: Tree, data: Dataset, ax: Any) -> None:
     result = solved([((1, 2), small), ((3, 0), leaf)], task=Misclassifications() & Splits())
     found = plot.front_of(result)
     assert [(p.x, p.y, p.chosen, p.dominated) for p in found.points] == [(1, 2, True, False), (3, 0, False, False)]
-    assert (found.x_label, found.y_label) == ("Accuracy", "Splits")
+    assert (found.x_label, found.y_label) == ("misclassified rows", "branching nodes")
     several = [(4, worse), (1, small), (3, leaf)]
     found = plot.front_of(several, "nodes", "errors", X=data, chosen=leaf)
     assert [(p.x, p.y, p.chosen, p.dominated) for p in found.points] == [
