@@ -8,10 +8,12 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
+from streed.data.column import Column
 from streed.data.ordered import NO_LIMIT
 from streed.data.questions import Questions
 from streed.encoding.ordered import Ranks, ranks_of
 from streed.exact import Array
+from streed.ordered.rebuild import Split
 from streed.tree import Branch
 
 
@@ -64,6 +66,12 @@ class Features:
         if feature >= len(self.ordered.ranks):
             return False
         return not self.ordered.gaps_last[feature] and int(self.ordered.limits[feature][rank]) == NO_LIMIT
+
+    def children_of(self, node: Split, column: Column) -> tuple[Split | None, ...]:
+        """Those of a split on a column of the data, by the answers to its question."""
+        if node.rank < 0:
+            return (*node.children, *[None] * (len(column.categories) - len(node.children)))
+        return node.children[::-1] if self.is_turned(node.column, node.rank) else node.children
 
     def questions(self, questions: Questions) -> tuple[Array, ...]:
         """For each feature (its thresholds,) int64: which question each threshold is; one of a categorical feature."""

@@ -58,8 +58,7 @@ def _searched(
         return None
     solutions: tuple[Solution, ...] = ()
     lower, rounding = rows.lower(answer.lower), 0.0
-    if answer.tree is not None:
-        assert answer.cost is not None
+    if answer.cost is not None:
         planted = Planted.of(answer.tree, features, problem.data)
         solution = _worth(planted.asked(problem), problem, planted.preorder, planted.codes)
         solutions = (attrs.evolve(solution, root=planted.in_columns(solution.root)),)

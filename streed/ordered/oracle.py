@@ -18,7 +18,7 @@ from streed.kernels.records import LEAF
 from streed.ordered.features import Features
 from streed.ordered.merging import places_of, sum_by_place
 from streed.ordered.problem import OrderedRows
-from streed.ordered.rebuild import Cut, MultiwaySplit, OrderedNode
+from streed.ordered.rebuild import Split
 from streed.ordered.session import OrderedSession
 from streed.problem import Problem, SearchLimits, process_memory
 from streed.problem.linear_oracle import Answer, LinearOracle
@@ -92,7 +92,7 @@ class OrderedOracle(LinearOracle):
         )
         self._seconds = time.perf_counter() - begin
         self._nodes = answer.nodes
-        if answer.tree is None or (answer.stopped is None and below is not None and answer.lower >= below):
+        if answer.cost is None or (answer.stopped is None and below is not None and answer.lower >= below):
             return Answer(answer.lower, None, None, answer.stopped, answer.nodes)
         preorder: list[int] = []
         self._write(answer.tree, preorder)
@@ -127,25 +127,12 @@ class OrderedOracle(LinearOracle):
         if self._native is not None:
             self._native.close()
 
-    def _write(self, node: OrderedNode, preorder: list[int]) -> None:
+    def _write(self, node: Split | None, preorder: list[int]) -> None:
         """Appends a subtree in preorder: the question of each branching node, LEAF for leaves."""
-        if isinstance(node, MultiwaySplit):
-            preorder.append(int(self._questions[node.column][0]))
-            grown = dict(node.children)
-            column = self._problem.data.column(preorder[-1])
-            for value in range(len(column.categories)):
-                if value in grown:
-                    self._write(grown[value], preorder)
-                else:
-                    preorder.append(LEAF)
-            return
-        if not isinstance(node, Cut):
+        if node is None:
             preorder.append(LEAF)
             return
-        question = int(self._questions[node.column][node.rank])
-        children = [node.left, node.right]
-        if self._features.is_turned(node.column, node.rank):
-            children.reverse()
+        question = int(self._questions[node.column][max(node.rank, 0)])
         preorder.append(question)
-        for child in children:
+        for child in self._features.children_of(node, self._problem.data.column(question)):
             self._write(child, preorder)

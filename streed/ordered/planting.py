@@ -15,7 +15,7 @@ from streed.encoding.ordered import side_of_gaps
 from streed.exact import Array
 from streed.kernels.records import LEAF
 from streed.ordered.features import Features
-from streed.ordered.rebuild import Cut, MultiwaySplit, OrderedNode
+from streed.ordered.rebuild import Split
 from streed.problem import Problem
 from streed.tree import Branch, Leaf, Node
 from streed.tree.rows import sides_in
@@ -34,30 +34,23 @@ class Planted:
     """(n, branches) uint8."""
 
     @classmethod
-    def of(cls, tree: OrderedNode, features: Features, data: Dataset) -> Planted:
+    def of(cls, tree: Split | None, features: Features, data: Dataset) -> Planted:
         """The tree on the rows of the data."""
         preorder: list[int] = []
         branches: list[Branch] = []
         answers: list[Array] = []
 
-        def plant(node: OrderedNode | None, rows: Array) -> None:
-            if not isinstance(node, (Cut, MultiwaySplit)):
+        def plant(node: Split | None, rows: Array) -> None:
+            if node is None:
                 preorder.append(LEAF)
                 return
-            branch, sides = branch_at(features, data, node.column, node.rank if isinstance(node, Cut) else 0, rows)
+            branch, sides = branch_at(features, data, node.column, node.rank, rows)
             preorder.append(len(branches))
             branches.append(branch)
             answer = np.zeros(data.n_rows, np.uint8)
             answer[rows] = sides
             answers.append(answer)
-            if isinstance(node, Cut):
-                children: list[OrderedNode | None] = [node.left, node.right]
-                if features.is_turned(node.column, node.rank):
-                    children.reverse()
-            else:
-                grown = dict(node.children)
-                children = [grown.get(code) for code in range(len(data.column(branch.column).categories))]
-            for side, child in enumerate(children):
+            for side, child in enumerate(features.children_of(node, data.column(branch.column))):
                 plant(child, rows[sides == side])
 
         plant(tree, np.arange(data.n_rows))

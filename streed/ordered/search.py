@@ -131,7 +131,7 @@ def search_ordered(problem: Problem, search_limits: SearchLimits, name: str) -> 
     answer = run.search(started, below)
     solutions: tuple[Solution, ...] = ()
     lower, stopped, rounding = costs.lower(answer.lower), answer.stopped, Fraction(0)
-    if answer.tree is not None and (below is None or answer.cost is None or answer.cost < below):
+    if answer.cost is not None and (below is None or answer.cost < below):
         planted = Planted.of(answer.tree, features, data)
         solution = _measured(problem, costs, planted, answer.cost)
         solutions = (solution,)

@@ -18,7 +18,7 @@ from streed.kernels.ordered.orders import sort_rows
 from streed.kernels.ordered.record import INFEASIBLE, PLACE, RECORD, SPLITS
 from streed.ordered import units
 from streed.ordered.layout import FREE, ROWS_OF_HEAP, UNLIMITED, WORDS
-from streed.ordered.rebuild import OrderedNode, Rebuilding
+from streed.ordered.rebuild import Split, tree_of
 from streed.problem import process_memory
 
 if TYPE_CHECKING:
@@ -58,7 +58,8 @@ class OrderedAnswer:
     """No allowed tree costs less."""
     cost: int | None
     """Of the tree; None if no tree is allowed."""
-    tree: OrderedNode | None
+    tree: Split | None
+    """None for a leaf."""
     stopped: str | None
     """None, or what ended the search: "time", "interrupt", "memory", or what `look` said."""
     nodes: int
@@ -196,7 +197,7 @@ class OrderedSession:
             nodes = self.counters()["splits"]
             if upper >= INFEASIBLE:
                 return OrderedAnswer(bound, None, None, stopped, nodes)
-            tree = Rebuilding(self, plan).tree()
+            tree = tree_of(self, plan)
         finally:
             buffers.give_back(arena)
             self._cache: tuple[Array, ...] = ()

@@ -14,7 +14,7 @@ from streed.kernels.pointers import KERNEL
 from streed.ordered.categories import find_best_stump
 from streed.ordered.layout import LABELLED, MATRIX, SIGNED
 from streed.ordered.lookahead import search_all
-from streed.ordered.nodes import Node, mark_sides, part_rows
+from streed.ordered.nodes import Node
 
 _ROOMS = {SIGNED: two_labels, LABELLED: many_labels, MATRIX: cost_matrix}
 
@@ -51,18 +51,3 @@ def find_stump(address, orders, rows, ids, answer):  # type: ignore[no-untyped-d
     answer[1] = e.found_cost
     answer[2] = e.found_column
     answer[3] = e.found_position
-
-
-@entry
-def split_rows(address, orders, rows, ids, part, side, target, side_ids):  # type: ignore[no-untyped-def]
-    """Parts the rows of a node: those at positions part[1]..part[2]-1 of column part[0], and the others.
-
-    Their orders are written to the target, their column ids to `side_ids` (2, columns); how many each has, (2,).
-    """
-    e = record_at(address)
-    node = Node(int64(orders.ctypes.data), int64(rows), int64(len(ids)), ids)
-    column, begin, end = part
-    mark_sides(node, int64(column), int64(begin), int64(end), side)
-    inside = int64(end) - int64(begin)
-    left, right = part_rows(e, node, side, inside, int64(target.ctypes.data), side_ids[0], side_ids[1])
-    return left.columns, right.columns
