@@ -10,6 +10,7 @@ from typing import Any
 import attrs
 import numpy as np
 
+from streed.bnb import ahead
 from streed.bnb.pricing_beside import PricingBeside
 from streed.bnb.procedure import Procedure
 from streed.bnb.session import Session, depth_and_budget, is_short, make_workspaces, statistics
@@ -38,7 +39,8 @@ def search_native(
     `row_prices`: a search that takes long is helped by prices of its rows (bnb/pricing_beside.py).
     """
     begin = time.perf_counter()
-    encoding = encoding_of(problem)
+    with ahead.planned(problem.max_depth, problem.max_nodes):
+        encoding = encoding_of(problem)
     if encoding is None:
         return None
     while encoding is not None:

@@ -15,6 +15,7 @@ from typing import Any, final
 import attrs
 import numpy as np
 
+from streed.bnb.ahead import planned
 from streed.bnb.pricing_beside import PricingBeside
 from streed.bnb.procedure import Procedure
 from streed.bnb.session import Session, depth_and_budget, is_short, link_units, space_of, statistics
@@ -69,7 +70,8 @@ class NativeOracle(LinearOracle):
         self._make_row_sets = make_row_sets
         self._kinds = kinds
         self.sizes = np.bincount(kinds)
-        self.packed = pack_kinds(problem, kinds, len(self.sizes), n_labels, splits)
+        with planned(problem.max_depth, problem.max_nodes):
+            self.packed = pack_kinds(problem, kinds, len(self.sizes), n_labels, splits)
         depth, budget = self.limits
         self.control = np.zeros(ROWS_OF_CONTROL, np.int64)
         relaxed = not splits and depth != UNLIMITED and budget == UNLIMITED

@@ -9,10 +9,11 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, final
 
-from streed.bnb.turns import Turns, processors
+from streed.bnb.turns import Turns
 from streed.bnb.workspace import Workspace
 from streed.exact import Array
 from streed.kernels import waiting
+from streed.kernels.beside import processors
 from streed.kernels.control import ROW_PRICES, STOP, UPPER
 from streed.kernels.notices import say_once
 from streed.kernels.records import LOWEST

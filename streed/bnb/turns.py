@@ -8,10 +8,10 @@ at next, so that a depth-first search goes best-first for some visits after them
 
 from __future__ import annotations
 
-import os
 import time
 from typing import TYPE_CHECKING, Any, final
 
+from streed.kernels.beside import processors
 from streed.kernels.records import INFINITE
 
 if TYPE_CHECKING:
@@ -23,13 +23,6 @@ _TURN = 1.0
 
 _BEST_FIRST = 30_000
 """Visits, after prices that raised the bound of all rows."""
-
-
-def processors() -> int:
-    """How many this process may run on."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 @final

@@ -26,12 +26,16 @@ from streed.kernels.views import matrix, vector
 def addresses(kind: str, lane: Any) -> dict[str, int]:
     """The kernels that every search calls, by the field of the record that holds their address."""
     return {
-        "solve_shallow": _compiled(solve_depth_three).address,
         "prepare": _compiled(_PREPARE[kind], None if kind == SUMMED else lane).address,
         "solve_children": _compiled(_SOLVE_CHILDREN[kind], None if kind == SUMMED else lane).address,
         "push_bounds": _compiled(bounds.push_bounds, lane).address,
-        "load": load().address,
+        **of_every_kind(),
     }
+
+
+def of_every_kind() -> dict[str, int]:
+    """Those of them that are the same for all kinds and lane types."""
+    return {"load": load().address, "solve_shallow": _compiled(solve_depth_three).address}
 
 
 def beside(*names: str) -> dict[str, int]:

@@ -59,7 +59,7 @@ def own_entry(function: Callable[..., Any], **options: Any) -> Any:
 @functools.cache
 def ready(function: Any, signature: str) -> None:
     """Compiles an entry for a signature, or loads it, if that was not done yet: before its time is counted."""
-    function.compile(signature)
+    function.compile(normalize_signature(signature)[0])
 
 
 def unit(signature: Any, **options: Any) -> Callable[[Callable[..., Any]], Any]:

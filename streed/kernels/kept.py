@@ -26,6 +26,7 @@ from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
+from streed.kernels import beside
 from streed.kernels.notices import say_once
 from streed.kernels.places import SOURCES, SUFFIX
 from streed.kernels.waiting import listener
@@ -53,6 +54,9 @@ class CodeCache(_Cache):  # type: ignore[misc]
         told = listener.get()
         if code is None and told is not None:
             told.begun()
+        if code is None and self._directory is not None:
+            beside.announce(self._path(sig, target_context.codegen()))
+            code = self._loaded(sig, target_context)
         return code
 
     def save_overload(self, sig: Any, data: Any) -> None:

@@ -53,12 +53,12 @@ def measure_tree(preorder: Array, codes: Array, arity: Array, costs: Array) -> A
     """
     m = len(preorder)
     measured, sums = np.zeros((4, m), np.int64), np.zeros((m, costs.shape[1]), np.int64)
-    _measure(preorder, codes, arity, costs, measured, sums, np.empty((3, m), np.int64))
+    measure_rows(preorder, codes, arity, costs, measured, sums, np.empty((3, m), np.int64))
     return measured
 
 
 @entry
-def _measure(preorder, codes, arity, costs, measured, sums, walk):  # type: ignore[no-untyped-def]
+def measure_rows(preorder, codes, arity, costs, measured, sums, walk):  # type: ignore[no-untyped-def]
     """As `measure_tree`; sums (m, K) are zero, and walk (3, m) is room."""
     m = len(preorder)
     n, labels = costs.shape

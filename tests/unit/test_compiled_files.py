@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from typing import Any
 import numba
 import pytest
 
-from streed.kernels import compiled, late_linking, notices, places
+from streed.kernels import beside, compiled, late_linking, notices, places
 from streed.kernels.places import SUFFIX
 from streed.kernels.views import native
 from tests.conftest import ROOT
@@ -184,6 +185,34 @@ def test_a_second_process_compiles_nothing_of_any_kind() -> None:
     assert len(compiled_for) > 40
     assert {name: functions for name, functions in compiled_for.items() if functions} == {}
     assert done.stderr == ""
+
+
+def test_what_another_process_makes_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(beside, "processors", lambda: 2)
+    made, missing = tmp_path / "made.code", tmp_path / "missing.code"
+    code = f"""
+import pathlib, time
+for path, is_made in (({str(made)!r}, True), ({str(missing)!r}, False)):
+    print(pathlib.Path(path).name, flush=True)
+    time.sleep(1)
+    if is_made:
+        pathlib.Path(path).touch()
+"""
+    with beside.plan(code):
+        begin = time.monotonic()
+        while not made.exists():
+            assert time.monotonic() < begin + 60
+            beside.await_file(made)
+        beside.await_file(missing)  # whose process ends without it
+    assert not missing.exists()
+
+
+def test_a_process_that_cannot_run_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(beside, "processors", lambda: 2)
+    for name in ("python-that-is-not-there", "a-program-of-its-own"):
+        monkeypatch.setattr(sys, "executable", str(tmp_path / name))
+        with beside.plan(f"pass # {name}"):
+            beside.await_file(tmp_path / "missing.code")
 
 
 # -- where -------------------------------------------------------------------------------------------------------------
