@@ -2,13 +2,19 @@
 
 The coordinator, this process, keeps one piece more in flight than there are threads of workers. A piece comes back when
 it is settled or after a slice of time, with its bounds and a better tree if there is one, and the next piece takes what
-is known by then. A worker that dies loses its piece, which is handed out again, and its store; what was proved stands.
+is known by then. A bound of a split is settled once it has reached the best value; what is not settled has the bound
+that was proved so far, so that a gap is known at any time. A worker that dies loses its piece, which is handed out
+again, and its store; what was proved stands.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import importlib
+import json
+import os
+import pickle
 import time
 from collections import Counter
 from concurrent.futures import CancelledError
@@ -16,29 +22,31 @@ from pathlib import Path
 from typing import Any, ClassVar, cast, final
 
 import attrs
+import numpy as np
 
 from streed.bnb.native_search import certify, search_native
 from streed.bnb.procedure import DEPTH_FIRST
 from streed.bnb.session import depth_and_budget, is_short
 from streed.bnb.terminal import is_terminal
-from streed.cluster.frontier import Frontier, Overflow
-from streed.cluster.pieces import Piece, Shared, improve
+from streed.cluster.pieces import Known, Root, Shared, improve
 from streed.encoding.encoding import TooImprecise
 from streed.errors import InputError, TaskError
 from streed.exact import Range
 from streed.kernels.compilation import clock
+from streed.kernels.records import INFINITE
 from streed.problem import Driver, Outcome, Problem, SearchLimits, process_memory
 from streed.task import TOTAL, Task
 from streed.task.objective import record_of
 
-_POLL = 0.1
-"""Seconds between looks at the workers."""
-
-_SAVES = 1.0
-"""Seconds between two writes of the frontier."""
+_POLL, _SAVES = 0.1, 1.0
+"""Seconds between looks at the workers, and between two writes of what is known."""
 
 _MOST_LOSSES = 20
 """So often the same piece may be lost with its worker."""
+
+
+class Overflow(Exception):
+    """A cost did not fit its code, so the problem must be encoded for a wider range."""
 
 
 def _connected(driver: Distributed, attribute: Any, value: Any) -> None:
@@ -74,116 +82,196 @@ class Distributed(Driver):
             if is_short(packed, depth) or is_terminal(depth, budget):
                 return cast(Outcome, search_native(problem, search_limits, DEPTH_FIRST))
             try:
-                return self._search(shared, search_limits, deadline)
+                return Coordinator(self, shared, search_limits, deadline).outcome()
             except Overflow:
                 step = None
             except TooImprecise as coarse:
                 step = coarse.finer.scale  # type: ignore[attr-defined]
             shared = attrs.evolve(shared, precision=(*shared.precision, step))
 
-    def _search(self, shared: Shared, search_limits: SearchLimits, deadline: float | None) -> Outcome:
-        begin = time.perf_counter()
-        frontier = Frontier(shared, search_limits.beat)
-        if self.file is not None and self.file.exists():
-            frontier.load(self.file)
-        opened = time.perf_counter()
-        fleet = _Fleet(self.client, frontier, self.file)
+
+@final
+class Coordinator:
+    """The splits of the root with their bounds, in codes: what is left to search, handed out, saved and resumed."""
+
+    def __init__(self, driver: Distributed, shared: Shared, limits: SearchLimits, deadline: float | None) -> None:
+        self._begin, self._saved = time.perf_counter(), 0.0
+        self._client, self._file, self._limits, self._deadline = driver.client, driver.file, limits, deadline
+        root = Root(shared)
+        self.encoding = root.encoding
+        self._target = INFINITE if limits.beat is None else min(self.encoding.target(limits.beat), INFINITE)
         try:
-            reason = fleet.run(search_limits, deadline)
+            opened = root.known(self._target)
+            name = self._fingerprint(root.limits, shared, root.workspace.root_edges["split"].tolist())
+        finally:
+            root.workspace.close()
+        if opened.overflow:
+            raise Overflow
+        self.lowers, self.root_lower, upper, self.preorder = opened[:4]
+        self.upper = min(upper, INFINITE)
+        self.counts: dict[str, Any] = {"nodes": opened.nodes, "pieces": 0, "seconds_workers": 0.0}
+        """Nodes that were visited, pieces that came back, and processor seconds that they took."""
+        self._tries, self._losses = Counter[int](), Counter[int]()
+        """How often each split was handed out, and lost with its worker."""
+        self._flying: dict[Any, int] = {}
+        self._stuck: set[int] = set()
+        """Splits on which no piece gets on, as memory is too small."""
+        self._shared, self._scattered, self._threads = attrs.evolve(shared, name=name), None, 0
+        if self._file is not None and self._file.exists():
+            self._load(self._file)
+
+    @property
+    def goal(self) -> int:
+        """The code that a tree has to be below."""
+        return min(self.upper, self._target)
+
+    @property
+    def lower(self) -> int:
+        """No tree below the goal costs less."""
+        return min(self.goal, max(self.root_lower, int(self.lowers.min(initial=self.goal))))
+
+    @property
+    def bound(self) -> Any:
+        """No tree within the limits has a better value than this, in the bound task's units; None for not known."""
+        return None if self.lower >= INFINITE else self.encoding.bound(self.lower)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether no split can have a better tree."""
+        return self.lower >= self.goal
+
+    def outcome(self) -> Outcome:
+        """What was found once all is done, or something stopped it."""
+        opened = time.perf_counter()
+        try:
+            reason = self._run()
         except KeyboardInterrupt:
             reason = "interrupt"
         finally:
-            fleet.close()
-        stopped = None if frontier.is_done else reason or "interrupt"
-        if self.file is not None and stopped is None:
-            self.file.unlink(missing_ok=True)
-        encoding, packed = frontier.encoding, frontier.encoding.packed
-        stats: dict[str, Any] = {
-            "search": self.name,
-            "threads": fleet.most_threads,
-            "seconds_setup": opened - begin,
-            "seconds_search": time.perf_counter() - opened,
-            "lost": fleet.losses.total(),
-            "unsettled": frontier.unsettled,
-            **frontier.counts,
-            "columns": packed.n_columns,
-            "kernel": packed.kind,
-            "exact": encoding.exact,
-            "route": encoding.route,
-            "evictions": int(stopped is not None),
-            "peak_bytes": process_memory.peak(),
-        }
-        preorder = frontier.preorder
-        return certify(shared.problem, encoding, preorder, frontier.bounds, frontier.lower_bound, stopped, stats)
+            if self._flying:
+                self._client.cancel(list(self._flying), force=True)
+            self._save(0)
+        stopped = None if self.is_done else reason or "interrupt"
+        if self._file is not None and stopped is None:
+            self._file.unlink(missing_ok=True)
+        encoding, unsettled = self.encoding, int(np.count_nonzero(self.lowers < self.goal))
+        seconds = {"seconds_setup": opened - self._begin, "seconds_search": time.perf_counter() - opened}
+        of_code = {"columns": encoding.packed.n_columns, "kernel": encoding.packed.kind, "exact": encoding.exact}
+        stats: dict[str, Any] = {"search": Distributed.name, "threads": self._threads, "route": encoding.route}
+        stats |= seconds | of_code | self.counts | {"lost": self._losses.total(), "unsettled": unsettled}
+        stats |= {"evictions": int(stopped is not None), "peak_bytes": process_memory.peak()}
+        bounds = self.lower, self.upper
+        return certify(self._shared.problem, encoding, self.preorder, bounds, self.bound, stopped, stats)
 
-
-class _Fleet:
-    """The pieces in flight."""
-
-    def __init__(self, client: Any, frontier: Frontier, file: Path | None) -> None:
-        self._client, self._frontier, self._file = client, frontier, file
-        self._flying: dict[Any, Piece] = {}
-        self.losses: Counter[int] = Counter()
-        """How often each piece was lost with its worker."""
-        self._problem: Any = None
-        self._saved = 0.0
-        self.most_threads = 0
-
-    def run(self, search_limits: SearchLimits, deadline: float | None) -> str | None:
-        """None once the frontier is done; else what stopped it: "time", or what the limits say."""
+    def _run(self) -> str | None:
+        """None once all is done; else what stopped it: "time", or what the limits say."""
         dask: Any = importlib.import_module("distributed")
-        frontier = self._frontier
-        while not frontier.is_done:
-            threads = self._fill()
+        while not self.is_done:
+            self._hand_out()
             if self._flying:
                 with contextlib.suppress(TimeoutError, CancelledError):
                     dask.wait(list(self._flying), timeout=_POLL, return_when="FIRST_COMPLETED")
                 for future in [each for each in self._flying if each.done()]:
                     self._take(future, dask.KilledWorker)
-            elif threads:
+            elif self._client.nthreads():
                 return "memory"  # no piece gets on
             else:
                 time.sleep(_POLL)
-            if self._file is not None and time.perf_counter() - self._saved >= _SAVES:
-                frontier.save(self._file)
-                self._saved = time.perf_counter()
-            best = frontier.value
-            if search_limits.report is not None:
-                search_limits.report(best, frontier.lower_bound, frontier.counts["nodes"], "searching")
-            if not frontier.is_done and search_limits.is_enough(best, frontier.lower_bound):
+            self._save(_SAVES)
+            best, bound = None if self.upper >= INFINITE else self.encoding.value(self.upper), self.bound
+            if self._limits.report is not None:
+                self._limits.report(best, bound, self.counts["nodes"], "searching")
+            if not self.is_done and self._limits.is_enough(best, bound):
                 return "gap"
-            if not frontier.is_done and deadline is not None and clock() >= deadline:
+            if not self.is_done and self._deadline is not None and clock() >= self._deadline:
                 return "time"
         return None
 
-    def _fill(self) -> int:
-        """The number of threads, when so many pieces, and one more, were handed out."""
+    def _hand_out(self) -> None:
+        """Hands out one piece more than there are threads: splits of least bound among those least often tried."""
         threads = int(sum(self._client.nthreads().values()))
-        self.most_threads = max(self.most_threads, threads)
-        while threads and len(self._flying) <= threads and (piece := self._frontier.next()) is not None:
-            if self._problem is None:
-                self._problem = self._client.scatter(self._frontier.problem, broadcast=True, hash=False)
-            self._flying[self._client.submit(improve, self._problem, piece, pure=False)] = piece
-        return threads
+        self._threads = max(self._threads, threads)
+        while threads and len(self._flying) <= threads and not self.is_done:
+            taken = self._stuck.union(self._flying.values())
+            free = [k for k in np.flatnonzero(self.lowers < self.goal).tolist() if k not in taken]
+            if not free:
+                return
+            if self._scattered is None:
+                self._scattered = self._client.scatter(self._shared, broadcast=True, hash=False)
+            edge: int = min(free, key=lambda k: (self._tries[k], self.lowers[k]))
+            self._tries[edge] += 1
+            piece = edge, self.goal, self.lowers
+            self._flying[self._client.submit(improve, self._scattered, *piece, pure=False)] = edge
 
     def _take(self, future: Any, killed: type[Exception]) -> None:
-        """Settles a piece that came back, or hands it out again if its worker was lost."""
-        piece = self._flying.pop(future)
+        """Settles a piece that came back; one that was lost with its worker is handed out again."""
+        edge = self._flying.pop(future)
         try:
             if future.status != "cancelled":
-                self._frontier.settle(future.result())
+                self._settle(edge, future.result())
                 return
         except (killed, CancelledError, OSError):  # a TimeoutError, too: the worker died with the answer
             pass
-        self.losses[piece.edge] += 1
-        if self.losses[piece.edge] > _MOST_LOSSES:
+        self._losses[edge] += 1
+        if self._losses[edge] > _MOST_LOSSES:
             raise InputError("client", f"a piece was lost {_MOST_LOSSES} times", "give workers more memory, or a limit")
-        self._problem = None  # it may have been lost with the worker
-        self._frontier.give_back(piece)
+        self._scattered = None  # it may have been lost with the worker
 
-    def close(self) -> None:
-        """Calls back what is still in flight, and writes what is known."""
-        if self._flying:
-            self._client.cancel(list(self._flying), force=True)
-        if self._file is not None and not self._frontier.is_done:
-            self._frontier.save(self._file)
+    def _settle(self, edge: int, found: Known) -> None:
+        """Takes what became of a piece: bounds of all splits, and a better tree if there is one."""
+        if found.overflow:
+            raise Overflow
+        before = self.goal, self.lowers[edge]
+        self._merge(*found[:4])
+        if found.full and before == (self.goal, self.lowers[edge]):
+            self._stuck.add(edge)
+        for key, more in (("nodes", found.nodes), ("pieces", 1), ("seconds_workers", found.seconds)):
+            self.counts[key] += more
+
+    def _merge(self, lowers: Any, root_lower: int, upper: int, preorder: Any) -> None:
+        self.lowers = np.maximum(self.lowers, lowers)
+        self.root_lower = max(self.root_lower, min(root_lower, upper))
+        if upper < self.upper and preorder is not None:
+            self.upper, self.preorder = upper, preorder
+
+    def _save(self, seconds: float) -> None:
+        """Writes what is known, whole or not at all, where there is a file and the last time is so long ago."""
+        if self._file is None or self.is_done or time.perf_counter() - self._saved < seconds:
+            return
+        tree = None if self.preorder is None else self.preorder.tolist()
+        known = [self._shared.name, self.lowers.tolist(), self.root_lower, self.upper, tree, self.counts]
+        aside = Path(f"{self._file}.{os.getpid()}.part")
+        aside.write_text(json.dumps({"streed frontier": known}), encoding="utf-8")
+        aside.replace(self._file)
+        self._saved = time.perf_counter()
+
+    def _load(self, path: Path) -> None:
+        """Takes what was saved; raises InputError for a file that holds nothing such, or is of another problem."""
+        try:
+            name, lowers, root_lower, upper, tree, counts = json.loads(path.read_bytes())["streed frontier"]
+            known = np.array(lowers, np.int64), int(root_lower), int(upper)
+            preorder = None if tree is None else np.array(tree, np.int64)
+            counts = {key: type(old)(counts[key]) for key, old in self.counts.items()}
+        except OSError as error:
+            raise InputError("path", f"it cannot be read ({error.strerror})", "check the path") from None
+        except (LookupError, TypeError, ValueError, OverflowError):
+            raise InputError("path", f"{str(path)!r} holds no frontier", "give a file that was saved so") from None
+        if name != self._shared.name or known[0].shape != self.lowers.shape:
+            raise InputError("path", f"{str(path)!r} is of another problem", "give the data, task and limits of then")
+        self._merge(*known, preorder)
+        self.counts = counts
+
+    def _fingerprint(self, limits: tuple[int, int], shared: Shared, splits: list[int]) -> str:
+        """A hash of all that the codes of the problem depend on."""
+        packed = self.encoding.packed
+        asked = (*limits, packed.min_leaf, packed.split_cost, packed.n_labels, self._target, shared.precision, splits)
+        arrays: list[Any] = [
+            packed.column,
+            packed.flipped,
+            packed.column_rows,
+            packed.groups.profits,
+            packed.groups.words,
+        ]
+        arrays += [packed.row_values, getattr(packed.scoring, "numbers", None)]
+        arrays += [getattr(packed.prices, name, None) for name in ("full", "given")]
+        return hashlib.sha256(pickle.dumps((repr(shared.problem.task), asked, arrays))).hexdigest()

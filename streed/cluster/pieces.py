@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import threading
 import time
-from typing import final
+from typing import Any, NamedTuple, final
 
 import attrs
 import numpy as np
@@ -52,40 +52,22 @@ class Shared:
         return encoding
 
 
-@final
-@attrs.frozen
-class Piece:
-    """What a process is asked for."""
+class Known(NamedTuple):
+    """What a process knows, in codes: no tree with a split at the root costs less than its `lowers`."""
 
-    edge: int
-    """The number of a split of the root."""
-    goal: int
-    """The code of the value to beat."""
-    lowers: tuple[int, ...]
-    """What is known of all splits, in codes."""
-
-
-@final
-@attrs.frozen(eq=False)
-class Progressed:
-    """What became of a piece, with all that this process knows, in codes."""
-
-    edge: int
-    splits: tuple[int, ...]
-    lowers: tuple[int, ...]
-    """No tree with the split at the root costs less."""
+    lowers: Array
     root_lower: int
     upper: int
-    """The least of a tree that is known here; INFINITE without one."""
+    """The least of a tree that is known; INFINITE without one."""
     preorder: Array | None
     """That tree, if it is below the goal."""
-    nodes: int
-    seconds: float
+    nodes: int = 0
+    seconds: float = 0.0
     """Processor time."""
-    overflow: bool
+    overflow: bool = False
     """Whether a cost did not fit its code: nothing else holds then."""
-    full: bool
-    """Whether memory ended it, not its time."""
+    full: bool = False
+    """Whether memory ended a piece, not its time."""
 
 
 @final
@@ -103,26 +85,25 @@ class Root:
         self.workspace = make_workspaces(packed, memory, DEPTH_FIRST, 1, self.limits, relaxed, self.control)[0]
         self._search(INFINITE, INFINITE, again=False)
 
-    def improve(self, piece: Piece) -> None:
-        """Works on a piece until it is done or its time is over."""
+    def improve(self, edge: int, goal: int, lowers: Array) -> Known:
+        """Works on a split of the root until it is done or its time is over, for a tree below the goal."""
+        nodes, edges = self.workspace.engine["visits"], self.workspace.root_edges
         self.control[STOP] = 0
-        edges = self.workspace.root_edges
-        edges["lower"] = np.maximum(edges["lower"], np.array(piece.lowers, np.int64))
+        edges["lower"] = np.maximum(edges["lower"], lowers)
         deadline = None if self.seconds is None else clock() + self.seconds
-        runner.run([functools.partial(self._search, piece.edge, piece.goal)], self.control, deadline, lambda: None)
+        runner.run([functools.partial(self._search, edge, goal)], self.control, deadline, lambda: None)
+        found = self.known(goal)
+        full = found.lowers[edge] < min(goal, found.upper) and not self.control[STOP]
+        return found._replace(nodes=found.nodes - nodes, full=bool(full))
 
-    def progress(self, edge: int, goal: int, nodes: int = 0, begin: float = 0.0) -> Progressed:
-        """What is known, since so many nodes and so much processor time."""
-        workspace, engine = self.workspace, self.workspace.engine
+    def known(self, goal: int) -> Known:
+        """What is known here, with a tree if it is below the goal."""
+        workspace, overflow = self.workspace, bool(self.workspace.engine["overflow"])
         lower, upper = workspace.root_bounds
-        stopped = bool(self.control[STOP])
-        splits, lowers = (tuple(workspace.root_edges[key].tolist()) for key in ("split", "lower"))
-        preorder = None
-        if upper < goal and not engine["overflow"]:
-            preorder = extract_best(workspace, self.encoding.packed, *self.limits)
-        took = (engine["visits"] - nodes, time.process_time() - begin)
-        full = edge >= 0 and lowers[edge] < min(goal, upper) and not stopped
-        return Progressed(edge, splits, lowers, lower, upper, preorder, *took, bool(engine["overflow"]), full)
+        found = upper < goal and not overflow
+        preorder = extract_best(workspace, self.encoding.packed, *self.limits) if found else None
+        lowers = np.array(workspace.root_edges["lower"], np.int64)
+        return Known(lowers, lower, upper, preorder, workspace.engine["visits"], overflow=overflow)
 
     def _search(self, edge: int, goal: int, again: bool = True) -> None:
         self.workspace.engine.write({"root_edge": edge, "root_target": goal})
@@ -135,7 +116,7 @@ _kept: list[tuple[str, Root]] = []
 _lock = threading.Lock()
 
 
-def improve(shared: Shared, piece: Piece) -> Progressed:
+def improve(shared: Shared, *piece: Any) -> Known:
     """What became of the piece in this process, which keeps its store for the next piece of the same problem."""
     begin = time.process_time()
     with _lock:
@@ -143,15 +124,13 @@ def improve(shared: Shared, piece: Piece) -> Progressed:
     if root is None:
         forget()
         root = Root(shared)
-    nodes = root.workspace.engine["visits"]
-    root.improve(piece)
-    found = root.progress(piece.edge, piece.goal, nodes, begin)
+    found = root.improve(*piece)
     if root.workspace.engine["evictions"]:
         root.workspace.close()  # extracting a tree of which parts were forgotten moves the root
     else:
         with _lock:
             _kept.append((shared.name, root))
-    return found
+    return found._replace(seconds=time.process_time() - begin)
 
 
 def forget() -> None:

@@ -7,8 +7,7 @@ the first is kept, and their order is kept too.
 from __future__ import annotations
 
 import itertools
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -23,20 +22,14 @@ if TYPE_CHECKING:
     from streed.dp.states import Cell, Found
     from streed.task import Value
 
-_LARGEST = 2**50
-"""Whole numbers below this add up exactly, as int64 and as float64 beside real numbers."""
-
-_BLOCK, _BATCH = 2**20, 2**12
-"""Combinations of fronts that are looked at together, by arrays and one by one."""
+_BATCH = 2**12
+"""Combinations of fronts that are looked at together."""
 
 _MANY = 2**12
 """Values of three or more components that are filtered together."""
 
 _WORTH = 0.7
 """Filtering by parts is worth another round if it leaves less than this."""
-
-_FEW = 64
-"""Fewer combinations than this are quicker one by one."""
 
 
 def nondominated_rows(values: Array) -> Array:
@@ -99,22 +92,6 @@ def _places(values: Sequence[Any]) -> Array:
     return np.array(columns, np.int64).reshape(len(columns), len(values)).T
 
 
-def _array(values: Sequence[Any]) -> Array | None:
-    """The values (f, c) as int64 or float64 in which they add up exactly as in Python; None if there is no such."""
-    if not all(isinstance(value, tuple) and value for value in values):
-        return None
-    if not {type(x) for value in values for x in value} <= {int, float}:
-        return None
-    try:
-        array = np.array(values)
-    except (OverflowError, ValueError):
-        return None
-    if array.ndim != 2 or array.dtype.kind not in "if" or not np.isfinite(array).all():
-        return None
-    whole = array.dtype.kind == "i" or any(type(x) is int for value in values for x in value)
-    return None if whole and float(np.abs(array).max()) >= _LARGEST else array
-
-
 @final
 class Front(Algebra):
     """Nondominated trees: others come in, dominated ones go."""
@@ -123,10 +100,7 @@ class Front(Algebra):
 
     def __init__(self, recursion: Recursion, cell: Cell, bound: Any) -> None:
         super().__init__(recursion, cell, bound)
-        inner = objective(recursion.values)
-        self._sorts = sorts(recursion.values)
-        self._constrained = inner.overrides("feasible")
-        self._adds = self._sorts and inner.adds_values and not self._constrained
+        self._constrained = objective(recursion.values).overrides("feasible")
         self.found: list[Found] = recursion.states.leaves(cell)
 
     @property
@@ -140,12 +114,8 @@ class Front(Algebra):
 
     def put(self, option: Option, parts: Sequence[Sequence[Found]]) -> None:
         """Takes in every choice of one tree per child, merged (Eq. 7), as far as feasible."""
-        arrays: list[Any] = []
-        if self._adds and math.prod(map(len, parts)) > _FEW:
-            arrays = [_array([found[0] for found in part]) for part in parts]
-        quick = bool(arrays) and all(array is not None for array in arrays)
         choices = itertools.product(*parts)
-        for block in _sums(parts, arrays) if quick else iter(lambda: list(itertools.islice(choices, _BATCH)), []):
+        for block in iter(lambda: list(itertools.islice(choices, _BATCH)), []):
             merged = [self._merged(option, choice) for choice in block]
             allows = self.recursion.values.feasible
             self.add([each for each in merged if allows(each[0])] if self._constrained else merged)
@@ -162,23 +132,7 @@ def nondominated(task: Task, found: list[Found]) -> list[Found]:
         return found
     values = [each[0] for each in found]
     if sorts(task):
-        array = _array(values)
-        kept = nondominated_rows(_places(values) if array is None else array).tolist()
+        kept = nondominated_rows(_places(values)).tolist()
     else:
         kept = _undominated(values, task.better)
     return found if len(kept) == len(found) else [found[at] for at in kept]
-
-
-def _sums(parts: Sequence[Sequence[Found]], arrays: Sequence[Array]) -> Iterator[list[list[Found]]]:
-    """Choices of one tree per child, block by block, without those whose sums others of their block dominate."""
-    step = max(1, _BLOCK // math.prod(len(array) for array in arrays[1:]))
-    for begin in range(0, len(arrays[0]), step):
-        values: Array = arrays[0][begin : begin + step]
-        choices = np.arange(begin, begin + len(values))[:, None]
-        for array in arrays[1:]:
-            # what is dominated among sums stays so whatever is added, and goes
-            values = (values[:, None, :] + array[None, :, :]).reshape(-1, array.shape[1])
-            rows = nondominated_rows(values)
-            first, second = np.divmod(rows, len(array))
-            values, choices = values[rows], np.concatenate([choices[first], second[:, None]], axis=1)
-        yield [[part[at] for part, at in zip(parts, row, strict=True)] for row in choices.tolist()]

@@ -23,27 +23,14 @@ from streed.task.objective import record_of
 
 def ideal_score(problem: Problem) -> Any | None:
     """The score of the ideal point of the problem's bound task; None where nothing is known of some component."""
-    task = objective(problem.task)
-    value = ideal_value(problem)
-    return None if value is None else record_of(task).ideal_score(value, Totals(task, problem.data))
-
-
-def ideal_value(problem: Problem) -> tuple[Value, ...] | None:
-    """A value that no tree is better than in any component; None where nothing is known of some component."""
     task, data = objective(problem.task), problem.data
-    costs = vector_costs(problem.task, data)
+    record, costs = record_of(task), vector_costs(problem.task, data)
+    value: Any = None
     if costs is not None and min(costs.splits, default=0) >= 0:
-        return costs.value(least_sums(costs, data.X))
-    record = record_of(task)
-    if record.is_plain or record.sum_limits or record.gaps:
-        return None
-    found = [_least(part, problem) for part in record.parts]
-    return None if None in found else tuple(found)
-
-
-def least_sums(costs: VectorCosts, codes: Array) -> list[int]:
-    """By component, what trees over rows of `codes` (n, p) cost at least, without their branching nodes."""
-    return [int(each.min(axis=1).sum()) for each in costs_of_equal_rows(costs, codes)]
+        value = costs.value([int(each.min(axis=1).sum()) for each in costs_of_equal_rows(costs, data.X)])
+    elif not (record.is_plain or record.sum_limits or record.gaps):
+        value = tuple(_least(part, problem) for part in record.parts)
+    return None if value is None or None in value else record.ideal_score(value, Totals(task, data))
 
 
 def costs_of_equal_rows(costs: VectorCosts, codes: Array) -> Array:

@@ -25,7 +25,7 @@ from streed.dp.stop_monitor import StopMonitor
 from streed.errors import MismatchError
 from streed.problem import Outcome, Problem, SearchLimits, Solution, process_memory
 from streed.problem.known_tree import with_costs
-from streed.task import TOTAL, State, Task
+from streed.task import TOTAL, Task
 from streed.tree import Branch, Leaf, Node, Tree
 from streed.tree.evaluation import Evaluation, Inspector
 
@@ -83,31 +83,18 @@ def search_general(problem: Problem, search_limits: SearchLimits, *, best_first:
     if isinstance(lower, numbers.Real) and not exact:
         size = max([abs(float(lower)), *(_largest_cost(each.root) for each in solutions)])
         lower = _widened(problem.task, lower, _REAL * size, states)
-    if lower is not None and solutions and _is_rounded_below(solutions[0].value, lower):
-        lower = solutions[0].value
-    stats = {
-        "search": "general",
-        "route": "general",
-        "threads": 1,
-        "seconds_setup": prepared - begin,
-        "seconds_search": searched - prepared,
-        "seconds_check": time.perf_counter() - searched,
-        "nodes": monitor.nodes,
-        "subproblems": 0 if states is None else states.remembered,
-        "leaves": 0 if states is None else states.leaves_asked,
-        "pruned": 0 if search is None else search.recursion.pruned,
-        "peak_bytes": process_memory.peak(),
-        "columns": data.n_columns,
-        "exact": exact,
-        "rounding": 0.0 if size is None else _REAL * size,
-    }
+    if lower is not None and solutions and not isinstance(value := solutions[0].value, tuple):
+        # sums of real numbers in another order
+        lower = value if not _is_exact(value) and value < lower and _agree(lower, value, (value,)) else lower
+    seconds = {"seconds_setup": prepared - begin, "seconds_search": searched - prepared}
+    seconds["seconds_check"] = time.perf_counter() - searched
+    of_states = (0, 0) if states is None else (len(states.cells), states.leaves_asked)
+    stats = {"search": "general", "route": "general", "threads": 1, **seconds, "nodes": monitor.nodes}
+    stats |= dict(zip(("subproblems", "leaves"), of_states, strict=True))
+    stats |= {"pruned": 0 if search is None else search.recursion.pruned, "peak_bytes": process_memory.peak()}
+    stats |= {"columns": data.n_columns, "exact": exact, "rounding": 0.0 if size is None else _REAL * size}
     ideal = ideal_score(problem) if stopped is not None and not is_total else None
     return Outcome(solutions, lower, stopped, stats, score_bound=ideal, size=size)
-
-
-def _is_rounded_below(value: Value, bound: Value) -> bool:
-    """Whether sums of real numbers in two orders let a tree's value fall below a bound on it."""
-    return not _is_exact(value) and not isinstance(value, tuple) and value < bound and _agree(bound, value, (value,))
 
 
 @contextlib.contextmanager
@@ -191,7 +178,7 @@ def _is_exact(value: Value) -> bool:
 def _grow(solution: Found, rows: int, states: States) -> Node:
     """The nodes of a solution on a set of rows; leaves without cost as yet.
 
-    An empty leaf bears the best label of its parent's rows.
+    An empty leaf bears the first of the best labels of its parent's rows.
     """
     _, action, parts = solution
     if parts is None:
@@ -204,13 +191,10 @@ def _grow(solution: Found, rows: int, states: States) -> Node:
         if here:
             children.append(_grow(next(remaining), here, states))
         else:
-            empty = empty or Leaf(_best_label(states.state_of_rows(rows), states), 0, 0)
+            if empty is None:
+                state, task = states.state_of_rows(rows), states.task
+                costs = [task.leaf_cost(state, k) for k in states.labels]
+                best = (not any(task.better(other, cost) for other in costs) for cost in costs)
+                empty = Leaf(list(best).index(True), 0, 0)
             children.append(empty)
-    return Branch(states.column_of(action), tuple(children), states.count(rows), states.cut_of(action))
-
-
-def _best_label(state: State, states: States) -> int:
-    """The label of least cost, the smallest of the best ones; of a partial order, the first nondominated."""
-    task = states.task
-    costs = [task.leaf_cost(state, k) for k in states.labels]
-    return next(k for k, cost in enumerate(costs) if not any(task.better(other, cost) for other in costs))
+    return Branch(states.columns[action], tuple(children), states.count(rows), states.cut_of(action))

@@ -35,9 +35,6 @@ Sums = tuple[Any, ...]
 _MOST_LEAVES = 200_000
 """Leaves that are remembered by their sums or rows; sets at the last level are as many as all others together."""
 
-_MOST_COSTS = 2**14
-"""Branching nodes that are asked what they cost, to see whether any is paid for."""
-
 
 @final
 class Cell:
@@ -81,48 +78,35 @@ class States:
         self._monitor = monitor
         self._questions = Questions.of(data)
         """Splits are numbered as they are: ordered columns have many."""
-        self._columns: list[int] = self._questions.column.tolist()
+        self.columns: list[int] = self._questions.column.tolist()
+        """By split."""
         self._literals, self._codes = _indicators(self._questions.data)
         self.used: Sequence[int] = range(len(self._literals))
         """The splits that trees may have."""
         self._sums = RowSetSums(task, data)
-        self._sums.exact = self._takes_fractions()
+        self.exact = self._sums.exact = self._takes_fractions()
+        """Whether the task is given all sums exactly."""
         everyone = np.arange(data.n_rows)
         self._apart = inner.overrides("exact_cost") and task.exact_cost(data, everyone, 0) is not None
         self._by_row_sets = task.reads_rows or self._apart
         """Whether the sums of a set of rows do not tell what it costs as a leaf."""
         self._known_leaves: dict[Any, list[Found]] = {}
-        self._cells: dict[int, Cell] = {}
+        self.cells: dict[int, Cell] = {}
         self._floors = self._group_floors(inner)
         self.leaves_asked = 0
         """Leaves whose cost the task was asked for."""
         everything = (1 << data.n_rows) - 1
-        self.root = Cell(everything, data.size, self.min_leaf, self._sums.total(np.arange(data.n_rows)))
-        self._cells[everything] = self.root
-
-    @property
-    def remembered(self) -> int:
-        """How many sets of rows are remembered."""
-        return len(self._cells)
-
-    @property
-    def exact(self) -> bool:
-        """Whether the task is given all sums exactly."""
-        return self._sums.exact
-
-    def column_of(self, split: int) -> int:
-        """The column that a split is on."""
-        return self._columns[split]
+        self.root = self._cell(everything, self._sums.total(everyone))
 
     def below(self, path: tuple[int, ...], split: int) -> tuple[int, ...]:
         """The columns tested above a split's children, () where no cost depends on them; `path`: those above it."""
-        return tuple(sorted({*path, self._columns[split]})) if self.path_counts else ()
+        return tuple(sorted({*path, self.columns[split]})) if self.path_counts else ()
 
     def price(self, cell: Cell, path: tuple[int, ...], split: int) -> Value | None:
         """What a branching node of the cell costs."""
         if self.free:
             return self._free
-        return self.task.branching_cost(cell.n_rows, path, self._columns[split])
+        return self.task.branching_cost(cell.n_rows, path, self.columns[split])
 
     @functools.cached_property
     def _free(self) -> Any:
@@ -242,9 +226,9 @@ class States:
         return False
 
     def _cell(self, rows: int, sums: Sums | None) -> Cell:
-        cell = self._cells.get(rows)
+        cell = self.cells.get(rows)
         if cell is None:
-            cell = self._cells[rows] = self._made(rows, sums)
+            cell = self.cells[rows] = self._made(rows, sums)
         return cell
 
     def _made(self, rows: int, sums: Sums | None) -> Cell:
@@ -282,16 +266,7 @@ class States:
         """Whether it is certain that no branching node costs less than nothing."""
         if not inner.overrides("branching_cost") or inner.worsening:
             return True
-        if isinstance(inner, RowCostTask):
-            return inner.split_cost() >= 0
-        if self.path_counts:
-            return False
-        rows = range(2, self.data.n_rows + 1) if reads(inner, "rows") else [self.data.n_rows]
-        columns = range(self.data.n_columns if self.column_counts else 1)
-        if len(rows) * len(columns) > _MOST_COSTS or not columns:
-            return False
-        costs = [inner.branching_cost(size, (), column) for size, column in itertools.product(rows, columns)]
-        return all(cost is None or (not isinstance(cost, tuple) and cost >= 0) for cost in costs)
+        return isinstance(inner, RowCostTask) and inner.split_cost() >= 0
 
     def _group_floors(self, inner: Task) -> Array | None:
         """(n,) objects: at the first row of each group of equal rows what the group costs as a leaf, else 0."""

@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 @functools.cache
 def drivers() -> Mapping[str, type[Driver]]:
     """All drivers by name; importing them imports numba."""
-    from streed.drivers.auto import Auto
-    from streed.drivers.general import Fronts, General
-    from streed.drivers.native import Branches, DepthFirst
+    from streed.drivers.native import Auto, Branches, DepthFirst, Fronts, General
 
-    known = (DepthFirst, Branches, Auto, Fronts, General)
-    return MappingProxyType({driver.name: driver for driver in known})
+    return MappingProxyType({each.name: each for each in (DepthFirst, Branches, Auto, Fronts, General)})

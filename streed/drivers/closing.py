@@ -15,7 +15,7 @@ import numpy as np
 
 from streed.dp.search import search_general
 from streed.encoding.certificate import measure_widely
-from streed.encoding.ordered import settle_gaps
+from streed.encoding.ordered import settled
 from streed.enumerate.layout import VALUE
 from streed.enumerate.near_optimal import NearOptimalTrees
 from streed.enumerate.vector_trees import Trees
@@ -63,7 +63,7 @@ def checked(problem: Problem, outcome: Outcome, time_limit: float | None) -> Out
         found = search_general(problem, SearchLimits(time_limit=seconds))
         if found.solutions and found.stopped is None and (found.meets or found.is_proved > is_proved):
             stats = {**outcome.stats, "exact": found.stats["exact"], "rounding": found.stats["rounding"]}
-            solutions = tuple(attrs.evolve(each, root=settle_gaps(each.root, problem.data)) for each in found.solutions)
+            solutions = tuple(attrs.evolve(each, root=settled(each.root, problem.data)) for each in found.solutions)
             same = found.solutions[0].value == outcome.solutions[0].value
             solutions = outcome.solutions if same else solutions
             return attrs.evolve(found, solutions=solutions, stats={**stats, "closed": GENERAL}, real=outcome.real)
@@ -138,19 +138,12 @@ def _is_exact(problem: Problem) -> bool:
 
 def _steps(problem: Problem) -> float:
     """At most so many splits of sets of rows are looked at, roughly: of all sets above the leaves."""
-    data = problem.data
-    sides, paths, levels = 0, 1.0, 0
+    data, sides, paths = problem.data, 0, 1.0
     for j in range(data.n_columns):
         asked = data.ordered[j].n_questions if j in data.ordered else 1
         children = len(data.column(j).categories) if j in data.categorical else 2
         sides += children * asked
         paths *= children + 1 if asked == 1 else (asked + 1) * (asked + 2) / 2
-        levels += asked
-    limits = [each for each in (problem.max_depth, problem.max_nodes) if each is not None]
-    depth = min([levels, data.n_rows, *limits])
-    sets, level = 0.0, 1.0
-    for _ in range(max(depth, 1)):
-        sets, level = sets + level, level * sides
-        if sets > _MOST_STEPS:
-            break
-    return min(sets, paths, 2.0 ** min(data.n_rows, 64)) * sides * max(1.0, data.n_rows / _FEW_ROWS)
+    limits = [each for each in (problem.max_depth, problem.max_nodes, data.n_rows, 32) if each is not None]
+    sets = min(paths, float(max(sides, 2)) ** max(min(limits) - 1, 0), 2.0 ** min(data.n_rows, 64))
+    return sets * sides * max(1.0, data.n_rows / _FEW_ROWS)

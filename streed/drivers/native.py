@@ -1,4 +1,4 @@
-"""The native drivers: one search (bnb/native_search.py), told apart by its procedure.
+"""The drivers: native ones, with one search (bnb/native_search.py) told apart by its procedure, fronts, and any task.
 
 Depth-first search in STreeD's order (NeurIPS 2023) finishes a part of the tree before the next one begins. Best-first
 search is AO* over the and-or graph of splits and their sides (Chaouki, Read, Bifet, "Branches: efficiently seeking
@@ -8,12 +8,15 @@ longer the best one.
 
 from __future__ import annotations
 
+import numbers
 from typing import ClassVar, final
 
 import attrs
+import numpy as np
 
 from streed.bnb.native_search import search_native
 from streed.bnb.procedure import BEST_FIRST, DEPTH_FIRST, Procedure
+from streed.data import Dataset
 from streed.dp.search import search_general
 from streed.drivers.points_ahead import search_fronts
 from streed.errors import TaskError
@@ -24,11 +27,14 @@ from streed.ordered import choice
 from streed.ordered.in_order_search import search_in_order
 from streed.problem import Driver, Outcome, Problem, SearchLimits
 from streed.problem.linear_oracle import LinearOracle
-from streed.task import TOTAL, Task
+from streed.task import TOTAL, Task, beside_sums, state_of
 from streed.task.base import objective
 
 _MOST_KINDS, _ROWS_OF_KIND = 512, 256
 """So many kinds of rows are counted kind by kind, if each has about as many rows, which fill most of their words."""
+
+_MANY_SPLITS = 150
+"""Where more may pay, best-first search was behind at any time, in value and in bound."""
 
 
 def by_thresholds(problem: Problem, search_limits: SearchLimits, name: str) -> Outcome | None:
@@ -121,3 +127,93 @@ class Branches(Native):
     def without_kernels(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
         outcome = search_general(problem, search_limits, best_first=True)
         return attrs.evolve(outcome, stats={**outcome.stats, "search": self.name})
+
+
+@final
+@attrs.frozen
+class General(Driver):
+    """Dynamic programming in Python over any separable task, with fronts where the order is partial."""
+
+    like: Driver | None = None
+    """The driver whose order of search it takes, and whose name."""
+    name: ClassVar[str] = "general"
+    reduces: ClassVar[bool] = False
+
+    def check(self, task: Task) -> None:
+        """Takes every task, but for those that the other driver cannot search."""
+        if self.like is not None:
+            self.like.check(task)
+
+    def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
+        outcome = search_general(problem, search_limits, best_first=isinstance(self.like, Branches))
+        name = self.name if self.like is None else self.like.name
+        return attrs.evolve(outcome, stats={"search": name, **outcome.stats})
+
+
+@final
+@attrs.frozen
+class Fronts(Driver):
+    """The front DP: by compiled units where values are sums of whole costs, else by the general route."""
+
+    name: ClassVar[str] = "fronts"
+    reduces: ClassVar[bool] = False
+
+    def check(self, task: Task) -> None:
+        if task.order == TOTAL:
+            raise TaskError(
+                f"{type(objective(task)).__name__} has one optimum and no front; join it with another by &, or "
+                'leave out search="fronts"'
+            )
+
+    def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
+        return DepthFirst().without_kernels(problem, search_limits)
+
+
+@final
+@attrs.frozen
+class Auto(Driver):
+    """Depth-first or best-first search, by the problem; `stats` says which in `search`, and why in `chosen`."""
+
+    name: ClassVar[str] = "auto"
+
+    def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
+        driver, reason = choose(problem, search_limits)
+        outcome = driver.search(problem, search_limits)
+        return attrs.evolve(outcome, stats={"search": driver.name, **outcome.stats, "chosen": reason})
+
+    def linear_oracle(
+        self, problem: Problem, kinds: Array, n_labels: int, splits: bool, search_limits: SearchLimits
+    ) -> LinearOracle | None:
+        """That of depth-first search where the depth is limited; else each solve is by what its costs choose."""
+        if problem.max_depth is None:
+            return None
+        return DepthFirst().linear_oracle(problem, kinds, n_labels, splits, search_limits)
+
+
+def choose(problem: Problem, search_limits: SearchLimits) -> tuple[Driver, str]:
+    """(the driver, the reason in words)."""
+    task, data = problem.task, problem.data
+    if task.order != TOTAL:
+        return DepthFirst(), "the order is partial"
+    if problem.max_depth is not None:
+        return DepthFirst(), "the depth is limited: subproblems are shallow, and solved by counting"
+    splits = _most_splits(task, data, problem.sums)
+    if splits is None:
+        return DepthFirst(), "splits cost nothing, or nobody knows how many pay: bounds of partial trees say little"
+    if splits > _MANY_SPLITS:
+        return DepthFirst(), f"up to {splits:.0f} splits may pay: depth-first search is the first to find large trees"
+    if search_limits.within_gap is not None or search_limits.time_limit is not None:
+        return Branches(), f"at most {splits:.0f} splits pay, and the search may be stopped"
+    return DepthFirst(), "the proof is wanted, and comes sooner"
+
+
+def _most_splits(task: Task, data: Dataset, sums: dict[str, Array]) -> float | None:
+    """How many splits cost as much as all rows in one leaf, about kappa of Branches' Theorem 4.4; None if not known."""
+    costs = [task.branching_cost(data.size, (), split) for split in range(data.n_columns)]
+    prices = [abs(float(cost)) for cost in costs if isinstance(cost, numbers.Real) and cost]
+    if not prices or task.larger_is_better:
+        return None
+    rows = np.arange(data.n_rows)
+    whole = state_of(sums, rows, data, beside_sums(task, data, rows))
+    leaves = [task.leaf_cost(whole, label) for label in range(len(task.labels(data)))]
+    return min((abs(float(leaf)) for leaf in leaves if isinstance(leaf, numbers.Real)), default=0.0) / min(prices)

@@ -12,9 +12,8 @@ from typing import ClassVar, final
 
 import attrs
 
-from streed.drivers.auto import Auto
-from streed.drivers.native import Native, by_thresholds
-from streed.encoding.ordered import ask, can_ask, settle_gaps, translate
+from streed.drivers.native import Auto, Native, by_thresholds
+from streed.encoding.ordered import ask, can_ask, settled
 from streed.errors import InputError
 from streed.ordered.in_order_search import search_in_order
 from streed.problem import Driver, Outcome, Problem, SearchLimits, process_memory
@@ -54,7 +53,7 @@ class OverOrdered(Driver):
             return ahead
         if self.driver is self.plain or not can_ask(problem):
             outcome = self.plain.search(problem, search_limits)
-            solutions = [attrs.evolve(each, root=settle_gaps(each.root, problem.data)) for each in outcome.solutions]
+            solutions = [attrs.evolve(each, root=settled(each.root, problem.data)) for each in outcome.solutions]
             return attrs.evolve(outcome, solutions=tuple(solutions))
         ahead = by_thresholds(problem, search_limits, self.driver.name) if is_native else None
         if ahead is not None:
@@ -64,7 +63,7 @@ class OverOrdered(Driver):
         _check_size(problem, search_limits)
         asked, questions = ask(problem)
         outcome = self.driver.search(asked, search_limits)
-        found = [attrs.evolve(each, root=translate(each.root, questions)) for each in outcome.solutions]
+        found = [attrs.evolve(each, root=settled(each.root, problem.data, questions)) for each in outcome.solutions]
         route = f"{outcome.stats.get('route', 'reduction')} by questions"
         stats = {**outcome.stats, "route": route, "questions": asked.data.n_columns}
         return attrs.evolve(outcome, solutions=tuple(found), stats=stats)
@@ -75,11 +74,11 @@ def _check_size(problem: Problem, search_limits: SearchLimits) -> None:
     questions, needed = problem.data.n_questions, problem.data.n_rows * problem.data.n_questions
     if problem.max_depth not in (0, 1) and not record_of(problem.task).of_sums:
         needed += _ENTRY * questions**2 * max(len(problem.task.labels(problem.data)) - 1, 1)
-    limit = search_limits.memory_limit
-    room = process_memory.free() if limit is None else min(process_memory.free(), limit - process_memory.resident())
+    limit, room = search_limits.memory_limit, process_memory.free()
+    allowed = room if limit is None else min(room, limit - process_memory.resident())
+    found = f"{questions:,} questions take about {needed / 1e9:.1f} GB, and {max(allowed, 0) / 1e9:.1f} are free"
     if needed > room:
-        found = f"{questions:,} questions take about {needed / 1e9:.1f} GB, and {max(room, 0) / 1e9:.1f} are free"
-        if limit is not None and needed <= process_memory.free():
-            remedy = "raise it, or give fewer thresholds (max_cuts) or columns"
-            raise InputError("memory_limit", f"{limit:,} bytes; {found}", remedy)
         raise InputError("max_cuts", found, "give the most thresholds of a column, such as 50, or fewer columns")
+    if needed > allowed:
+        remedy = "raise it, or give fewer thresholds (max_cuts) or columns"
+        raise InputError("memory_limit", f"{limit:,} bytes; {found}", remedy)

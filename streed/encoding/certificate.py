@@ -95,12 +95,9 @@ def nest_preorder(preorder: Any, arity: Array, labels: list[int], rows: list[int
 
 def _check_limits(problem: Problem, depth: int, branches: int, leaf_rows: list[int]) -> None:
     """Raises MismatchError if the tree breaks a limit; `leaf_rows` are the rows of its leaves that have any."""
-    if problem.max_depth is not None and depth > problem.max_depth:
-        raise MismatchError(f"the tree has depth {depth}, above {problem.max_depth}; please report this")
-    if problem.max_nodes is not None and branches > problem.max_nodes:
-        raise MismatchError(f"the tree has {branches} branching nodes, above {problem.max_nodes}; please report this")
-    if min(leaf_rows, default=problem.min_leaf) < problem.min_leaf:
-        raise MismatchError(f"a leaf has {min(leaf_rows)} rows, below {problem.min_leaf}; please report this")
+    broken = problem.broken_by(depth, branches, min(leaf_rows, default=problem.min_leaf))
+    if broken is not None:
+        raise MismatchError(f"the tree has {broken}, which the limits forbid; please report this")
 
 
 def measure_task(problem: Problem, preorder: Array, codes: Array, sums: dict[str, Array], counts: Array) -> Solution:

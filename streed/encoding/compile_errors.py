@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import re
 from collections.abc import Callable
 from typing import Any
@@ -27,32 +28,16 @@ def compile_kernels(
 
 def _explanation(error: Exception, functions: dict[str, Callable[..., Any]], task: Task) -> str:
     """Two lines: what does not compile, and the user's own line."""
-    text = str(error)
-    places = re.findall(r'File "([^"]+)", line (\d+)', text)
-    for path, line in reversed(places):
+    text, kind = re.sub(r"\x1b\[[0-9;]*m", "", str(error)), type(objective(task)).__name__
+    lines = filter(None, map(str.strip, text.splitlines()))
+    telling = (each for each in lines if not each.startswith(("Failed in", "During", "File", "- ", "There are")))
+    reason = f"cannot be compiled: {next(telling, 'numba does not know why')}"
+    for path, line in reversed(re.findall(r'File "([^"]+)", line (\d+)', text)):
         for name, function in functions.items():
             code = function.__code__
             first = code.co_firstlineno
             last = max((number for *_, number in code.co_lines() if number is not None), default=first)
-            own_file = code.co_filename.endswith(path.lstrip("./")) or path == code.co_filename
-            if own_file and first <= int(line) <= last:
-                source = _source_line(code.co_filename, int(line))
-                reason = _reason(text)
-                method = f"{type(objective(task)).__name__}.{name.rstrip('0123456789')}"
-                return f"{method} cannot be compiled: {reason}\n  {code.co_filename}:{line}: {source}"
-    return f"{type(objective(task)).__name__} cannot be compiled: {_reason(text)}\n  see the chained error for the line"
-
-
-def _source_line(path: str, line: int) -> str:
-    import linecache
-
-    return linecache.getline(path, line).strip()
-
-
-def _reason(text: str) -> str:
-    """The shortest line of numba's message that says something."""
-    lines = [re.sub(r"\x1b\[[0-9;]*m", "", line).strip() for line in text.splitlines()]
-    telling = [
-        line for line in lines if line and not line.startswith(("Failed in", "During", "File", "- ", "There are"))
-    ]
-    return telling[0] if telling else "numba does not know why"
+            if code.co_filename.endswith(path.lstrip("./")) and first <= int(line) <= last:
+                source = linecache.getline(code.co_filename, int(line)).strip()
+                return f"{kind}.{name.rstrip('0123456789')} {reason}\n  {code.co_filename}:{line}: {source}"
+    return f"{kind} {reason}\n  see the chained error for the line"

@@ -6,7 +6,7 @@ import contextlib
 import math
 import numbers
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -48,8 +48,8 @@ def largest_whole(task: Task, sums: dict[str, Array], labels: int, rows: int) ->
         def compute(self: Any, other: Any) -> Any:
             if not isinstance(other, (int, float)):
                 return NotImplemented
-            a, b = int(self), int(other) if isinstance(other, Whole) else other
-            return noted(function(b, a) if reflected else function(a, b))
+            pair = int(self), int(other) if isinstance(other, Whole) else other
+            return noted(function(*(pair[::-1] if reflected else pair)))
 
         return compute
 
@@ -57,13 +57,19 @@ def largest_whole(task: Task, sums: dict[str, Array], labels: int, rows: int) ->
         setattr(Whole, f"__{name}__", binary(getattr(operator, name), False))
         setattr(Whole, f"__r{name}__", binary(getattr(operator, name), True))
     for each in (sums, {name: abs(values) for name, values in sums.items()}):
-        totals = {name: values.sum(axis=0) for name, values in each.items()}
-        state = {k: tuple(map(noted, v.tolist())) if v.ndim else noted(v.item()) for k, v in totals.items()}
+        state = _state(rows, {name: values.sum(axis=0) for name, values in each.items()}, noted)
         # of no state of the data the methods owe an answer
         with contextlib.suppress(Exception):
             for k in range(labels):
-                task.leaf_cost(State(noted(rows), **state), k)
+                task.leaf_cost(state, k)
     return largest
+
+
+def _state(rows: Any, sums: Mapping[str, Any], number: Callable[[Any], Any] = lambda x: x) -> State:
+    """The state of rows with these sums, each of its numbers as one of a kind."""
+    plain = {name: np.asarray(total).tolist() for name, total in sums.items()}
+    made = {k: tuple(map(number, total)) if isinstance(total, list) else number(total) for k, total in plain.items()}
+    return State(number(rows), **made)
 
 
 _LARGEST_NATIVE = 2.0**62
@@ -124,14 +130,8 @@ class CostSamples:
                 largest = max([largest, *(abs(term.weight * Fraction(x)) for x in costs if math.isfinite(x))])
             unit = Fraction(2) ** (largest.numerator.bit_length() - largest.denominator.bit_length() if largest else 0)
         wide = largest_whole(task, sums, len(task.labels(problem.data)), problem.data.size) >= _LARGEST_NATIVE
-        return cls(
-            whole and largest < coding.LARGEST_CODE,
-            any(isinstance(x, float) for x in seen),
-            wide,
-            bool(is_larger_better(own)),
-            float(largest / unit),
-            unit,
-        )
+        whole, real = whole and largest < coding.LARGEST_CODE, any(isinstance(x, float) for x in seen)
+        return cls(whole, real, wide, bool(is_larger_better(own)), float(largest / unit), unit)
 
 
 def _branching_costs(task: Task, terms: Sequence[ScoredTerm], data: Dataset) -> list[Value]:
@@ -175,16 +175,10 @@ def lost_in_sums(problem: Problem, terms: Sequence[ScoredTerm], inexact: bool) -
         errors = {name: apart * np.abs(values).sum(axis=0) for name, values in sums.items()}
         copies = problem.data.counts
         most = max(
-            sum(
-                _moved(
-                    problem, terms, int(copies[i]), {name: values[i] for name, values in sums.items()}, errors
-                ).values()
-            )
+            sum(_moved(problem, terms, int(copies[i]), {k: v[i] for k, v in sums.items()}, errors).values())
             for i in _tried_rows(sums)
         )
-        limits = [problem.max_nodes, None if problem.max_depth is None else 2**problem.max_depth - 1]
-        branches = min([len(problem.data.X) - 1, *(each for each in limits if each is not None)])
-        lost += (branches + 1) * most
+        lost += (problem.most_branches + 1) * most
     return lost
 
 
@@ -196,12 +190,9 @@ def _moved(
     Sums that the task's methods do not suit, such as a number of rows below zero, tell nothing.
     """
     labels = range(len(problem.task.labels(problem.data)))
-    plain = {name: _plain(values) for name, values in sums.items()}
 
     def costs(changed: str | None = None, sign: int = 1) -> list[float]:
-        s = State(rows, **plain)
-        if changed is not None:
-            setattr(s, changed, _plain(sums[changed] + sign * errors[changed]))
+        s = _state(rows, sums if changed is None else {**sums, changed: sums[changed] + sign * errors[changed]})
         try:
             return [sum(float(term.weight) * term.own_cost(s, k) for term in terms if term.weight) for k in labels]
         except Exception:  # noqa: BLE001 - whatever the task's own code raises
@@ -212,12 +203,6 @@ def _moved(
         pairs = [pair for sign in (1, -1) for pair in zip(costs(name, sign), begin, strict=True)]
         moved[name] = max((abs(a - b) for a, b in pairs if math.isfinite(a - b)), default=0.0)
     return moved
-
-
-def _plain(total: Array) -> Any:
-    """The sum of a statistic as a state has it."""
-    values = np.asarray(total)
-    return tuple(values.tolist()) if values.ndim else values.item()
 
 
 def _tried_rows(sums: dict[str, Array]) -> list[int]:
@@ -234,9 +219,7 @@ def _tried_rows(sums: dict[str, Array]) -> list[int]:
 def asks_whole(problem: Problem) -> bool:
     """Whether the methods of a state take whole numbers only, as an index does, or a shift."""
     sums = {name: values.sum(axis=0, dtype=np.float64) for name, values in problem.sums.items()}
-    task, n = problem.task, problem.data.size
-    s = State(n, **{k: tuple(v.tolist()) if v.ndim else v.item() for k, v in sums.items()})
-    s.rows = float(n)  # type: ignore[assignment]
+    task, s = problem.task, _state(float(problem.data.size), sums)
     try:
         task.leaf_cost(s, 0)
         task.lower_bound(s)

@@ -122,6 +122,10 @@ class Scored(Encoding):
         numbers, kept = methods.words(scale, planes.per_unit)
         alike = table is None or bool((table == table[0]).all())
         packed = planes.pack(problem, merge=alike and not methods.calls)
+        split_costs = None
+        if table is not None:  # by bit column and categorical column
+            of_columns = np.concatenate([table[packed.column], table[list(data.categorical)]]) * sign
+            split_costs = np.ascontiguousarray(of_columns, np.int64 if whole else np.float64)
         bounded = free and not (summed or methods.calls or methods.combines or methods.limits)
         scoring = Scoring(
             planes=shape.planes,
@@ -131,7 +135,7 @@ class Scored(Encoding):
             lane=lane,
             real=not whole,
             worst_unit=_worst_unit(problem, probe.unit, scale) if bounded else 0,
-            split_costs=None if table is None else _costs_of_splits(table, packed, data, sign, whole),
+            split_costs=split_costs,
             calls_costs=methods.calls,
             path_words=(data.n_columns + 63) // 64 if methods.by_path else 0,
             numbers=numbers,
@@ -195,15 +199,9 @@ class Scored(Encoding):
         if self.exact:
             return 0.0
         size = max(abs(coding.decoded(code, self.coding, self.scale)), self._cancelling)
-        branches = self._most_branches
+        branches = self.problem.most_branches
         steps = (branches + 0.5) / self.scale if self.coding == coding.GRID else 2.0 * branches * _BITS_STEP * size
         return steps + _REAL * size + self.lost
-
-    @property
-    def _most_branches(self) -> int:
-        """No tree within the limits has more branching nodes."""
-        limits = [self.problem.max_nodes, None if self.problem.max_depth is None else 2**self.problem.max_depth - 1]
-        return min([self.problem.data.n_rows - 1, *(each for each in limits if each is not None)])
 
     def less_precise(self) -> Encoding | None:
         assert self.packed.scoring is not None
@@ -250,9 +248,9 @@ class Scored(Encoding):
                 "numbers beyond what floats hold (1e-308 to 1e308), could be why"
             )
         return (
-            "the statistics are real numbers that fit no common unit, so native sums are rounded to one part in 2**52 "
-            "of their total, and a cost that leaps or turns steep at such a difference could be why: round the "
-            "statistics to decimals, or let the cost be smooth there"
+            "native sums of real numbers that fit no common unit are rounded to one part in 2**52 of their total, and "
+            "a cost that leaps or turns steep at such a difference could be why: round the statistics to decimals, or "
+            "let the cost be smooth there"
         )
 
     def _measured(self, problem: Problem, preorder: Array) -> Solution:
@@ -335,12 +333,6 @@ def grain_of(problem: Problem) -> Fraction | None:
         size = abs(weight)
         units += [size * costs.unit, *([] if priced is None else [size * priced.unit])]
     return common_unit(units)
-
-
-def _costs_of_splits(table: Array, packed: PackedProblem, data: Dataset, sign: int, whole: bool) -> Array:
-    """(F + categorical,) int64 or float64: what splits cost, by bit column and categorical column."""
-    costs = np.concatenate([table[packed.column], table[list(data.categorical)]]) * sign
-    return np.ascontiguousarray(costs, np.int64 if whole else np.float64)
 
 
 def _worst_unit(problem: Problem, unit: Fraction, scale: float) -> int:

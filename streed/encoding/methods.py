@@ -19,7 +19,6 @@ from streed.kernels.codegen import capture
 from streed.kernels.codegen.spec import TermSpec
 from streed.task import Limit, Task
 from streed.task.analysis.facts import written_terms
-from streed.task.base import objective
 
 Read = tuple[tuple[str, str], ...]
 
@@ -44,7 +43,7 @@ class CompiledMethods:
     def of(cls, task: Task) -> CompiledMethods:
         """Of a bound task, limits and all."""
         terms = list(itertools.starmap(ScoredTerm.of, written_terms(task)))
-        functions, members = functions_of(objective(task), terms)
+        functions, members = functions_of(terms)
         limits = [place_limit(limit, terms) for limit in task.limits if limit.support is None]
         functions |= {f"allows{i}": type(limit).allows for i, (limit, _) in enumerate(limits)}
         read = [capture.numbers_of(term.task, term.functions) for term in terms]
@@ -77,16 +76,13 @@ class CompiledMethods:
 
     def term_shapes(self, places: Places) -> tuple[TermSpec, ...]:
         """What the text depends on of each term; `places`: the planes of the statistics."""
-        weighs = self.reads_weight
-        return tuple(
-            term.shape(places, _kinds(numbers), weighs) for term, numbers in zip(self.terms, self.read, strict=True)
-        )
+        pairs, weighs = zip(self.terms, self.read, strict=True), self.reads_weight
+        return tuple(term.shape(places, _kinds(numbers), weighs) for term, numbers in pairs)
 
     def limit_shapes(self) -> tuple[tuple[int, Read], ...]:
         """What the text depends on of each limit."""
-        return tuple(
-            (place, _kinds(numbers)) for (_, place), numbers in zip(self.limits, self.read_by_limits, strict=True)
-        )
+        pairs = zip(self.limits, self.read_by_limits, strict=True)
+        return tuple((place, _kinds(numbers)) for (_, place), numbers in pairs)
 
     def words(self, scale: float, per_unit: float | None) -> tuple[Array, tuple[Any, ...]]:
         """(int64 words, arrays to keep) of all that is read: the scale, then the numbers of terms and of limits.
@@ -96,22 +92,17 @@ class CompiledMethods:
         words = [_bits(scale)]
         kept: list[Any] = []
 
-        def write(number: capture.Number) -> None:
-            if number.kind == "int":
-                words.append(number.value)
-            elif number.kind == "real":
-                words.append(_bits(number.value))
-            else:
-                kept.append(number.value)
-                words.extend([int(number.value.__array_interface__["data"][0]), *number.value.shape])
-
-        for term, numbers in zip(self.terms, self.read, strict=True):
+        weights = [[_bits(float(term.weight))] for term in self.terms] + [[] for _ in self.limits]
+        for numbers, weight in zip([*self.read, *self.read_by_limits], weights, strict=True):
             for number in numbers:
-                write(number)
-            words.append(_bits(float(term.weight)))
-        for numbers in self.read_by_limits:
-            for number in numbers:
-                write(number)
+                if number.kind == "int":
+                    words.append(number.value)
+                elif number.kind == "real":
+                    words.append(_bits(number.value))
+                else:
+                    kept.append(number.value)
+                    words.extend([int(number.value.__array_interface__["data"][0]), *number.value.shape])
+            words += weight
         if per_unit is not None:
             words.append(_bits(per_unit))
         return np.array(words, np.int64), tuple(kept)

@@ -56,20 +56,12 @@ def ask(problem: Problem) -> tuple[Problem, Questions]:
     return attrs.evolve(problem, data=questions.data, questions=questions), questions
 
 
-def translate(root: Node, questions: Questions) -> Node:
-    """The tree on the columns of the source, of a tree on questions; every row is sent down both.
+def settled(root: Node, data: Dataset, questions: Questions | None = None) -> Node:
+    """The tree, with gaps on the side of more rows (of equal ones the first) wherever no row of the data has one.
 
-    Gaps go as `settle_gaps` says. Raises MismatchError if a row goes another way.
+    Of a tree on `questions` about the data, that on their columns; every row is sent down both, and MismatchError is
+    raised if one goes another way.
     """
-    return _settled(root, questions.source, questions)
-
-
-def settle_gaps(root: Node, data: Dataset) -> Node:
-    """The tree, with gaps on the side of more rows (of equal ones the first) wherever no row of the data has one."""
-    return _settled(root, data, None)
-
-
-def _settled(root: Node, data: Dataset, questions: Questions | None) -> Node:
     flat: list[Any] = list(flatten(root))
     rows_at: dict[int, Array] = {0: np.arange(data.n_rows)}
     for place, (column, children, size, *cut) in enumerate(flat):

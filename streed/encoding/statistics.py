@@ -172,12 +172,10 @@ def _merge(
 ) -> tuple[Array, Array, Array, dict[str, Array]]:
     """The distinct rows of codes, how many rows each stands for, and the sums of their statistics."""
     first, class_of = find_classes(codes)
-    m = len(first)
-    if m == len(codes):
-        return codes, counts, values.astype(np.float64), sums
+    values = values.astype(np.float64)
+    if len(first) == len(codes):
+        return codes, counts, values, sums
     order = np.argsort(class_of, kind="stable")
-    begins = np.concatenate([[0], np.cumsum(np.bincount(class_of, minlength=m))[:-1]])
-    merged = {name: np.add.reduceat(values[order], begins, axis=0) for name, values in sums.items()}
-    values = np.add.reduceat(values[order].astype(np.float64), begins, axis=0)
-    counts = np.add.reduceat(counts[order], begins)
-    return np.ascontiguousarray(codes[first]), counts, values, merged
+    begins = np.concatenate([[0], np.cumsum(np.bincount(class_of, minlength=len(first)))[:-1]])
+    counts, values, *rest = (np.add.reduceat(each[order], begins, axis=0) for each in (counts, values, *sums.values()))
+    return np.ascontiguousarray(codes[first]), counts, values, dict(zip(sums, rest, strict=True))

@@ -20,6 +20,8 @@ from streed.task.analysis.facts import Watched, reads
 from streed.task.limits import OwnLimit
 from streed.task.states import StateOfPart
 
+_OPTIONAL = ("combine", "feasible", "subtract")
+
 
 @attrs.frozen(eq=False)
 class ScoredTerm:
@@ -61,10 +63,7 @@ class ScoredTerm:
             found["branching_cost"] = kind.branching_cost
         if self.bounded:
             found["lower_bound"] = kind.lower_bound
-        for name in ("combine", "feasible", "subtract"):
-            if self.task.overrides(name):
-                found[name] = getattr(kind, name)
-        return found
+        return found | {name: getattr(kind, name) for name in _OPTIONAL if self.task.overrides(name)}
 
     def shape(
         self, plane_of: Mapping[str, tuple[tuple[int, ...], bool]], read: Sequence[Any], weighs: bool
@@ -106,29 +105,25 @@ def split_table(terms: Sequence[ScoredTerm], problem: Problem) -> Array | None:
     return np.array([int(cost) for cost in total]) if whole else np.array([as_float(cost) for cost in total])
 
 
-def functions_of(own: Task, terms: Sequence[ScoredTerm]) -> tuple[dict[str, Callable[..., Any]], tuple[str, ...]]:
+def functions_of(terms: Sequence[ScoredTerm]) -> tuple[dict[str, Callable[..., Any]], tuple[str, ...]]:
     """(the methods to compile by name, the names of the optional ones that the text takes notice of)."""
     functions: dict[str, Callable[..., Any]] = {}
     for i, term in enumerate(terms):
         for name in ("leaf_cost", "branching_cost", "lower_bound"):
             if name in term.functions:
                 functions[f"{name}{i}"] = term.functions[name]
-    members = []
+    members = set()
     nonnegative = all(term.weight >= 0 and (term.bounded or term.task.worsening) for term in terms)
     if nonnegative and any(term.bounded for term in terms):
-        members.append("lower_bound")
+        members.add("lower_bound")
     if sum(not isinstance(term.task, Watched) for term in terms) == 1:
-        for name in ("combine", "feasible", "subtract"):
-            if name in terms[0].functions:
-                functions[name] = terms[0].functions[name]
-                members.append(name)
-    if "feasible" in members and "combine" not in members:
-        functions["combine"] = _plus
-        functions["subtract"] = _minus
-        members += ["combine", "subtract"]
-    if "combine" not in members and "subtract" in members:
-        functions.pop("subtract")
-        members.remove("subtract")
+        optional = {name: terms[0].functions[name] for name in _OPTIONAL if name in terms[0].functions}
+        if "feasible" in optional and "combine" not in optional:
+            optional |= {"combine": _plus, "subtract": _minus}
+        if "combine" not in optional:
+            optional.pop("subtract", None)
+        functions |= optional
+        members |= optional.keys()
     return functions, tuple(sorted(members))
 
 

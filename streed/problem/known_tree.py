@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -13,7 +14,7 @@ from streed.data import Cut
 from streed.errors import InputError, brief
 from streed.exact import Array
 from streed.problem.problem import Problem, Solution
-from streed.task import Task, beside_sums, state_of
+from streed.task import beside_sums, state_of
 from streed.tree import Branch, Leaf, Node, Tree
 from streed.tree.evaluation import Evaluation, inspect
 from streed.tree.rows import sides_in
@@ -34,17 +35,21 @@ def adopt(known: Any, problem: Problem) -> Solution:
         return worth(_labelled(_of_sklearn(known, names, problem), problem), problem)
     if not isinstance(known, Tree):
         raise InputError("warm_start", f"{brief(known)} is no tree", "give a streed.Tree, such as result.tree")
-    by_name = {name: j for j, name in enumerate(data.names)}
     places: dict[int, int] = {}
     for j, column in known.columns.items():
-        place = by_name.get(column.name)
-        if place is None:
-            raise InputError("warm_start", f"the data has no column {column.name!r}", "give a tree on these columns")
+        place = _place(data.names, column.name)
         if data.column(place).categories != column.categories or (place in data.ordered) != (column.scale is not None):
             found = f"column {column.name!r} has other values in the tree than in the data"
             raise InputError("warm_start", found, "give a tree on these columns")
         places[j] = place
-    return worth(_moved(known.root, places, _label_numbers(known, task, labels)), problem)
+    numbers: dict[int, int] = {}
+    for leaf in known.leaves():
+        label = known.labels[leaf.label]
+        if label not in labels:
+            remedy = f"the labels are {labels!r}"[:200]
+            raise InputError("warm_start", f"a leaf shows {label!r}, which is no label of the task", remedy)
+        numbers[leaf.label] = labels.index(label)
+    return worth(_moved(known.root, places, numbers), problem)
 
 
 def worth(root: Node, problem: Problem) -> Solution:
@@ -52,14 +57,15 @@ def worth(root: Node, problem: Problem) -> Solution:
     tree = Tree.grown(root, problem.data, tuple(problem.task.labels(problem.data)))
     seen = inspect(tree, problem.task, problem.data)
     _check_limits(tree, seen, problem)
-    return Solution(seen.value, _measured(root, iter(seen.rows), iter(seen.leaf_costs)))
+    return Solution(seen.value, with_costs(root, iter(seen.leaf_costs), iter(seen.rows)))
 
 
-def with_costs(node: Node, costs: Iterator[Any]) -> Node:
-    """The nodes with what their leaves cost, left to right."""
+def with_costs(node: Node, costs: Iterator[Any], rows: Iterator[int] | None = None) -> Node:
+    """The nodes with what their leaves cost, left to right, and with these rows, parents first."""
+    size = node.rows if rows is None else next(rows)
     if isinstance(node, Leaf):
-        return attrs.evolve(node, cost=next(costs))
-    return attrs.evolve(node, children=tuple(with_costs(child, costs) for child in node.children))
+        return attrs.evolve(node, rows=size, cost=next(costs))
+    return attrs.evolve(node, rows=size, children=tuple(with_costs(child, costs, rows) for child in node.children))
 
 
 def held_tree(model: Any) -> Any:
@@ -116,11 +122,8 @@ def _labelled(root: Node, problem: Problem) -> Node:
         if not len(rows):
             return node
         state = state_of(sums, rows, data, beside_sums(task, data, rows))
-        best, least = 0, task.leaf_cost(state, 0)
-        for k in range(1, len(task.labels(data))):
-            cost = task.leaf_cost(state, k)
-            if task.better(cost, least):
-                best, least = k, cost
+        costs = [task.leaf_cost(state, k) for k in range(len(task.labels(data)))]
+        best = functools.reduce(lambda a, b: b if task.better(costs[b], costs[a]) else a, range(len(costs)))
         return attrs.evolve(node, label=best)
 
     return labelled(root, np.arange(data.n_rows))
@@ -132,21 +135,6 @@ def sides_of(node: Branch, rows: Array, problem: Problem) -> Iterator[tuple[Node
     return ((child, rows[sides == code]) for code, child in enumerate(node.children))
 
 
-def _label_numbers(tree: Tree, task: Task, labels: tuple[Any, ...]) -> Mapping[int, int]:
-    """The numbers of the tree's labels among those of the task."""
-    found: dict[int, int] = {}
-    for leaf in tree.leaves():
-        if leaf.label in found:
-            continue
-        label = tree.labels[leaf.label]
-        number = next((k for k, each in enumerate(labels) if each == label), None)
-        if number is None:
-            remedy = f"the labels are {labels!r}"[:200]
-            raise InputError("warm_start", f"a leaf shows {label!r}, which is no label of the task", remedy)
-        found[leaf.label] = number
-    return found
-
-
 def _moved(node: Node, places: Mapping[int, int], labels: Mapping[int, int]) -> Node:
     if isinstance(node, Leaf):
         return Leaf(labels[node.label], 0, 0)
@@ -154,21 +142,10 @@ def _moved(node: Node, places: Mapping[int, int], labels: Mapping[int, int]) -> 
     return attrs.evolve(node, column=places[node.column], children=children)
 
 
-def _measured(node: Node, rows: Any, costs: Any) -> Node:
-    """The nodes, parents first, with their rows, and leaves with their costs."""
-    size = next(rows)
-    if isinstance(node, Leaf):
-        return Leaf(node.label, size, next(costs))
-    return Branch(node.column, tuple(_measured(child, rows, costs) for child in node.children), size, node.cut)
-
-
 def _check_limits(tree: Tree, seen: Evaluation, problem: Problem) -> None:
-    smallest = min(rows for rows in seen.leaf_rows if rows)
-    broken = problem.broken_by(tree.depth, tree.n_branches, smallest)
-    if broken is None and seen.broken:
-        broken = "a leaf that breaks a limit"
-    if broken is None and not problem.task.feasible(seen.value):
-        broken = "a value that breaks a limit"
+    broken = problem.broken_by(tree.depth, tree.n_branches, min(rows for rows in seen.leaf_rows if rows))
+    if broken is None and (seen.broken or not problem.task.feasible(seen.value)):
+        broken = f"a {'leaf' if seen.broken else 'value'} that breaks a limit"
     if broken is not None:
         remedy = "give a tree that keeps the limits of this solve, or leave it out"
         raise InputError("warm_start", f"the tree has {broken}, which the limits forbid", remedy)

@@ -40,6 +40,12 @@ class Problem:
         }
         return next((what for what, holds in kept.items() if not holds), None)
 
+    @property
+    def most_branches(self) -> int:
+        """No tree within the limits has more branching nodes that part rows of the data."""
+        limits = self.data.n_rows - 1, self.max_nodes, None if self.max_depth is None else 2**self.max_depth - 1
+        return min(each for each in limits if each is not None)
+
     @functools.cached_property
     def statistics(self) -> dict[str, Array]:
         """The task's statistics, those of its limits included."""
@@ -144,17 +150,18 @@ class Outcome:
     @property
     def meets(self) -> bool:
         """Whether value and bound are equal, where the order is total and both are known."""
-        if not self.solutions or not isinstance(self.lower, numbers.Real):
-            return True
-        return bool(self.solutions[0].value == self.lower)
+        return not self._is_bounded or bool(self.solutions[0].value == self.lower)
 
     @property
     def is_proved(self) -> bool:
         """Whether value and bound meet, or are as near as rounding of real numbers lets them be; see `agree`."""
-        if not self.solutions or not isinstance(self.lower, numbers.Real):
-            return True
-        value = self.solutions[0].value
-        return not isinstance(value, numbers.Real) or agree(value, self.lower, self.size)
+        return not self._is_bounded or agree(self.solutions[0].value, self.lower, self.size)
+
+    @property
+    def _is_bounded(self) -> bool:
+        """Whether there is a value, and a bound on it."""
+        known = [*(each.value for each in self.solutions[:1]), self.lower]
+        return len(known) == 2 and all(isinstance(each, numbers.Real) for each in known)
 
 
 class SearchStopped(Exception):

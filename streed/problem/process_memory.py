@@ -25,50 +25,41 @@ def resident() -> int:
 
 def peak() -> int:
     """The most bytes of memory that this process ever held; 0 where the system does not tell."""
-    return _usage() if _own_usage() else _high_water()
+    return _usage() if _own_usage() else _told("/proc/self/status", b"VmHWM:") or 0
 
 
 def _usage() -> int:
     """The peak by the system's accounting, which a process may inherit from the one that started it."""
     if resource is None:
         return 0
-    unit = 1 if sys.platform == "darwin" else 1024
-    return int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) * unit
-
-
-def _high_water() -> int:
-    """The peak by Linux's own count, which takes longer to read; 0 elsewhere."""
-    try:
-        for line in Path("/proc/self/status").read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    return 0
+    return int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) * (1 if sys.platform == "darwin" else 1024)
 
 
 @functools.cache
 def _own_usage() -> bool:
-    """Whether the accounting is this process's own, by the first look at it."""
-    high_water = _high_water()
-    return high_water == 0 or _usage() <= 1.1 * high_water
+    """Whether the accounting is this process's own, by the first look at Linux's count, which takes longer to read."""
+    told = _told("/proc/self/status", b"VmHWM:")
+    return told is None or _usage() <= 1.1 * told
 
 
 def free() -> int:
     """Bytes of memory that the machine can still give."""
+    told = _told("/proc/meminfo", b"MemAvailable:")
     try:
-        # of small solves, opening it as text takes a good part
-        file = os.open("/proc/meminfo", os.O_RDONLY)
-        try:
-            told = os.read(file, 1024)
-        finally:
-            os.close(file)
-        _, found, rest = told.partition(b"MemAvailable:")
-        if found:
-            return int(rest.split(maxsplit=1)[0]) * 1024
-    except OSError:
-        pass
-    try:
-        return int(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")) // 2
+        return int(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")) // 2 if told is None else told
     except (ValueError, AttributeError):
         return 2**31
+
+
+def _told(path: str, name: bytes) -> int | None:
+    """Bytes, as a line of a file of the system says; None where there is none."""
+    try:
+        # of small solves, opening it as text takes a good part
+        file = os.open(path, os.O_RDONLY)
+        try:
+            _, found, rest = os.read(file, 4096).partition(name)
+        finally:
+            os.close(file)
+    except OSError:
+        return None
+    return int(rest.split(maxsplit=1)[0]) * 1024 if found else None

@@ -39,14 +39,12 @@ class RowSet(NamedTuple):
 class RowSets(abc.ABC):
     """The sets of rows of one problem, with the sums that the trees over them are told apart by.
 
-    The sums of a tree are an entry (cost, value, key, ...): a vector of `width` whole numbers that rows add up to by
-    their labels, and branching nodes by `split`. Costs are counted beyond `base`, which every tree pays, and in units
-    of `unit`: none is below zero. Every method may raise SearchStopped.
+    The sums of a tree are an entry (cost, value, key, ...): `width` whole numbers that rows add up to by their labels,
+    and branching nodes by `split`. Costs are counted beyond `base`, which every tree pays, in units of `unit`, and none
+    is below zero. Up to `direct_depth`, `pair_sums` tells all trees. Every method may raise SearchStopped.
     """
 
     direct_depth: int
-    """Up to this depth, two at most, `pair_sums` tells all trees."""
-
     base: int
     unit: int
     split: Array

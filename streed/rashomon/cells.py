@@ -59,7 +59,7 @@ class TaskCells(States):
         alike: dict[tuple[int, ...], list[int]] = {}
         for split, (_, literals) in enumerate(self._literals):
             parts = tuple(sorted(part for part in literals if part))
-            if len(parts) > 1 and self.column_of(split) not in banned:
+            if len(parts) > 1 and self.columns[split] not in banned:
                 alike.setdefault(parts, []).append(split)
         distinct = question.columns == "distinct"
         self._alike = {first: [first] if distinct else [first, *rest] for first, *rest in alike.values()}
@@ -67,7 +67,7 @@ class TaskCells(States):
 
     def asked(self, split: int) -> list[Asked]:
         """The questions that make the split, and count."""
-        return [Asked(self.column_of(q), self.cut_of(q), tuple(self.literals(q))) for q in self._alike[split]]
+        return [Asked(self.columns[q], self.cut_of(q), tuple(self.literals(q))) for q in self._alike[split]]
 
     def price(self, cell: Cell, path: tuple[int, ...], split: int) -> Any:
         return self._price

@@ -12,7 +12,7 @@ A reduction asks a driver only for trees of least weighted cost per row, so it r
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from streed.exact import LARGEST_TOTAL
 from streed.task.analysis.linear_form import row_cost_form
@@ -33,17 +33,12 @@ def reduced(task: Task, driver: Driver, data: Dataset) -> Driver:
     record = record_of(task)
     if not record.of_sums:
         return driver
-    if not driver.reduces or not _is_reducible(record, data):
-        from streed.reductions.reduction import Checked
+    from streed.reductions.epsilon_constraint import TradeOff
+    from streed.reductions.reduction import Checked, Reduction
 
-        return Checked(driver) if record.sum_limits or record.gaps or record.most else driver
-    if record.gaps:
-        from streed.reductions.epsilon_constraint import TradeOff
-
-        return TradeOff(driver)
-    from streed.reductions.reduction import Reduction
-
-    return Reduction(driver)
+    if driver.reduces and _is_reducible(record, data):
+        return TradeOff(driver) if record.gaps else Reduction(driver)
+    return Checked(driver) if record.sum_limits or record.gaps or record.most else driver
 
 
 def _is_reducible(record: Objective, data: Dataset) -> bool:
@@ -51,13 +46,9 @@ def _is_reducible(record: Objective, data: Dataset) -> bool:
 
     What is limited are sums of whole costs, which no branching node makes less.
     """
-    if len(record.gaps) > 1:
+    found = [row_sum(part.bind(data), data) for part, _ in record.limited]
+    whole = [each is not None and each.costs.dtype != object and 0 <= each.split < LARGEST_TOTAL for each in found]
+    first: Any = record.parts[0].bind(data)
+    if len(record.gaps) > 1 or not all(whole):
         return False
-    for part, _ in record.limited:
-        found = row_sum(part.bind(data), data)
-        if found is None or found.costs.dtype == object or not 0 <= found.split < LARGEST_TOTAL:
-            return False
-    first = record.parts[0].bind(data)
-    if first.components is None:
-        return row_cost_form(first, data) is not None
-    return len(first.rated.components) == 2  # type: ignore[attr-defined]
+    return row_cost_form(first, data) is not None if first.components is None else len(first.rated.components) == 2

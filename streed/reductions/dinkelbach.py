@@ -122,12 +122,11 @@ def bound_by(oracle: Oracle, score: LinearFraction, known: Sequence[Least], incu
     value_ranges = oracle.value_ranges()
     bound = incumbent.rank_of(tuple(low for low, _ in value_ranges))
     for each in known:
-        room = int(each.f.denominator * score.top - each.f.numerator * score.base)
-        bound = min(
-            bound,
-            _bound(oracle, score, each.f, room - each.least),
-            best_beyond(score, each.weights, each.least, value_ranges),
-        )
+        if any(score.slopes):
+            bound = min(bound, best_beyond(score, each.weights, each.least, value_ranges))
+        else:
+            room = int(each.f.denominator * score.top - each.f.numerator * score.base)
+            bound = min(bound, each.f + (room - each.least) / (each.f.denominator * Fraction(score.base)))
     return bound
 
 
@@ -166,21 +165,6 @@ def is_settled(known: Sequence[int], asked: Sequence[int], vector: Vector, value
     return True
 
 
-def _bound(oracle: Oracle, score: LinearFraction, f: Fraction, excess: int) -> Fraction | float:
-    """A bound on the score of trees with q N - p D <= excess, where f = p / q: N / D <= f + excess / (q D).
-
-    D is at least what the labels that give it least make of it, and where it is constant the excess may be negative.
-    """
-    if not any(score.slopes):
-        return f + excess / (f.denominator * Fraction(score.base))
-    least = score.base + sum(
-        min(slope * low, slope * high) for slope, (low, high) in zip(score.slopes, oracle.value_ranges(), strict=True)
-    )
-    if least <= 0:
-        return math.inf
-    return f + Fraction(max(0, excess), f.denominator * least)
-
-
 def best_beyond(
     score: LinearFraction, weights: Sequence[int], least: int, value_ranges: Sequence[Window]
 ) -> Fraction | float:
@@ -189,8 +173,6 @@ def best_beyond(
     The v are a polygon, and the score of those of a segment on which D > 0 lies between those of its ends (it is
     monotone on it), so that a corner is best: one of the box, or one where an edge of the box meets the line.
     """
-    if len(weights) != 2:
-        return math.inf
     corners = [Fraction(x) for x in value_ranges[0]], [Fraction(y) for y in value_ranges[1]]
     points = [(x, y) for x in corners[0] for y in corners[1] if weights[0] * x + weights[1] * y >= least]
     for along in range(2):

@@ -41,72 +41,48 @@ class TradeOff(Driver):
         trade = record_of(problem.task)
         solutions: list[Solution] = []
         below: Fraction | None = None
-        counts: dict[str, Any] = {"scalar_solves": 0, "enumerations": 0, "nodes": 0, "limited_solves": 0}
-        stopped = None
-        last: Outcome | None = None
-        first: Any = None
+        counts = dict.fromkeys(("scalar_solves", "enumerations", "nodes", "limited_solves"), 0)
+        stopped, bound, first, known = None, None, None, {"exact": True}
         try:
-            while below is None or below > 0:
-                left = None if search_limits.time_limit is None else search_limits.time_limit - (clock() - started)
-                if left is not None and left <= 0:
+            while stopped is None and (below is None or below > 0):
+                limits = search_limits.after(clock() - started)
+                if limits.time_limit == 0:
                     stopped = "time"
                     break
                 scalar = attrs.evolve(problem, task=trade.with_gap_below(below))
-                last = Reduction(self.driver).search(scalar, attrs.evolve(search_limits, time_limit=left))
-                counts["limited_solves"] += 1
-                if below is None:
-                    first = _first_bound(trade, last)
-                for key in ("scalar_solves", "enumerations", "nodes"):
-                    counts[key] += last.stats[key]
-                if last.stopped is not None:
-                    stopped = last.stopped
-                    solutions.extend(last.solutions)
-                    break
-                if not last.solutions:
-                    break
-                solution = last.solutions[0]
-                below = trade.gaps_of(solution.value)[0]
-                predicted, nodes = predict_data(solution.root, problem.data), count_branches(solution.root)
-                check_limit(trade.gaps[0] <= below, problem, predicted, nodes)
-                solutions.append(solution)
+                last = Reduction(self.driver).search(scalar, limits)
+                stopped, bound = last.stopped, _bound(trade, last)
+                first = bound if below is None else first
+                known = {key: last.stats[key] for key in ("exact", "peak_bytes") if key in last.stats}
+                for key in counts:
+                    counts[key] += last.stats.get(key, 1)
+                solutions.extend(last.solutions)
+                if stopped is None:
+                    if not last.solutions:
+                        break
+                    (solution,) = last.solutions
+                    below = trade.gaps_of(solution.value)[0]
+                    predicted, nodes = predict_data(solution.root, problem.data), count_branches(solution.root)
+                    check_limit(trade.gaps[0] <= below, problem, predicted, nodes)
         except KeyboardInterrupt:
             stopped = "interrupt"
-        kept = nondominated_at_root(problem.task, [each.value for each in solutions])
-        stats = {
-            "route": "trade-off",
-            "reduction": "trade-off",
-            "threads": search_limits.threads,
-            "exact": last is None or last.stats["exact"],
-            **({} if last is None else {key: last.stats[key] for key in ("peak_bytes",) if key in last.stats}),
-            **counts,
-            "seconds_search": time.perf_counter() - begin,
-        }
-        if stopped is not None:
-            most = None if below is None else float(below)
-            stats["missing"] = {"gap_below": most, "score_bound": _bound(trade, last)}
-        # a limited solve knows the score of the objective only
-        found = tuple(attrs.evolve(solutions[at], score=None) for at in kept)
+        stats: dict[str, Any] = {"route": self.name, "reduction": self.name, "threads": search_limits.threads}
+        stats |= known | counts | {"seconds_search": time.perf_counter() - begin}
         ideal = None
         if stopped is not None:
+            missing = None if below is None else float(below), None if bound is None else float(bound)
+            stats["missing"] = dict(zip(("gap_below", "score_bound"), missing, strict=True))
             ideal = ideal_score(problem) if first is None else (first, *[0.0] * len(trade.gaps))
+        kept = nondominated_at_root(problem.task, [each.value for each in solutions])
+        # a limited solve knows the score of the objective only
+        found = tuple(attrs.evolve(solutions[at], score=None) for at in kept)
         return Outcome(found, None, stopped, stats, score_bound=ideal)
 
 
-def _first_bound(trade: Objective, unlimited: Outcome) -> Any:
-    """A score that the objective of no tree is better than, by a solve of any gap; None if nothing is known."""
-    if unlimited.stopped is None and unlimited.solutions:
-        return trade.first_score(trade.objective_of(unlimited.solutions[0].value))
-    if unlimited.score_bound is not None:
-        return unlimited.score_bound
-    if unlimited.lower is None:
-        return None
-    return trade.first_score(unlimited.lower[0])
-
-
-def _bound(trade: Objective, last: Outcome | None) -> float | None:
-    """No tree of a smaller gap has a better score, by a search that was stopped; None if nothing is known."""
-    if last is None:
-        return None
-    if last.score_bound is not None:
-        return float(last.score_bound)
-    return None if last.lower is None else float(trade.first_score(last.lower[0]))
+def _bound(trade: Objective, last: Outcome) -> Any:
+    """A score that the objective of no tree within the limits of a solve is better than; None if nothing is known."""
+    if last.stopped is None and last.solutions:
+        return trade.first_score(trade.objective_of(last.solutions[0].value))
+    if last.score_bound is not None or last.lower is None:
+        return last.score_bound
+    return trade.first_score(last.lower[0])

@@ -29,11 +29,13 @@ from streed.enumerate.vector_trees import EvaluatedTree, Trees, Window
 from streed.exact import Array
 from streed.kernels.records import SHALLOW
 from streed.problem import SearchStopped
-from streed.reductions.envelope import Height, highest, lowest
 from streed.reductions.relabelling import relabelled
 
 Line = tuple[int, tuple[int, ...]]
 """(e, z) of a tree: its relaxed value is a line in each multiplier."""
+
+Height = tuple[float, int]
+"""(e, h) of a tree: its relaxed value is e + a h in a single multiplier of size a."""
 
 Scaled = tuple[int, tuple[int, ...]]
 """Multipliers as whole numbers, and what is one of them."""
@@ -205,23 +207,16 @@ class Relaxation:
         vectors, sizes = self.trees.vectors[:, :, self.first + j], self.trees.sizes
         if vectors.shape[1] != 2 or self.trees.splits[self.first + j]:
             return False
-        differences = vectors[:, 1] - vectors[:, 0]
+        steps, number = np.unique(vectors[:, 1] - vectors[:, 0], return_inverse=True)
         least, most = self.intervals[j]
-        if most - least >= np.abs(differences).min():
+        if most - least >= np.abs(steps).min() or len(steps) != 2:
             return False
-        steps, number = np.unique(differences, return_inverse=True)
-        if len(steps) != 2:
-            return False
-        counts = np.bincount(number, sizes).astype(np.int64)
-        base = int(vectors[:, 0] @ sizes)
-        first, second = int(steps[0]), int(steps[1])
-        ends = {(0, 0), (int(counts[0]), int(counts[1]))}
-        for a in range(int(counts[0]) + 1):
-            sums = sorted([least - base - first * a, most - base - first * a], key=lambda x: x * second)
-            low, high = max(0, -(-sums[0] // second)), min(int(counts[1]), sums[1] // second)
-            if any((a, b) not in ends for b in range(low, min(high, low + 2) + 1)):
-                return False
-        return True
+        base, counts = vectors[:, 0] @ sizes, np.bincount(number, sizes).astype(np.int64)
+        left = np.array([[least], [most]]) - base - steps[0] * np.arange(counts[0] + 1)
+        low, high = left if steps[1] > 0 else left[::-1]
+        low, high = np.maximum(-(-low // steps[1]), 0), np.minimum(high // steps[1], counts[1])
+        ends = sum(least <= end <= most for end in (base, base + steps @ counts))
+        return bool(np.maximum(high - low + 1, 0).sum() <= ends)
 
     @property
     def _has_few_trees(self) -> bool:
@@ -238,14 +233,14 @@ class Relaxation:
         e = sum(w * x for w, x in zip(self.weights, found.vector, strict=False))
         self._lines.append((e, z))
         inside = all(least <= x <= most for x, (least, most) in zip(z, self.intervals, strict=True))
-        if inside and (self.upper is None or e < self.upper):
-            self.best, self.upper = found, e
+        offered = [found] if inside else []
         if self._is_deep and found.branches:
             moved = relabelled(self.trees, found, self.weights, self.intervals)
-            if moved is not None:
-                e_moved = sum(w * x for w, x in zip(self.weights, moved.vector, strict=False))
-                if self.upper is None or e_moved < self.upper:
-                    self.best, self.upper = moved, e_moved
+            offered += [] if moved is None else [moved]
+        for each in offered:
+            value = sum(w * x for w, x in zip(self.weights, each.vector, strict=False))
+            if self.upper is None or value < self.upper:
+                self.best, self.upper = each, value
         return e, z
 
     def _relaxed(self, multipliers: Sequence[float]) -> tuple[Scaled, Line] | None:
@@ -314,7 +309,10 @@ class Relaxation:
 
         heights = [height(tree) for tree in self._lines]
         if all(h > 0 for _, h in heights):
-            heights.append(height(self._least_sum(j, sign)))
+            weights = [sign * (at == self.first + j) for at in range(len(self.trees.parts))]
+            least_sum = self._cheapest(weights)
+            assert least_sum is not None
+            heights.append(height(self._meet(least_sum)))
             if heights[-1][1] > 0:
                 return False
         for _ in range(_CUTS):
@@ -328,23 +326,11 @@ class Relaxation:
             if len(self._answers) == known or e + a * h >= lowest(heights, a) or not self._is_open():
                 break
             heights.append((e, h))
-            if self._is_tight(lowest(heights, highest(heights))):
+            bound, possible = float(self.bound), lowest(heights, highest(heights))
+            slack = math.ceil(bound) - bound
+            if math.ceil(possible) == math.ceil(bound) and possible - bound < _HARDLY * slack:
                 break
         return True
-
-    def _is_tight(self, most: float) -> bool:
-        """Whether a bound of `most`, as high as multipliers may raise it, would spare hardly any trees."""
-        bound = float(self.bound)
-        start = math.ceil(bound)
-        return math.ceil(most) == start and most - bound < _HARDLY * (start - bound)
-
-    def _least_sum(self, j: int, sign: int) -> Line:
-        """A tree of least sign * z_j."""
-        weights = [0] * (self.first + len(self.intervals))
-        weights[self.first + j] = sign
-        found = self._cheapest(weights)
-        assert found is not None
-        return self._meet(found)
 
     def _search(self) -> EvaluatedTree | None:
         """The optimum, by an enumeration of the trees between the bound and the best one known."""
@@ -385,3 +371,24 @@ class Relaxation:
         """No tree's value is larger."""
         split = sum(w * each for w, each in zip(self.weights, self.trees.splits, strict=False))
         return int(self._costs.max(axis=1) @ self.trees.sizes) + split * self.trees.data.n_rows
+
+
+def lowest(lines: Sequence[Height], a: float) -> float:
+    """The least of the lines e + a h."""
+    return min([e + a * h for e, h in lines])
+
+
+def highest(lines: Sequence[Height]) -> float:
+    """The a >= 0 where the least of the lines e + a h is highest; some line falls or is flat."""
+    rising = min(lines)
+    falling = min((line for line in lines if line[1] <= 0), key=operator.itemgetter(0))
+    if rising[1] <= 0:
+        return 0.0
+    a = 0.0
+    for _ in lines:
+        a = (falling[0] - rising[0]) / (rising[1] - falling[1])
+        least, h, e = min((e + a * h, h, e) for e, h in lines)
+        if least >= rising[0] + a * rising[1]:
+            break
+        rising, falling = ((e, h), falling) if h > 0 else (rising, (e, h))
+    return a

@@ -15,8 +15,9 @@ no fractions. Only k with F's upper bound - price k > f count.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import attrs
 import numpy as np
@@ -38,9 +39,7 @@ def maximise(oracle: Oracle, price: Fraction, score: LinearFraction | None, incu
         search.tighten()
 
 
-@final
-@attrs.frozen
-class Relaxed:
+class Relaxed(NamedTuple):
     """Trees that may beat the incumbent are those of weights . (v, k) < below, in whole numbers."""
 
     weights: tuple[int, ...]
@@ -79,17 +78,14 @@ class Search:
         try:
             dinkelbach.quickly(whole, self._climb)
         finally:
-            self.oracle = whole
-            self._looser = None  # other trees may score more
+            self.oracle, self._looser = whole, None  # other trees may score more
         while self._open:
-            a, b = self._open[-1]
-            b = min(b, self._worthwhile())
-            before = self._open[-1]
-            if a > b:
+            a, b = before = self._open[-1]
+            if a > self._worthwhile():
                 self._open.pop()
             else:
-                self._look_into(a, b)
-            if not self._open or self._open[-1] != before:
+                self._look_into(a, min(b, self._worthwhile()))
+            if before not in self._open[-1:]:
                 self._looser = None
 
     def tighten(self) -> None:
@@ -137,7 +133,7 @@ class Search:
 
     def _look_into(self, a: int, b: int) -> None:
         """Closes the interval of a to b nodes, the last one open, or splits it, or raises the incumbent."""
-        first: EvaluatedTree | None = None
+        nodes = []
         for form in (0, 1):
             before = self.incumbent.rank
             found = self._improve(a, b, form)
@@ -146,13 +142,12 @@ class Search:
                 return
             if self.incumbent.rank > before:
                 return
-            first = first or found
-        assert first is not None
+            nodes.append(found.vector[len(found.vector) - len(self.oracle.intervals) - 1])
         if a == b:
             self._search_budget(a, a)
             self._open.pop()
             return
-        cut = min(max(self._nodes(first), a + 1), b)
+        cut = min(max(nodes[0], a + 1), b)
         self._open[-1:] = [(cut, b), (a, cut - 1)]
 
     def _improve(self, a: int, b: int, form: int) -> EvaluatedTree | None:
@@ -199,10 +194,7 @@ class Search:
             if bits is not None:
                 s = Fraction(math.floor(s * 2**bits), 2**bits)
                 per_node = Fraction(math.ceil(per_node) if form else math.floor(per_node))
-            exact: list[Fraction | int] = [
-                *(fall + s * slope for fall, slope in zip(score.falls, score.slopes, strict=True)),
-                per_node,
-            ]
+            exact = [*(fall + s * slope for fall, slope in zip(score.falls, score.slopes, strict=True)), per_node]
             scale = _whole_scale(exact)
             weights = tuple(int(w * scale) for w in exact)
             if self.oracle.trees.is_summable(weights):
@@ -224,9 +216,6 @@ class Search:
             least += min(slope * low, slope * end)
             most += max(slope * low, slope * end)
         return max(0, math.floor(least)), math.ceil(most)
-
-    def _nodes(self, found: EvaluatedTree) -> int:
-        return found.vector[len(found.vector) - len(self.oracle.intervals) - 1]
 
     # -- trees of at most so many nodes ----------------------------------------------------------------------------
 
@@ -264,17 +253,15 @@ class Search:
 
 def _most_nodes(trees: Trees) -> int:
     """No tree whose branches all part rows has more branching nodes: each of its leaves has rows of its own."""
-    data, depth = trees.data, trees.problem.max_depth
-    most = max(0, min(len(trees.distinct_rows[0]), data.size // max(1, trees.problem.min_leaf)) - 1)
-    if trees.problem.max_nodes is not None:
-        most = min(most, trees.problem.max_nodes)
+    data, depth, given = trees.data, trees.problem.max_depth, trees.problem.max_nodes
+    most = max(0, min(data.n_rows, data.size // max(1, trees.problem.min_leaf)) - 1)
     if depth is not None:
         widest = max(2, int(data.X.max(initial=0)) + 1)
         most = min(most, sum(widest**level for level in range(min(depth, most.bit_length()))))
-    return most
+    return most if given is None else min(most, given)
 
 
-def _whole_scale(numbers: list[Fraction | int]) -> Fraction:
+def _whole_scale(numbers: Sequence[Fraction | int]) -> Fraction:
     """The factor that makes the numbers whole and coprime."""
     common = math.lcm(*(Fraction(x).denominator for x in numbers))
     divisor = math.gcd(*(int(x * common) for x in numbers))
@@ -283,19 +270,16 @@ def _whole_scale(numbers: list[Fraction | int]) -> Fraction:
 
 def _highest(oracle: Oracle, score: LinearFraction | None, incumbent: Incumbent) -> Any:
     """No tree scores more, were nodes free: of fractions, what a label for every distinct row would."""
-    low = tuple(least for least, _ in oracle.value_ranges())
-    best = incumbent.rank_of(low)
+    best = incumbent.rank_of(tuple(least for least, _ in oracle.value_ranges()))
     if score is None:
         return best
     sums = np.moveaxis(oracle.trees.merged(oracle.trees.vectors), 2, 0)[: len(score.falls)]
-    f: Fraction | None = None
-    while True:
-        weights = [fall + (f or 0) * slope for fall, slope in zip(score.falls, score.slopes, strict=True)]
+    rank, f = Fraction(0), Fraction(-1)
+    while rank > f:
+        f = rank
+        weights = [fall + f * slope for fall, slope in zip(score.falls, score.slopes, strict=True)]
         scale = _whole_scale(weights)
         costs = sum(int(w * scale) * part.astype(object) for w, part in zip(weights, sums, strict=True))
         labels = np.asarray(costs).argmin(axis=1)
-        vector = tuple(int(part[np.arange(len(labels)), labels].sum()) for part in sums)
-        rank = score.at(vector)
-        if f is not None and rank <= f:
-            return min(best, f)
-        f = rank
+        rank = score.at(tuple(int(part[np.arange(len(labels)), labels].sum()) for part in sums))
+    return min(best, f)

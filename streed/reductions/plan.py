@@ -11,6 +11,7 @@ from typing import Any, final
 import attrs
 import numpy as np
 
+from streed.encoding.certificate import nest_preorder
 from streed.enumerate.vector_trees import EvaluatedTree, Vector, Weighed, Window
 from streed.exact import Array
 from streed.problem import Problem
@@ -21,7 +22,7 @@ from streed.task.analysis.row_costs import row_sum
 from streed.task.bounded_sums import RowSum, check_weighted, integer_weights
 from streed.task.objective import record_of
 from streed.task.sums import LinearFraction
-from streed.tree import Branch, Leaf, Node
+from streed.tree import Node
 from streed.whole_costs import WideCosts
 
 
@@ -108,28 +109,21 @@ class Plan:
             units, costs = [_plain(self.wide.unit)], [[0] for _ in costs]
             for row, (leaf, label) in enumerate(zip(weighed.leaf.tolist(), weighed.predicted.tolist(), strict=True)):
                 costs[leaf][0] += self.wide.costs[row, label]
+        shown: list[Any] = [list(map(operator.mul, units, each)) for each in costs]
+        if not all(type(unit) is int for unit in units):
+            shown = [list(map(_plain, each)) for each in shown]
+        shown = [each[0] if self.shown is None else tuple(each) for each in shown]
         columns, labels, rows = found.preorder.tolist(), found.labels.tolist(), weighed.rows.tolist()
-        arity = found.arity.tolist()
-        is_whole = all(type(unit) is int for unit in units)
-        # subtrees that are done and where each ends, the first one last
-        done: list[tuple[Node, int]] = []
-        for at in range(len(columns) - 1, -1, -1):
-            if columns[at] < 0:
-                cost = list(map(operator.mul, units, costs[at]))
-                if not is_whole:
-                    cost = list(map(_plain, cost))
-                done.append((Leaf(labels[at], rows[at], cost[0] if self.shown is None else tuple(cost)), at + 1))
-                continue
-            sides = max(arity[columns[at]], 2)
-            children = [done.pop() for _ in range(sides)]
-            end, inside = children[-1][1], sum([child.rows for child, _ in children])
-            nodes = tuple([child for child, _ in children])
-            if not all(child.rows for child in nodes):
-                here = self.parts[0][(at < weighed.leaf) & (weighed.leaf < end)]
-                empty = Leaf(int(here.sum(axis=0).argmin()), 0, 0)
-                nodes = tuple([child if child.rows else empty for child in nodes])
-            done.append((Branch(columns[at], nodes, inside), end))
-        return done[0][0]
+        arity, ends = found.arity.tolist(), list(range(1, len(rows) + 1))
+        for at in reversed(np.flatnonzero(found.preorder >= 0).tolist()):
+            children = [at + 1]
+            for _ in range(1, max(arity[columns[at]], 2)):
+                children.append(ends[children[-1]])
+            ends[at], rows[at] = ends[children[-1]], sum([rows[child] for child in children])
+            for leaf in [child for child in children if not rows[child]]:
+                here = self.parts[0][(at < weighed.leaf) & (weighed.leaf < ends[at])]
+                labels[leaf], shown[leaf] = int(here.sum(axis=0).argmin()), 0
+        return nest_preorder(columns, found.arity, labels, rows, shown)
 
 
 def _plain(x: Fraction | int) -> int | Fraction:
@@ -158,17 +152,7 @@ def make_plan(problem: Problem) -> Plan:
         parts, splits = _by_row([costs.costs, *sums]), (costs.split, *sum_splits)
         units = (_plain(costs.unit), *sum_units)
         return Plan(
-            problem,
-            parts,
-            splits,
-            units,
-            intervals,
-            kept,
-            lambda vector: -vector[0],
-            cost,
-            None,
-            None,
-            costs.wide,
+            problem, parts, splits, units, intervals, kept, lambda vector: -vector[0], cost, None, None, costs.wide
         )
     scored, price = first.rated, first.price
     named = scored.sums(data)

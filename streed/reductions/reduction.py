@@ -59,9 +59,10 @@ class Reduction(Driver):
         oracle = Oracle(trees, plan.intervals)
         incumbent = Incumbent(plan.rank_of, oracle.allows)
         trees.best = lambda: None if incumbent.found is None else plan.value(incumbent.found, trees.value_ranges)
-        stopped = None
+        stopped, name = None, "supported points" if plan.fraction is None else "dinkelbach"
         try:
             if plan.price is not None:
+                name = "penalized"
                 penalised.maximise(oracle, plan.price, plan.fraction, incumbent)
             elif plan.fraction is not None:
                 dinkelbach.maximise(oracle, plan.fraction, incumbent)
@@ -73,20 +74,9 @@ class Reduction(Driver):
             stopped = "interrupt"
         finally:
             last = trees.close()
-        stats: dict[str, Any] = {
-            **last,
-            "exact": plan.wide is None,
-            "reduction": "penalized"
-            if plan.price is not None
-            else "supported points"
-            if plan.fraction is None
-            else "dinkelbach",
-            "scalar_solves": trees.solves,
-            "enumerations": trees.enumerations,
-            "nodes": trees.nodes,
-            "seconds_scalar": trees.seconds,
-            "seconds_search": time.perf_counter() - begin,
-        }
+        counts = {"scalar_solves": trees.solves, "enumerations": trees.enumerations, "nodes": trees.nodes}
+        seconds = {"seconds_scalar": trees.seconds, "seconds_search": time.perf_counter() - begin}
+        stats: dict[str, Any] = {**last, "exact": plan.wide is None, "reduction": name, **counts, **seconds}
         lower, bound = plan.bounds(incumbent.bound)
         if incumbent.found is None:
             return Outcome((), lower, stopped, stats, score_bound=bound)

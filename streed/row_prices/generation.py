@@ -3,8 +3,7 @@
 A round solves the linear program of the leaves known so far, and has its prices tried: a beam looks for leaves that are
 overcharged by much, and where it finds none, the enumeration. Prices are lowered where leaves are overcharged
 (`Pricing.lowered`) and enumerated again; what little is left is scaled away (`Pricing.scaled`), so that every
-enumeration that ends gives a bound. Enumerations are also asked while they take little of the time, as early bounds
-help the search. The best feasible prices are the centre of a box in which the next ones are kept, which is widened and
+enumeration that ends gives a bound. The best feasible prices are the centre of a box in which the next ones are kept, which is widened and
 narrowed by what came of them (du Merle, Villeneuve, Desrosiers and Hansen, Stabilized column generation, 1999). See
 docs/explanation/search.md.
 """
@@ -25,7 +24,6 @@ from streed.row_prices.leaves import Leaves
 from streed.row_prices.master import Master
 from streed.row_prices.prices import Prices
 from streed.row_prices.pricing import Found, Pricing
-from streed.row_prices.seeds import grown_leaves
 
 T = TypeVar("T")
 
@@ -34,9 +32,6 @@ _WIDTH, _OF_BEAM, _OF_ENUMERATION = 100, 200, 1000
 
 _CLOSE = 0.3
 """Of a due: once the beam finds nothing that is overcharged by more, the enumeration is asked."""
-
-_SHARE = 0.3
-"""Of the other steps' time: enumerations are asked early, too, while they take less than that."""
 
 _FEW_NODES, _NODES, _SOME = 250_000, 8_000_000, 20
 """Of an enumeration: as long as few nodes show some leaves that are overcharged, that is enough to go on, else there
@@ -128,7 +123,7 @@ class Generation:
             units = pricing.in_units(prices)
             found = self._timed("beam", functools.partial(pricing.quickly, units, _WIDTH, _OF_BEAM))
             new = master.add(self.leaves.members(found.columns))
-            if new == 0 or found.worst <= _CLOSE * pricing.due or self._in_balance():
+            if new == 0 or found.worst <= _CLOSE * pricing.due:
                 new += self._repair(pricing, master, value, units, stopped)
             self.columns = len(master)
             self.known = master.members
@@ -145,10 +140,6 @@ class Generation:
                     self._reach = min(_WIDEST, 2 * self._reach)
                     master.draw(centre, self._reach)
 
-    def _in_balance(self) -> bool:
-        """Whether enumerations had no more than their share of the time."""
-        return self.seconds["enumeration"] <= _SHARE * (self.seconds["program"] + self.seconds["beam"])
-
     def _begin(self, stopped: Callable[[], bool]) -> Master:
         """The linear program of all rows as one leaf, of all single literals, and of greedy trees."""
         leaves = self.leaves
@@ -157,7 +148,6 @@ class Generation:
         master.add(leaves.members([(literal,) for literal in np.flatnonzero(leaves.allowed).tolist()]))
         if self.known is not None:
             master.add(self.known)
-        master.add(grown_leaves(leaves))
         return master
 
     def _repair(self, pricing: Pricing, master: Master, value: float, units: Array, stopped: Callable[[], bool]) -> int:

@@ -18,7 +18,6 @@ import numpy as np
 
 from streed.exact import Array
 from streed.row_prices.leaves import LEAST_PRICE, MOST_PRICE, Leaves
-from streed.row_prices.programs import new_program
 
 _ENOUGH = 1e-3
 """The tolerance of the interior-point method: prices are only tried."""
@@ -161,3 +160,23 @@ class Master:
         self._highs.addCols(
             k, np.asarray(costs, float), np.zeros(k), np.full(k, self._infinity), len(index), starts, index, values
         )
+
+
+def new_program(**options: Any) -> Any:
+    """An empty `highspy.Highs` on one thread, with these of its options.
+
+    HiGHS 1.16 writes its name and version to standard output as soon as an object has callbacks, before a caller can
+    turn its output off, and what a command prints for another program could not be read. So it is turned off before.
+    """
+    import highspy
+
+    class Silent(highspy.Highs):  # type: ignore[misc]
+        def enableCallbacks(self) -> None:  # noqa: N802 - the library's name
+            self.setOptionValue("output_flag", False)
+            super().enableCallbacks()
+
+    program = Silent()
+    for option, value in {"output_flag": False, "threads": 1, **options}.items():
+        if program.setOptionValue(option, value) != highspy.HighsStatus.kOk and value == "ipx":
+            program.setOptionValue(option, "ipm")  # older releases have no other one
+    return program

@@ -6,7 +6,7 @@ costs are rounded down to units, which only makes prices look less feasible than
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import final
 
@@ -18,7 +18,6 @@ from streed.kernels.conjunction_beam import heavy_conjunctions
 from streed.kernels.conjunctions import heaviest_conjunctions
 from streed.kernels.control import LONGEST, ROWS_OF_CONTROL
 from streed.row_prices.leaves import LEAST_PRICE, Leaves
-from streed.row_prices.programs import least_cover
 
 _BITS = 29
 """Weights add up to less than 2^_BITS, so that two such sums fit int32."""
@@ -83,38 +82,31 @@ class Pricing:
 
     def lowered(self, units: Array, columns: Array) -> Array:
         """Prices that overcharge none of the leaves of `columns` (M, N) bool: lower by little more than suffices."""
-        excess = self._excess(units, columns)
+        excess = columns @ units - (columns @ self._costs).min(axis=1) - self.due
         columns = columns[excess > 0]
         excess = excess[excess > 0]
         cuts = np.zeros(len(units), np.int64)
-        if len(excess):
-            room = units - np.floor(LEAST_PRICE * self._costs.max(axis=1)).astype(np.int64)
-            cuts = np.ceil(least_cover(columns, excess, np.maximum(room, 0))).astype(np.int64)
-            for members, over in zip(columns, excess.tolist(), strict=True):
-                short = over - int(cuts[members].sum())
-                if short > 0:
-                    inside = np.flatnonzero(members)
-                    cuts[inside[(room - cuts)[inside].argmax()]] += short
+        room = units - np.floor(LEAST_PRICE * self._costs.max(axis=1)).astype(np.int64)
+        for at in np.argsort(-excess):
+            inside = np.flatnonzero(columns[at])
+            short = int(excess[at]) - int(cuts[inside].sum())
+            if short > 0:
+                left = np.maximum(room - cuts, 0)[inside]
+                cuts[inside] += -(-short * left // left.sum())
         return units - cuts
-
-    def _excess(self, units: Array, columns: Array) -> Array:
-        """(M,) int64: what the leaves are overcharged by; at most zero where they are not."""
-        over: Array = columns @ units - (columns @ self._costs).min(axis=1) - self.due
-        return over
 
     def quickly(self, units: Array, width: int, most: int) -> Found:
         """Overcharged leaves by beam search, which may miss some."""
         leaves = self.leaves
-        found = _Store(most)
-        worst = -self.due
-        for weights in self._weights(units):
+
+        def look(weights: Array, visited: int, found: Sequence[Array]) -> tuple[int, int, bool, int]:
             heaviest, stored = heavy_conjunctions(
                 leaves.masks, leaves.allowed, weights, leaves.counts, leaves.min_leaf, self.due, width,
-                min(leaves.most_literals, LONGEST), self._control, *found.arrays,
+                min(leaves.most_literals, LONGEST), self._control, *found,
             )  # fmt: skip
-            worst = max(worst, heaviest - self.due)
-            found.take(stored)
-        return Found(found.columns, None, worst)
+            return heaviest, 0, True, stored
+
+        return self._found(units, most, look)[0]
 
     def exactly(self, units: Array, tolerance: int, node_limit: int, most: int) -> Found:
         """Overcharged leaves by enumeration, which misses none that is overcharged by more than the tolerance.
@@ -122,35 +114,30 @@ class Pricing:
         Of more than `most`, those of each label that are overcharged most.
         """
         leaves = self.leaves
-        found = _Store(most)
-        worst, nodes, ended = -self.due, 0, True
-        for weights in self._weights(units):
-            heaviest, visited, complete, stored = heaviest_conjunctions(
+
+        def look(weights: Array, visited: int, found: Sequence[Array]) -> tuple[int, int, bool, int]:
+            answer: tuple[int, int, bool, int] = heaviest_conjunctions(
                 leaves.masks, leaves.allowed, weights, leaves.counts, leaves.min_leaf, self.due + tolerance,
-                min(leaves.most_literals, 2**30), node_limit - nodes, self._control, *found.arrays,
+                min(leaves.most_literals, 2**30), node_limit - visited, self._control, *found,
             )  # fmt: skip
-            nodes += visited
-            worst = max(worst, heaviest - self.due)
-            ended = ended and complete
-            found.take(stored)
+            return answer
+
+        found, ended = self._found(units, most, look)
+        return attrs.evolve(found, excess=max(found.worst, tolerance)) if ended else found
+
+    def _found(self, units: Array, most: int, look: Callable[..., tuple[int, int, bool, int]]) -> tuple[Found, bool]:
+        """(what a kernel finds for all labels, whether it ended); it says (heaviest, visited, ended, stored)."""
+        sums, literals, lengths = (
+            np.zeros(most, np.int64),
+            np.zeros((most, LONGEST), np.int32),
+            np.zeros(most, np.int64),
+        )
+        columns: list[tuple[int, ...]] = []
+        worst, nodes, ended = -self.due, 0, True
+        for costs in self._costs.T:
+            heaviest, visited, ended, stored = look((units - costs).astype(np.int32), nodes, (sums, literals, lengths))
+            nodes, worst = nodes + visited, max(worst, heaviest - self.due)
+            columns += [tuple(literals[j, : lengths[j]].tolist()) for j in range(stored)]
             if not ended:
                 break
-        return Found(found.columns, max(worst, tolerance) if ended else None, worst)
-
-    def _weights(self, units: Array) -> Iterator[Array]:
-        """(N,) int32 for each label: what the prices exceed its costs by."""
-        for label in range(self._costs.shape[1]):
-            yield (units - self._costs[:, label]).astype(np.int32)
-
-
-@final
-class _Store:
-    """Where the kernels put what they find."""
-
-    def __init__(self, most: int) -> None:
-        self.arrays = np.zeros(most, np.int64), np.zeros((most, LONGEST), np.int32), np.zeros(most, np.int64)
-        self.columns: list[tuple[int, ...]] = []
-
-    def take(self, stored: int) -> None:
-        _, literals, lengths = self.arrays
-        self.columns += [tuple(literals[j, : lengths[j]].tolist()) for j in range(stored)]
+        return Found(columns, None, worst), ended
