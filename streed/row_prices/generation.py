@@ -3,9 +3,9 @@
 A round solves the linear program of the leaves known so far, and has its prices tried: a beam looks for leaves that are
 overcharged by much, and where it finds none, the enumeration. Prices are lowered where leaves are overcharged
 (`Pricing.lowered`) and enumerated again; what little is left is scaled away (`Pricing.scaled`), so that every
-enumeration that ends gives a bound. The best feasible prices are the centre of a box in which the next ones are kept, which is widened and
-narrowed by what came of them (du Merle, Villeneuve, Desrosiers and Hansen, Stabilized column generation, 1999). See
-docs/explanation/search.md.
+enumeration that ends gives a bound. The best feasible prices are the centre of a box in which the next ones are kept,
+which is widened and narrowed by what came of them (du Merle, Villeneuve, Desrosiers and Hansen, Stabilized column
+generation, 1999). See docs/explanation/search.md.
 """
 
 from __future__ import annotations
