@@ -51,8 +51,12 @@ class Reporter:
     `Progress` and calls `tell`. What a listener raises ends the solve and reaches its caller.
     """
 
-    def __init__(self, listener: Listener | LiveLine | None) -> None:
-        self._listener = listener
+    def __init__(self, progress: Any) -> None:
+        """`progress`: None or False, True for a live line, or a callable that takes a `Progress`; else InputError."""
+        if progress is not None and not isinstance(progress, bool) and not callable(progress):
+            remedy = "give True, or a function of a Progress"
+            raise InputError("progress", f"{progress!r} is neither True nor callable", remedy)
+        self._listener: Listener | None = LiveLine() if progress is True else progress or None
         self._next = 0.0
         self._last: Progress | None = None
 
@@ -122,20 +126,6 @@ def _in_terminal(said: str) -> None:
     width = shutil.get_terminal_size().columns - 1
     sys.stderr.write(f"\r{said[:width].ljust(width)}\r")
     sys.stderr.flush()
-
-
-def reporter(progress: Any) -> Reporter:
-    """The reporter for `solve`'s argument `progress`: None or False, True, or a callable that takes a `Progress`.
-
-    Raises InputError for anything else.
-    """
-    if progress is None or progress is False:
-        return Reporter(None)
-    if progress is True:
-        return Reporter(LiveLine())
-    if callable(progress):
-        return Reporter(progress)
-    raise InputError("progress", f"{progress!r} is neither True nor callable", "give True, or a function of a Progress")
 
 
 def line(progress: Progress) -> str:

@@ -17,7 +17,7 @@ from streed.errors import InputError
 from streed.exact import Range
 from streed.problem import SearchLimits
 from streed.problem.known_tree import held_tree
-from streed.progress import Progress, reporter
+from streed.progress import Progress, Reporter
 from streed.result import Result, TightestLimit
 from streed.solving import Asked, Solving
 from streed.task import Task
@@ -106,7 +106,7 @@ def solve(
         upper_bound=upper_bound,
         warm_start=warm_start,
     )
-    with reporter(progress) as listener:
+    with Reporter(progress) as listener:
         solving = Solving(task, data, asked, listener, begin)
         if proof is not None:
             from streed.proof.proving import proof_paths, write_proof

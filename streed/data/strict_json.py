@@ -70,11 +70,11 @@ def _excess(text: str) -> str | None:
     return f"it is nested more than {_DEEPEST} deep" if max(depths, default=0) > _DEEPEST else None
 
 
-def whole_fraction(text: str) -> Fraction:
-    """The fraction that is written as "3/958" or "-7"; raises ValueError for any other text."""
+def whole_fraction(text: str, argument: str, remedy: str, where: str = "") -> Fraction:
+    """The fraction that is written as "3/958" or "-7"; raises InputError for any other text."""
     match = _FRACTION.fullmatch(text)
     if match is None or max(map(len, text.split("/"))) > MOST_DIGITS or int(match[2] or 1) == 0:
-        raise ValueError(f"{text[:40]!r} is no fraction")
+        raise InputError(argument, f"{where}{text[:40]!r} is no fraction", remedy)
     return Fraction(int(match[1]), int(match[2] or 1))
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from streed.data import Dataset
 from streed.data.visible import escaped
 from streed.errors import InputError, MismatchError
-from streed.progress import Progress, Reporter, reporter
+from streed.progress import Progress, Reporter
 from streed.proof import check
 from streed.proof.check import MAGIC, UNLIMITED, Limits, Plane, Record, Sums
 from streed.proof.prover import Prover, ProverSums, StoppedError
@@ -148,7 +148,7 @@ def prove(
     if within:
         found = f"{', '.join(sorted(within))} cannot be proved"
         raise InputError("limits", found, "give max_depth, max_nodes and min_leaf only")
-    with reporter(progress) as listener:
+    with Reporter(progress) as listener:
         return prove_statement(Statement.of(task, data, *asked), grown, time_limit, began, listener)
 
 
@@ -260,7 +260,7 @@ def proof_paths(path: Any) -> tuple[Path, Path]:
 
 def write_proof(paths: tuple[Path, Path], statement: Statement, tree: Tree, time_limit: float | None) -> dict[str, Any]:
     """Proves the tree and writes both files; what `stats` have of it."""
-    made = prove_statement(statement, tree, time_limit, time.monotonic(), reporter(None))
+    made = prove_statement(statement, tree, time_limit, time.monotonic(), Reporter(None))
     made.save(*paths)
     numbers = {"bound": made.bound, "cost": made.cost, "claims": made.claims, "bytes": len(made.data)}
     return {"optimal": made.optimal, **numbers, "seconds": made.seconds, "check": made.command(*paths)}

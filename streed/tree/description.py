@@ -66,15 +66,15 @@ def rebuild(description: Any, depth: int = 0) -> Any:
     """
     if depth > _DEEPEST:
         raise InputError("task", "its description is nested too deeply", "describe it anew")
-    if isinstance(description, (int, float)) and not is_finite(description):
+    if isinstance(description, dict) and isinstance(description.get("fraction"), str) and len(description) == 1:
+        description = whole_fraction(description["fraction"], "task", _REMEDY)
+    if isinstance(description, (int, float, Fraction)) and not is_finite(description):
         raise InputError("task", "a parameter is a number that is too large", _REMEDY)
-    if description is None or isinstance(description, (bool, int, float, str)):
+    if description is None or isinstance(description, (bool, int, float, str, Fraction)):
         return description
     if isinstance(description, list):
         return tuple(rebuild(item, depth + 1) for item in description)
     match description:
-        case {"fraction": str(text)}:
-            return _fraction(text)
         case {"items": list(items)} if all(isinstance(item, list) and len(item) == 2 for item in items):
             return _items(items, depth)
         case {"class": str(name), "module": str(module), "parameters": dict(parameters)}:
@@ -84,16 +84,6 @@ def rebuild(description: Any, depth: int = 0) -> Any:
 
 def _parameters(known: type) -> list[attrs.Attribute[Any]]:
     return [field for field in attrs.fields(known) if field.init and not field.metadata.get("bound", False)]
-
-
-def _fraction(text: str) -> Fraction:
-    try:
-        found = whole_fraction(text)
-    except ValueError as error:
-        raise InputError("task", str(error), _REMEDY) from None
-    if not is_finite(found):
-        raise InputError("task", "a parameter is a fraction that is too large", _REMEDY)
-    return found
 
 
 def _items(items: list[Any], depth: int) -> dict[Any, Any]:

@@ -229,7 +229,7 @@ def _exact(x: Any, where: str) -> Any:
         return tuple(_exact(part, where) for part in x)
     if x is None or x in ("Infinity", "-Infinity"):
         return None if x is None else float(x)
-    number = fraction(x, where) if isinstance(x, str) else x
+    number = whole_fraction(x, "tree", REMEDY, f"{where}: ") if isinstance(x, str) else x
     if not is_finite(number):
         raise broken(where, "a number is too large")
     return number
@@ -278,7 +278,9 @@ def plain(held: dict[str, Any], where: str) -> Any:
     _refuse(where, (kind == "float" and not is_finite(value), "a number is too large for a float"))
     if kind == "none":
         return None
-    return float(value) if kind == "float" else fraction(value, where) if kind == "fraction" else value
+    if kind == "fraction":
+        return whole_fraction(value, "tree", REMEDY, f"{where}: ")
+    return float(value) if kind == "float" else value
 
 
 def distinct(held: list[dict[str, Any]], where: str) -> tuple[Any, ...]:
@@ -286,14 +288,6 @@ def distinct(held: list[dict[str, Any]], where: str) -> tuple[Any, ...]:
     found = tuple(plain(each, where) for each in held)
     _refuse(where, (len(set(found)) < len(found), "two of them are equal"))
     return found
-
-
-def fraction(text: str, where: str) -> Fraction:
-    """The fraction that a text such as "3/958" writes."""
-    try:
-        return whole_fraction(text)
-    except ValueError as error:
-        raise broken(where, str(error)) from None
 
 
 def checked_text(text: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from streed.errors import InputError
-from streed.progress import INTERVAL, LiveLine, Progress, Reporter, line, reporter
+from streed.progress import INTERVAL, LiveLine, Progress, Reporter, line
 from streed.result import Result
 from streed.solve import solve
 from streed.tasks import Accuracy, BalancedAccuracy, SparseAccuracy
@@ -84,7 +84,7 @@ def at(elapsed: float, incumbent: Any = 7, lower: Any = 4) -> Progress:
 
 def test_a_callable_is_told_what_is_due_and_the_end() -> None:
     told: list[Progress] = []
-    with reporter(told.append) as report:
+    with Reporter(told.append) as report:
         assert report.due()
         report.tell(at(1))
         assert not report.due()
@@ -99,14 +99,14 @@ def test_what_a_listener_raises_reaches_the_caller() -> None:
     def refuse(progress: Progress) -> None:
         raise KeyError("enough")
 
-    with pytest.raises(KeyError, match="enough"), reporter(refuse) as report:
+    with pytest.raises(KeyError, match="enough"), Reporter(refuse) as report:
         report.tell(at(1))
 
 
 @pytest.mark.parametrize("progress", [1, "yes", 0.5])
 def test_other_progress_is_refused(progress: Any) -> None:
     with pytest.raises(InputError, match="progress"):
-        reporter(progress)
+        Reporter(progress)
 
 
 def test_the_live_line_waits_and_goes(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
