@@ -319,21 +319,8 @@ def column_of(entry: Mapping[str, Any], where: str) -> Column:
     scale = Kind(entry["scale"]) if "scale" in entry else None
     held = {name: value for name, value in entry.items() if name != "index"}
     column, n = Column(**{**held, "categories": categories, "scale": scale}), len(categories)
-    _refuse(where, (column.zone is not None and scale is not Kind.DATE, "a zone of what are no dates"))
-    if scale is not None:
-        misfit = column.multiway or column.other or column.usual or bool(categories) != (scale is Kind.CATEGORY)
-        said = f"children or categories that an ordered column of {scale.value} values does not have"
-        _refuse(where, (misfit, said))
-        return column
-    _refuse(
-        where,
-        (not 0 < n <= MOST_CATEGORIES, f"{n} categories"),
-        (not column.multiway and n > 2, f"{n} categories of a column that is not multiway"),
-        (
-            column.usual >= n or column.has_gaps + column.other > n,
-            "children for gaps or for other values that there are not",
-        ),
-    )
+    few = column.usual >= max(n, 1) or (scale is None and column.has_gaps + column.other > n)
+    _refuse(where, (few, "children for gaps or for other values that there are not"))
     return column
 
 
@@ -342,20 +329,15 @@ def cut_of(node: Mapping[str, Any], column: Column, where: str) -> tuple[Cut, ..
 
     Raises InputError where the column does not have such a cut.
     """
-    present = [key for key in ("threshold", "gaps") if key in node]
-    name = repr(column.name[:40])
-    if column.scale is None:
-        _refuse(where, (present, f"{' and '.join(present)} of column {name}, which is not ordered"))
+    is_cut = "threshold" in node
+    said = f"{'a' if is_cut else 'no'} threshold for column {column.name[:40]!r}"
+    _refuse(where, (is_cut != (column.scale is not None), said))
+    if not is_cut:
         return ()
-    _refuse(where, (len(present) < 2, f"no threshold and no side of gaps for column {name}, which is ordered"))
-    threshold, gaps = node["threshold"], node["gaps"]
-    if threshold is None:
-        _refuse(where, (gaps != 1, "the question whether a value is missing leads gaps to its second child"))
-        return (Cut(None, 1),)
-    if isinstance(threshold, str):
-        threshold = _exact(threshold, where)
-    _check_threshold(threshold, column, where)
-    return (Cut(threshold, gaps),)
+    threshold = _exact(node["threshold"], f"{where}.threshold")
+    if threshold is not None:
+        _check_threshold(threshold, column, where)
+    return (Cut(threshold, node["gaps"]),)
 
 
 def _check_threshold(threshold: Any, column: Column, where: str) -> None:
@@ -363,5 +345,5 @@ def _check_threshold(threshold: Any, column: Column, where: str) -> None:
     spans = {**SPANS, Kind.CATEGORY: (0, len(column.categories) - 1)}
     least, most = spans.get(column.scale, (-math.inf, math.inf))
     number = isinstance(threshold, int) or (column.scale is Kind.NUMBER and isinstance(threshold, float))
-    fits = number and least <= threshold <= most and (threshold in (math.inf, -math.inf) or is_finite(threshold))
+    fits = number and least <= threshold <= most
     _refuse(where, (not fits, f"no threshold of the {column.kind.value} column {column.name[:40]!r}"))

@@ -62,8 +62,8 @@ BROKEN: list[tuple[Callable[[dict[str, Any]], Any], str]] = [
     (lambda d: d["recipe"]["columns"][0].update(thresholds=[0, 4]), "no threshold"),
     (lambda d: d["recipe"]["columns"][0].update(thresholds=[0, 1.5]), "no threshold"),
     (lambda d: d["recipe"]["columns"][0].update(thresholds=[2, 0]), "ascend"),
-    (lambda d: d["recipe"]["columns"][0]["column"].update(multiway=True), "does not have"),
-    (lambda d: d["recipe"]["columns"][0]["column"].update(other=True), "does not have"),
+    (lambda d: d["recipe"]["columns"][0]["column"].update(multiway=True), "multiway"),
+    (lambda d: d["recipe"]["columns"][0]["column"].update(other=True), "other"),
     (lambda d: d["recipe"]["columns"][0].update(thresholds=[0, 1]), "do not make the columns"),
 ]
 

@@ -71,7 +71,7 @@ CHANGES: dict[str, tuple[Any, str]] = {
     "columns of one name": (lambda d: [c.update(name="x") for c in d["columns"]], "same name"),
     "three categories, two children": (
         lambda d: d["columns"][0].update(categories=[{"int": j} for j in range(3)]),
-        "not multiway",
+        r"columns\[0\]\.categories",
     ),
     "a fraction by an exponent": (lambda d: d["claims"].update(value="1e30000000"), "claims"),
     "a fraction without an end": (lambda d: d["claims"].update(value=f"{LONG}/7"), "no fraction"),
