@@ -364,7 +364,7 @@ def group_rates(
 ) -> tuple[dict[str, Fraction], dict[str, dict[str, Fraction]]]:
     """(gap, rate of every group) by kind of rate, for predictions (n,) that are numbers of labels, row by row."""
     counts = group_counts(notion, data, predicted)
-    return {kind: gap_of(counts, kind) for kind in counts}, {
+    return {kind: measure("gap", counts, kind) for kind in counts}, {
         kind: {name: Fraction(*each) for name, each in found.items()} for kind, found in counts.items()
     }
 
@@ -381,6 +381,3 @@ MEASURES: dict[str, Callable[[list[Fraction]], Fraction]] = {
 def measure(side: str, counts: Counts, kind: str) -> Fraction:
     """What `MEASURES` says of the rates of a kind; one over no rows is 1."""
     return MEASURES[side]([Fraction(*each) if each[1] else Fraction(1) for each in counts[kind].values()])
-
-
-gap_of, ratio_of = functools.partial(measure, "gap"), functools.partial(measure, "ratio")

@@ -50,27 +50,19 @@ _known: WeakKeyDictionary[Dataset, dict[Any, Groups]] = WeakKeyDictionary()
 def present_groups(notion: Any, data: Dataset) -> Groups:
     """The groups that have rows, in sorted order of the sensitive columns' values."""
     known = _known.setdefault(data, {})
-    if notion.feature not in known:
-        known[notion.feature] = _find_groups(notion, data)
-    return known[notion.feature]
-
-
-def _find_groups(notion: Any, data: Dataset) -> Groups:
-    """The groups, found."""
+    if notion.feature in known:
+        return known[notion.feature]
     groups: list[tuple[Any, ...]] = [()]
     number = np.zeros(data.n_rows, np.int64)
     for column in _columns(notion, data):
         values, codes = _coded(column)
-        if len(groups) == 1:
-            groups, number = [(*groups[0], value) for value in values], codes
-        else:
-            present, number = distinct_numbers(number * len(values) + codes)
-            pairs = [divmod(both, len(values)) for both in present.tolist()]
-            groups = [(*groups[at], values[code]) for at, code in pairs]
+        present, number = distinct_numbers(number * len(values) + codes)
+        pairs = [divmod(both, len(values)) for both in present.tolist()]
+        groups = [(*groups[at], values[code]) for at, code in pairs]
     names = [", ".join(map(str, values)) for values in groups]
     if len(set(names)) < len(names):
         names = [", ".join(map(repr, values)) for values in groups]
-    return Groups(tuple(names), number)
+    return known.setdefault(notion.feature, Groups(tuple(names), number))
 
 
 def _coded(column: Array) -> tuple[list[Any], Array]:

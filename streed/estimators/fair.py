@@ -33,7 +33,7 @@ from streed.result import Result
 from streed.task import Limit, Task
 from streed.task.bounded_sums import integer_weights
 from streed.tasks.fairness import Fairness
-from streed.tasks.rates import gap_of, group_counts, ratio_of
+from streed.tasks.rates import group_counts, measure
 from streed.tasks.sensitive_groups import ROW_DATA
 
 
@@ -151,8 +151,8 @@ class FairTreeClassifier(LabelTree):
         assert result.tree is not None
         self.is_constant_ = len(set(result.tree.shows())) == 1
         counts = group_counts(self.notion_, data, self._leaf_classes[result.tree.apply(data)])
-        self.gap_between_groups_ = float(max(gap_of(counts, kind) for kind in counts))
-        self.ratio_between_groups_ = float(min(ratio_of(counts, kind) for kind in counts))
+        self.gap_between_groups_ = float(max(measure("gap", counts, kind) for kind in counts))
+        self.ratio_between_groups_ = float(min(measure("ratio", counts, kind) for kind in counts))
         self.group_rates_ = _rates(counts)
         unit = float(integer_weights(data)[1])
         self.group_counts_ = {x: {g: (unit * k, unit * n) for g, (k, n) in of.items()} for x, of in counts.items()}

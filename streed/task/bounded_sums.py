@@ -162,17 +162,17 @@ def sums_too_large(weighted: bool) -> InputError:
     )
 
 
-def worsening_costs(s: State, k: int, count: int, prefix: str = "") -> list[Any]:
+def worsening_costs(s: State, k: int, count: int) -> list[Any]:
     """What a leaf adds to the worsening sums, two for each of so many, by their `worsening_statistics`."""
-    return [getattr(s, f"{prefix}{side}{j}")[k] for j in range(count) for side in ("above", "below")]
+    return [getattr(s, f"{side}{j}")[k] for j in range(count) for side in ("above", "below")]
 
 
-def worsening_statistics(sums: Sequence[RowSum], data: Dataset, prefix: str = "") -> dict[str, Array]:
+def worsening_statistics(sums: Sequence[RowSum], data: Dataset) -> dict[str, Array]:
     """By sum j two statistics (n, K): "above{j}", what a row adds beyond its least, and "below{j}", below its most."""
     named = {}
     for j, each in enumerate(sums):
         assert each.of is not None
         costs = each.of(data)
-        named[f"{prefix}above{j}"] = costs - least_of_labels(costs)[:, None]
-        named[f"{prefix}below{j}"] = most_of_labels(costs)[:, None] - costs
+        named[f"above{j}"] = costs - least_of_labels(costs)[:, None]
+        named[f"below{j}"] = most_of_labels(costs)[:, None] - costs
     return named

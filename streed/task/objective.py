@@ -39,9 +39,6 @@ from streed.task.limits import Limit, OwnLimit
 from streed.task.row_sums import Totals
 from streed.task.states import State
 
-_GAP = "gap_"
-"""What the names of the gaps' statistics begin with."""
-
 
 @final
 @attrs.frozen
@@ -184,8 +181,9 @@ class Objective(Joint):
         return tuple((number, size, signed) for number, gap in gaps for signed, size in gap.ratios(data))
 
     @functools.cached_property
-    def _signed(self) -> tuple[RowSum, ...]:
-        return tuple(each for _, _, each in self.imbalances)
+    def _sums(self) -> tuple[RowSum, ...]:
+        """What is limited, and what the gaps are of: each is two entries of the values."""
+        return (*self.intervals, *(each for _, _, each in self.imbalances))
 
     @functools.cached_property
     def _entries(self) -> tuple[Task | None, ...]:
@@ -193,7 +191,7 @@ class Objective(Joint):
         own: list[Task | None] = []
         for part in self.parts:
             own += [part] if part.components is None else [None] * len(part.components)
-        return (*own, *[None] * (2 * (len(self.intervals) + len(self._signed))))
+        return (*own, *[None] * (2 * len(self._sums)))
 
     @functools.cached_property
     def caps(self) -> tuple[Any, ...]:
@@ -202,7 +200,7 @@ class Objective(Joint):
         for each in self.intervals:
             least, most = each.spread
             found += [each.unit * (each.most - least), each.unit * (most - each.least)]  # type: ignore[operator]
-        free = 2 * len(self._signed)
+        free = 2 * len(self.imbalances)
         own = [None] * (len(self._entries) - len(found) - free - len(self.most))
         return (*own, *self.most, *found, *[None] * free)
 
@@ -215,8 +213,7 @@ class Objective(Joint):
         for limit in self.limits:
             if isinstance(limit, OwnLimit):
                 found |= {limit.prefix + key: values for key, values in limit.limit.statistics(data).items()}
-        sums = worsening_statistics(self.intervals, data) | worsening_statistics(self._signed, data, _GAP)
-        return found | sums
+        return found | worsening_statistics(self._sums, data)
 
     def leaf_cost(self, s: State, k: int) -> Value:
         """Eq. 30."""
@@ -233,8 +230,7 @@ class Objective(Joint):
                     "entries a task, and join them by the operator &"
                 )
             own += cost if isinstance(cost, tuple) else [cost]
-        limited = worsening_costs(s, k, len(self.intervals))
-        return (*own, *limited, *worsening_costs(s, k, len(self._signed), _GAP))
+        return (*own, *worsening_costs(s, k, len(self._sums)))
 
     def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Value | None:
         """Eq. 31; None in the place of parts that name no cost and have a (+) of their own."""
@@ -248,7 +244,7 @@ class Objective(Joint):
             nothing = 0 if self.adds_values or part.components is not None else None
             width = 1 if part.components is None else len(part.components)
             own += [nothing] * width if cost is None else cost if isinstance(cost, tuple) else [cost]
-        return (*own, *[0] * (2 * (len(self.intervals) + len(self.imbalances))))
+        return (*own, *[0] * (2 * len(self._sums)))
 
     def combine(self, a: Value, b: Value) -> Value:
         """Eq. 34."""
@@ -305,7 +301,7 @@ class Objective(Joint):
         """The gaps of a whole tree's value."""
         assert self.data is not None
         found = [Fraction(0)] * len(self.gaps)
-        above = value[len(value) - 2 * len(self._signed) :: 2]
+        above = value[len(value) - 2 * len(self.imbalances) :: 2]
         for (number, size, each), beyond in zip(self.imbalances, above, strict=True):
             signed = Fraction(beyond) / each.unit + each.least  # type: ignore[operator]
             found[number] = max(found[number], abs(signed) / size)
