@@ -7,19 +7,16 @@ With E the sum of w(y) over the rows (x, y) that the tree gets wrong, n rows, an
     Lexicographic                                  (E, B), the first entry before the second
     WorstLeaf                                      the largest E / n of a leaf
 
-Separable: E is a sum over rows and B one over nodes, so both are additive over subtrees (STreeD, Section 4.1, Eq. 2 and
-4; additivity implies Def. 4.4). Sparse accuracy is the objective of Branches (Eq. 5: its accuracy minus lambda times
-splits is 1 minus this value). Pairs are ordered as the numbers M * E + B are, with M above any number of nodes. Of the
-worst leaf (+) is max, which preserves order (not additive, so DL8 and GOSDT cannot) and is worsening (Def. A.2).
+Separable: E is a sum over rows and B one over nodes (STreeD, Eq. 2 and 4; additivity implies Def. 4.4). Sparse accuracy
+is the objective of Branches (Eq. 5: its accuracy minus lambda times splits is 1 minus this value). Pairs are ordered as
+the numbers M * E + B are, with M above any number of nodes. Of the worst leaf (+) is max, which preserves order (not
+additive, so DL8 and GOSDT cannot) and is worsening (Def. A.2).
 
 >>> import streed
->>> from streed.tasks import Accuracy, Lexicographic, SparseAccuracy, WorstLeaf
+>>> from streed.tasks import Accuracy, Lexicographic, SparseAccuracy
 >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 0, 1]
 >>> [streed.solve(task, X, y, max_depth=2).value for task in (Accuracy(), SparseAccuracy(0.1), Lexicographic())]
 [0, 0.1, (0, 1)]
->>> from streed.reference import optimum
->>> optimum(WorstLeaf(), streed.Dataset.make([[0], [0], [0], [1], [1]], [0, 0, 1, 1, 1]), max_depth=1)[0]
-0.3333333333333333
 """
 
 from __future__ import annotations

@@ -7,10 +7,9 @@ With n_k of the n rows of a leaf in class k, by weight, and N the weight of all 
     Entropy       sum over k of n_k * log2(n / n_k)            bits, as of ID3 and C4.5 ("entropy")
 
 are minimised, of the whole tree at once (in quotes: pystreed's names). No other prediction has a better Brier score
-than the shares; 0 is the best one, and below 2 is every one. Separable: sums over leaves (STreeD, Eq. 4; additivity
-implies Def. 4.4). Superadditive, because n times a concave function of the shares is. References: L. Breiman, J.
-Friedman, R. Olshen, C. Stone: Classification and Regression Trees, 1984, Chapter 4; G. W. Brier: Verification of
-Forecasts Expressed in Terms of Probability, Monthly Weather Review 78, 1950; J. R. Quinlan: Induction of Decision
+than the shares; 0 is the best one, and below 2 is every one. Separable: sums over leaves (STreeD, Eq. 4).
+Superadditive, because n times a concave function of the shares is. References: L. Breiman et al.: Classification and
+Regression Trees, 1984, Chapter 4; G. W. Brier, Monthly Weather Review 78, 1950; J. R. Quinlan: Induction of Decision
 Trees, Machine Learning 1, 1986.
 
 >>> import streed
@@ -80,9 +79,10 @@ class MajorityLeaves(ClassCounts):
 
 
 @attrs.frozen
-class GiniLeaves(MajorityLeaves):
-    """The rows of every leaf times its Gini impurity, summed over leaves, times a constant."""
+class Gini(MajorityLeaves):
+    """The rows of every leaf times its Gini impurity, summed over leaves."""
 
+    value_unit: ClassVar[str] = "rows times Gini impurity"
     superadditive: ClassVar[bool] = True
     worsening: ClassVar[bool] = True
 
@@ -107,15 +107,7 @@ class GiniLeaves(MajorityLeaves):
 
 @final
 @attrs.frozen
-class Gini(GiniLeaves):
-    """The rows of every leaf times its Gini impurity, summed over leaves."""
-
-    value_unit: ClassVar[str] = "rows times Gini impurity"
-
-
-@final
-@attrs.frozen
-class BrierScore(GiniLeaves):
+class BrierScore(Gini):
     """The mean over rows of the squared distance between the class shares of the leaf and the row's class."""
 
     value_unit: ClassVar[str] = "mean squared distance (Brier score)"
