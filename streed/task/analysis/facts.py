@@ -170,7 +170,7 @@ def explain(task: Task, data: Dataset | None = None) -> str:
     task = as_costs(task)
     lines = _outline(task)
     try:
-        shown = _example() if data is None else data
+        shown = Dataset.make([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]) if data is None else data
         told = _sentences(task.bind(shown), shown)
     except StreedError as error:
         return "\n".join([*lines, f"nothing can be derived without the data it asks for ({error})"])
@@ -293,12 +293,6 @@ def _kernel(task: Task, data: Dataset, sums: dict[str, Array] | None, two_labels
 
 
 _GENERAL = "general: the task's methods as they are, in Python"
-
-
-def _example() -> Dataset:
-    from streed.data import Dataset
-
-    return Dataset.make([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
 
 
 _SEES_ALL = frozenset({"locals", "vars", "eval", "exec", "dir"})

@@ -172,14 +172,13 @@ def _combined(case: Case, *, infeasible: bool) -> Iterator[tuple[Reached, Reache
 @law("combine is worsening under a limit", "STreeD, Def. A.2 and Prop. A.3", unconcerned=_ALWAYS_FEASIBLE)
 def _check_worsening(case: Case) -> bool:
     """where values are limited, a value that breaks the limit does not become a better one that keeps it."""
-    concerned = False
-    for a, c, words, whole in _combined(case, infeasible=True):
-        concerned = True
+    combined = list(_combined(case, infeasible=True))
+    for a, c, words, whole in combined:
         if case.task.feasible(whole) and case.beats(whole, a.value):
             told = [("a", f"{a}; not feasible"), ("c", str(c)), (words, f"{show(whole)}; feasible, and better than a")]
             told += [("expected", "combine makes no value better: what is limited must not be negative")]
             raise Violation("an infeasible value becomes better and feasible by being combined", *told)
-    return concerned
+    return bool(combined)
 
 
 @law("worsening holds", "STreeD, Def. A.2", unconcerned="worsening is not declared")
@@ -187,26 +186,24 @@ def _check_declared_worsening(case: Case) -> bool:
     """where worsening is declared, no value becomes better by being combined."""
     if not getattr(case.task, "worsening", False):
         return False
-    concerned = False
-    for a, c, words, whole in _combined(case, infeasible=False):
-        concerned = True
+    combined = list(_combined(case, infeasible=False))
+    for a, c, words, whole in combined:
         if case.beats(whole, a.value):
             told = [("a", str(a)), ("c", str(c)), (words, f"{show(whole)}, better than a")]
             raise Violation("worsening is declared, but a value becomes better by being combined", *told)
-    return concerned
+    return bool(combined)
 
 
 @law("constraint is anti-monotone", "STreeD, Def. 4.5", unconcerned=_ALWAYS_FEASIBLE)
 def _check_anti_monotone(case: Case) -> bool:
     """if a subtree is infeasible, so is every tree that contains it."""
-    concerned = False
-    for a, c, words, whole in _combined(case, infeasible=True):
-        concerned = True
+    combined = list(_combined(case, infeasible=True))
+    for a, c, words, whole in combined:
         if case.task.feasible(whole):
             told = [("a", f"{a}; not feasible"), ("c", str(c)), (words, f"{show(whole)}; feasible")]
             told += [("expected", f"feasible({show(whole)}) is False, because a part of it is not feasible")]
             raise Violation("an infeasible part belongs to a feasible whole", *told)
-    return concerned
+    return bool(combined)
 
 
 @law("limits are on states", "STreeD, Def. 4.5", unconcerned="the task has no limits")
