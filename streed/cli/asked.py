@@ -142,8 +142,8 @@ param_option = option("--param", metavar="NAME=VALUE", multiple=True, help="A pa
 subject_to_option = option("--subject-to", metavar="LIMIT", multiple=True, help="Such as 'recall >= 0.9'; repeatable.")
 lam_option = option("--lam", metavar="NUMBER", help="Short for --param lam=...: the cost of a branching node.")
 json_option = option("--json", "as_json", is_flag=True, help="Print JSON.")
-_CUTS = "Thresholds of numbers and dates: all, so many a column (a number), or auto: all that soon are searched."
-_SENSITIVE = "Column of the groups that fairness is about, no feature; if repeated, groups are the combinations."
+_CUTS = "Thresholds of numbers and dates: all, a number of them per column, or auto: as many as are soon searched."
+_SENSITIVE = "Column of the groups that fairness is about; it is no feature. Repeated: groups are the combinations."
 _FREQUENCY = "Column of whole numbers: how many equal rows each row stands for."
 
 

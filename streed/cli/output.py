@@ -24,7 +24,7 @@ _LONGEST = 1_000
 CODES = """\b
 Exit codes:
   0    fine; for solve: the tree is proved optimal
-  1    a claim does not hold: a saved tree's (verify), a task's (check), or a fresh tree failed its own check
+  1    a claim does not hold: of a saved tree (verify), a task (check), or the tree just found
   2    bad input; the reason is on standard error
   3    solve: stopped early (time, memory, Ctrl-C), with the best tree so far if there is one, its bounds and gap;
        prove, check-proof: a lower bound is proved, but not that the tree is the best
@@ -62,7 +62,7 @@ def errors(interrupted: str) -> Iterator[None]:
         if error.filename is None:
             # what could not be written cannot be written at exit either, of which Python would tell in lines of its own
             _drop_output()
-        fail(f"{error.filename or 'output'}: it cannot be read or written ({error.strerror or error})")
+        fail(f"{error.filename or 'output'}: cannot be read or written ({error.strerror or error})")
     except MemoryError:
         fail("memory: not enough memory; give fewer rows or columns, or a smaller tree")
     except KeyboardInterrupt:

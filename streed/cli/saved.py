@@ -87,8 +87,7 @@ def predict(asked: Asked) -> None:
 def verify(asked: Asked) -> None:
     """Evaluate a saved tree again from the raw DATA, and check every number that it claims; - is standard input.
 
-    The lower bound of a minimised task (the upper bound of a maximised one) is checked for consistency only: to prove
-    it again is to solve again.
+    Of the bound, only its place beside the value is checked: to prove it again, solve again or see `streed prove`.
     """
     from streed.tree.verification import check
 

@@ -114,7 +114,7 @@ def rashomon(asked: Asked) -> None:
     """Count the trees for DATA that are near the optimum, and ask what they have in common.
 
     DATA is a bundled data set (see `streed datasets`), a CSV file, or - for standard input.
-    Exit code 3: stopped early; nothing is known. 4: there are none.
+    Exit code 3: stopped early, nothing is known; 4: there are no such trees.
     """
     from streed.exact import read_decimal
 

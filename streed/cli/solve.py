@@ -43,8 +43,8 @@ _DRIVEN = [
     lam_option,
     *_DRIVEN,
     option("--query", metavar="SQL", help=_QUERY),
-    option("--test-share", type=float, metavar="PART", help="Hold back this part of the rows and say how it is there."),
-    option("--test", metavar="FILE", help="Or say how the tree is on the rows of this file."),
+    option("--test-share", type=float, metavar="PART", help="Hold back this part of the rows, and try the tree on it."),
+    option("--test", metavar="FILE", help="Or try the tree on the rows of this file."),
     option("--out", type=path, metavar="FILE", help="Save the tree and its claims as JSON."),
     option("--stats", is_flag=True, help="Print the statistics of the search too."),
     json_option,
@@ -105,7 +105,7 @@ def report(asked: Asked) -> None:
     """Find the optimal tree for DATA as `streed solve` does, and write it as one HTML file.
 
     The file needs no other, and no network: the tree, its rules, its errors, the groups' rates,
-    the front, and the search over time. With --tree nothing is solved: the report is about a saved tree on DATA.
+    the front, and the search over time. With --tree, nothing is solved: the report shows a saved tree on DATA.
     """
     check_folder(asked.out)
     from streed.report import make_report

@@ -1,6 +1,4 @@
-"""Classification: the tree of fewest errors, or of the best F1, cost or other score that a task states.
-
-Or the tree of least cost, of wrong labels and of the tests that it makes.
+"""Classification: the tree of fewest errors, of the best F1 or other score, or of least cost of errors and tests.
 
 >>> from streed.estimators import OptimalTreeClassifier
 >>> table = [[22.0, "m"], [38.0, "f"], [26.0, "f"], [35.0, "m"], [54.0, "f"]]
@@ -58,7 +56,7 @@ class LabelTree(ClassifierMixin, OptimalTree):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> Array:
         """(m, K) the share of each class in the training rows, by weight, of each row's leaf.
 
-        The label of a leaf is the one that the task says, which need not be the most frequent.
+        The task chooses the label of a leaf, which need not be its most frequent class.
         """
         leaves = self._leaf_numbers(X)
         counts = self.nodes_.sums[self.nodes_.leaves]
@@ -156,7 +154,9 @@ class OptimalTreeClassifier(LabelTree):
         if not signs:
             return label_task(self.task, cost_complexity)
         if self.task is not None:
-            raise InputError("monotonic_cst", "it goes with the error rate, and a task is given", "leave task out")
+            raise InputError(
+                "monotonic_cst", "it goes with the error rate alone, and a task is given", "leave task out"
+            )
         up, down = ([column for column, sign in signs.items() if sign == side] for side in (1, -1))
         return MonotoneErrors(up, down, cost_complexity=cost_complexity, normalized=True)
 
@@ -207,7 +207,7 @@ class CostSensitiveTreeClassifier(LabelTree):
         return self
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, costs: Any = None) -> float:
-        """Minus the mean cost of the rows, of labels and tests, so that more is better; `costs` as for `fit`."""
+        """Minus the mean cost of a row, labels and tests: more is better; `costs` as for `fit`."""
         leaves = self._leaf_numbers(X)
         weights = checked_weights(sample_weight, leaves)
         if (costs is None) == self.has_row_costs_:

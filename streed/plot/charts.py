@@ -78,7 +78,7 @@ def trace(result: Result, *, title: str | None = None, ax: Axes | None = None) -
 
 
 def rates(tree: Any, X: Any, y: Any = None, *, title: str | None = None, ax: Axes | None = None, **rows: Any) -> Axes:
-    """A bar for every group: how often the tree is favourable among all rows, the positive and the negative ones.
+    """A bar for every group: how often it gets the favourable label, among all, the positive and the negative rows.
 
     `tree`, `X`, `y`, `rows` (sensitive_features, sample_weight, feature, positive) and errors: as of `rates_of`.
     """

@@ -62,8 +62,8 @@ def make_report(
     `solve` takes them, or a Dataset that has them; without them the rows are those that the tree remembers. `compare`:
     results of other budgets or limits, drawn as a front where the result has none. `near`: the near-optimal trees of
     the same task, of which the tree may be one. `gather`: show leaves that predict the same, below a node with a child
-    per category, as one. `note`: a sentence below the title. Sections for which nothing is known are left out. Charts
-    need matplotlib; without it the page says so in their place. Raises InputError for a result without a tree, and for
+    per category, as one. `note`: a sentence below the title. What is not known is left out. Charts
+    need matplotlib; without it, the page says so in their place. Raises InputError for a result without a tree, and for
     rows that the tree cannot read.
     """
     tree = tree_of(found)
