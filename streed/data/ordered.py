@@ -194,8 +194,13 @@ def distinct_numbers(values: Array) -> tuple[Array, Array]:
             if np.count_nonzero(present) == len(present):
                 return np.arange(low, high + 1, dtype=np.int64), offsets
             return np.flatnonzero(present) + low, (np.cumsum(present) - 1)[offsets]
-    found, codes = np.unique(values, return_inverse=True)
-    return found, codes.astype(np.int64, copy=False)
+    order = np.argsort(values)
+    in_order = values[order]
+    is_new = np.ones(len(values), bool)
+    is_new[1:] = in_order[1:] != in_order[:-1]
+    codes = np.empty(len(values), np.int64)
+    codes[order] = np.cumsum(is_new) - 1
+    return in_order[is_new], codes
 
 
 def quantiles(totals: Array, most: int) -> list[int]:
