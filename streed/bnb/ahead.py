@@ -12,7 +12,7 @@ from streed.bnb.terminal import compile_terminal
 from streed.kernels import beside
 from streed.kernels.compiled import ready
 from streed.kernels.records import SHALLOW
-from streed.kernels.routing import measure_rows
+from streed.kernels.routing import compile_measure
 
 
 def planned(max_depth: int | None, max_nodes: int | None) -> AbstractContextManager[None]:
@@ -36,4 +36,4 @@ def compile_shared(*, deep: bool) -> None:
         ready(extract_tree, "(int64, int64[::1], uint8[::1], uint64[::1], int64, int64)")
     else:
         compile_terminal()
-    ready(measure_rows, f"(int64[::1], uint8[:, ::1], {words}, {table}, {table}, {table}, {table})")
+    compile_measure()

@@ -6,7 +6,7 @@ import numpy as np
 from numba import int64, uint8, uint64
 
 from streed.exact import Array
-from streed.kernels.compiled import entry
+from streed.kernels.compiled import entry, ready
 from streed.kernels.pointers import engine_at
 from streed.kernels.records import LEAF
 from streed.kernels.simd import count_ones
@@ -55,6 +55,12 @@ def measure_tree(preorder: Array, codes: Array, arity: Array, costs: Array) -> A
     measured, sums = np.zeros((4, m), np.int64), np.zeros((m, costs.shape[1]), np.int64)
     measure_rows(preorder, codes, arity, costs, measured, sums, np.empty((3, m), np.int64))
     return measured
+
+
+def compile_measure() -> None:
+    """Compiles what `measure_tree` calls."""
+    table = "int64[:, ::1]"
+    ready(measure_rows, f"(int64[::1], uint8[:, ::1], int64[::1], {table}, {table}, {table}, {table})")
 
 
 @entry

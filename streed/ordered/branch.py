@@ -275,20 +275,23 @@ def try_threshold(e, node, limits, shares, room, known, plan):  # type: ignore[n
         slack = min(slack, price >> 3)
     target = limit - price + slack
     sides = np.empty(4, np.int64)
-    sides[0], sides[1] = room.left[f, t], room.right[f, t]
-    if e.relaxing == 1:
-        leaf_rows = e.min_leaf
-        e.min_leaf, e.restrictable, e.relaxing, e.relaxed = 1, 1, 0, 1
-        sides[0] = sides[1] = e.least
-        solve_sides(e, children, limits.side_depth, shares, target, room, sides)
-        e.min_leaf, e.restrictable, e.relaxing, e.relaxed = leaf_rows, 1, 1, 0
-        push_solved(e, ordered_of(e, node), f, t, shares, sides, room)
-        e.restrictable = 0
-        sides[0], sides[1] = room.left[f, t], room.right[f, t]
-        target = limit - price
-    sides[2] = sides[3] = INFEASIBLE
-    if e.relaxing == 0 or sides[0] + sides[1] < target:
-        solve_sides(e, children, limits.side_depth, shares, target, room, sides)
+    relaxes = e.relaxing
+    leaf_rows = e.min_leaf
+    # first with leaves of any size, if they need several rows
+    for phase in range(1 - relaxes, 2):
+        is_first = phase == 0
+        if is_first:
+            e.min_leaf, e.restrictable, e.relaxing, e.relaxed = 1, 1, 0, 1
+        sides[0] = e.least if is_first else room.left[f, t]
+        sides[1] = e.least if is_first else room.right[f, t]
+        sides[2] = sides[3] = INFEASIBLE
+        goal = target if is_first or relaxes == 0 else limit - price
+        if is_first or relaxes == 0 or sides[0] + sides[1] < goal:
+            solve_sides(e, children, limits.side_depth, shares, goal, room, sides)
+        if is_first:
+            e.min_leaf, e.restrictable, e.relaxing, e.relaxed = leaf_rows, 1, 1, 0
+            push_solved(e, ordered_of(e, node), f, t, shares, sides, room)
+            e.restrictable = 0
     if sides[2] < INFEASIBLE and sides[3] < INFEASIBLE and price + sides[2] + sides[3] < known[_BEST]:
         known[_BEST] = price + sides[2] + sides[3]
         begin_plan(plan, node.ids[f], rank_of(e, node, f, t), int64(0))
@@ -309,17 +312,16 @@ def solve_sides(e, children, depth, shares, target, room, sides):  # type: ignor
     The larger side is solved first; the other one only if both may cost less than the target.
     """
     left, right = children
+    first = 0 if left.n >= right.n else 1
     for turn in range(2):
         if turn == 1 and sides[0] + sides[1] >= target:
             return
-        if (left.n >= right.n) == (turn == 0):
-            found = solve_side(e, left, depth, shares[0], target - sides[1], sides[0], room.left_plan)
-            sides[0] = max(sides[0], found[0])
-            sides[2] = found[1]
-        else:
-            found = solve_side(e, right, depth, shares[1], target - sides[0], sides[1], room.right_plan)
-            sides[1] = max(sides[1], found[0])
-            sides[3] = found[1]
+        here = first ^ turn
+        child = left if here == 0 else right
+        plan = room.left_plan if here == 0 else room.right_plan
+        low, upper = solve_side(e, child, depth, shares[here], target - sides[1 - here], sides[here], plan)
+        sides[here] = max(sides[here], low)
+        sides[2 + here] = upper
 
 
 @part_of_recursion

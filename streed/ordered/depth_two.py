@@ -24,7 +24,7 @@ from streed.kernels.views import inline, matrix, native, vector
 from streed.ordered.categories import ask_columns, count_values, find_best_stump, improve_stumps
 from streed.ordered.intervals import bound_between, clear, heap_of, pop, push, trim, worst_before
 from streed.ordered.layout import BEGIN, BEGIN_LEFT, BEGIN_RIGHT, COLUMN, END, END_LEFT, END_RIGHT, KEY
-from streed.ordered.nodes import append_rest, begin_plan, is_stopped, ordered_of, rank_of, rows_of
+from streed.ordered.nodes import Node, append_rest, begin_plan, is_stopped, ordered_of, rank_of, rows_of
 
 _PARTS = 6
 """Thresholds that are taken from one interval at most, unless little memory is left."""
@@ -347,9 +347,35 @@ def plan_two(e, node, depths, plan):  # type: ignore[no-untyped-def]
         append_rest(plan, depths[1])
 
 
-@native
+@inline
 def solve_shallow(e, node, depth, splits, budget, lower, plan):  # type: ignore[no-untyped-def]
-    """`solve` (branch.py) for a depth of at most two."""
+    """`solve` (branch.py) for a depth of at most two, by a kernel of its own."""
+    e.node_orders = node.orders
+    e.node_rows = node.n
+    e.node_columns = node.columns
+    e.node_ids = node.ids.ctypes.data
+    e.node_depth = depth
+    e.node_splits = splits
+    e.node_budget = budget
+    e.node_lower = lower
+    e.node_plan = plan.ctypes.data
+    e.node_plan_size = len(plan)
+    ask(e.shallow, e)
+    return int64(e.node_lower), int64(e.node_upper)
+
+
+@native
+def solve_asked(e):  # type: ignore[no-untyped-def]
+    """Solves the node that `solve_shallow` asks about."""
+    node = Node(e.node_orders, e.node_rows, e.node_columns, vector(e.node_ids, e.node_columns, int64))
+    plan = vector(e.node_plan, e.node_plan_size, int64)
+    depth = e.node_depth
+    e.node_lower, e.node_upper = _solve(e, node, depth, e.node_splits, e.node_budget, e.node_lower, plan)
+
+
+@native
+def _solve(e, node, depth, splits, budget, lower, plan):  # type: ignore[no-untyped-def]
+    """(lower, upper) of the node's trees of a depth of at most two, of which it plans the best."""
     one = int64(1)
     none = int64(0)
     if depth <= 1 or node.columns == 0:

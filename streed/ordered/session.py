@@ -171,6 +171,7 @@ class OrderedSession:
         plan = np.zeros(1 + WORDS * (2 * n + 2), np.int64)
         found = np.array([0, INFEASIBLE], np.int64)  # as of a search that is stopped before it begins
         ids = np.arange(self.n_columns, dtype=np.int64)
+        self._write(shallow=units.link())
 
         def search(deepest: int = depth) -> None:
             units.search_tree(self.address, deepest, splits, budget, self.orders, ids, plan, found)

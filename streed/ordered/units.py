@@ -7,11 +7,14 @@ from typing import Any
 
 from numba import int64
 
-from streed.kernels.compiled import entry, unit
+from streed.kernels import beside
+from streed.kernels.compiled import entry, ready, unit
 from streed.kernels.ordered import cost_matrix, many_labels, two_labels
 from streed.kernels.ordered.pointers import record_at
 from streed.kernels.pointers import KERNEL
+from streed.kernels.routing import compile_measure
 from streed.ordered.categories import find_best_stump
+from streed.ordered.depth_two import solve_asked
 from streed.ordered.layout import LABELLED, MATRIX, SIGNED
 from streed.ordered.lookahead import search_all
 from streed.ordered.nodes import Node
@@ -29,6 +32,32 @@ def score(kind: str, lane: Any, counts: bool) -> Any:
         kernel(record_at(address))
 
     return score_splits
+
+
+@functools.cache
+def shallow() -> Any:
+    """The kernel that solves nodes to depth two."""
+
+    @unit(KERNEL)
+    def solve_shallow(address):  # type: ignore[no-untyped-def]
+        solve_asked(record_at(address))
+
+    return solve_shallow
+
+
+def link() -> int:
+    """Compiles what a search needs, part of it by a second process; the address of the kernel of depth two."""
+    with beside.plan("from streed.ordered.units import compile_shared; compile_shared()"):
+        ready(search_tree, "(int64, int64, int64, int64, uint32[:, ::1], int64[::1], int64[::1], int64[::1])")
+    return int(shallow().address)
+
+
+def compile_shared() -> None:
+    """What the second process does."""
+    beside.announce = beside.tell
+    shallow()
+    ready(find_stump, "(int64, uint32[:, ::1], int64, int64[::1], int64[::1])")
+    compile_measure()
 
 
 @entry

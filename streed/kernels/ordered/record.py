@@ -60,6 +60,7 @@ ADDRESSES = (
     "heap",  # int64 (INTERVAL words, heap_space): the open intervals of depth two
     "arena",  # uint8: what nodes need while they are searched
     "score",  # the kernel that scores splits
+    "shallow",  # the kernel that solves nodes to depth two
     "stump",  # a generated kernel that finds the best split of a node by itself; 0 if costs are those of rows
     "copies",  # int64 (N): how many rows a row stands for, read with `leaf_costs` if min_leaf > 1
     "numbers",  # of a generated kernel: its parameters
@@ -91,6 +92,17 @@ QUESTION = (
     "asked_splits",  # how many of the following count
     "split_columns",  # int64 (SPLITS): the column of each split, in columns of the node
     "split_positions",  # int64 (SPLITS): its position
+    # of the kernel of depth two
+    "node_orders",  # the address of the orders of a node
+    "node_rows",
+    "node_columns",
+    "node_ids",  # the address of what columns they are
+    "node_depth",
+    "node_splits",
+    "node_budget",
+    "node_lower",
+    "node_plan",  # the address of its plan
+    "node_plan_size",
 )
 
 ANSWER = (
@@ -102,6 +114,7 @@ ANSWER = (
     "found_cost",  # what the best single split costs, likewise
     "found_column",  # in columns of the node, -1 for none
     "found_position",
+    "node_upper",  # what it costs, beside `node_lower`
     "two_upper",  # of depth two: what the best tree costs
     "two_pruned",  # and the least bound of what was left out
 )
