@@ -92,10 +92,8 @@ class Least(Algebra):
     def put(self, option: Option, parts: Sequence[Any]) -> None:
         choice = tuple(part[0] for part in parts)
         value = self.recursion.merged([part[0] for part in choice], option.cost)
-        if (self.bound is None or self.recursion.values.better(value, self.bound)) and self.recursion.values.feasible(
-            value
-        ):
-            self.found, self.bound = [(value, option.split, choice)], value
+        if self.recursion.values.feasible(value):
+            self.add([(value, option.split, choice)])
 
 
 def may_improve(recursion: Recursion, cell: Cell, bound: Any) -> bool:

@@ -290,13 +290,11 @@ def native_values(task: Task, data: Dataset, states: Sequence[State]) -> list[li
     measure = Scored.of(problem)
     scoring = measure.packed.scoring
     assert scoring is not None
-    planes, rows = [], []
+    planes, rows = [], [s.rows for s in states]
     for s in states:
-        sums = [np.ravel([float(x) for x in np.atleast_1d(getattr(s, name))]) for name in measure.planes.places]
-        flat = np.concatenate(sums) if sums else np.zeros(0)
-        kept = flat[measure.planes.kept_entries]
+        flat = [float(x) for name in measure.planes.places for x in np.atleast_1d(getattr(s, name))]
+        kept = np.array(flat, np.float64)[measure.planes.kept_entries]
         planes.append(kept if measure.planes.per_unit is None else np.rint(kept * measure.planes.per_unit))
-        rows.append(s.rows)
     kind = np.float64 if scoring.row_values is not None else np.int64
     found = np.zeros((len(states), len(task.labels(data))), np.float64 if scoring.real else np.int64)
     scoring.kernels.costs_of(scoring.numbers, np.array(planes, kind), np.array(rows, kind), found)

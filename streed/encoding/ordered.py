@@ -118,20 +118,15 @@ class Ranks:
 
 def ranks_of(data: Dataset) -> Ranks:
     """The ordered columns of the data as features, in the order of the columns."""
-    ranks: list[Array] = []
-    columns: list[int] = []
-    limits: list[Array] = []
-    last: list[bool] = []
-    for j, values in sorted(data.ordered.items()):
-        for gaps_last in (True, False) if values.has_gaps else (True,):
-            found, behind = _feature(data.X[:, j], values, gaps_last)
-            ranks.append(found)
-            limits.append(behind)
-            columns.append(j)
-            last.append(gaps_last)
+    features = [
+        (*_feature(data.X[:, j], values, gaps_last), j, gaps_last)
+        for j, values in sorted(data.ordered.items())
+        for gaps_last in ((True, False) if values.has_gaps else (True,))
+    ]
+    ranks, limits, columns, last = zip(*features, strict=True) if features else ((), (), (), ())
     together = np.stack(ranks) if ranks else np.zeros((0, data.n_rows), np.int32)
     sizes = np.array([len(each) + 1 for each in limits], np.int32)
-    return Ranks(together, sizes, np.array(columns, np.int64), tuple(limits), np.array(last, bool))
+    return Ranks(together, sizes, np.array(columns, np.int64), limits, np.array(last, bool))
 
 
 def _feature(ranks: Array, values: OrderedValues, gaps_last: bool) -> tuple[Array, Array]:

@@ -44,13 +44,9 @@ def maximise(oracle: Oracle, score: LinearFraction, incumbent: Incumbent) -> Non
     known: list[Least] = []
     proved = False
     try:
-        if not any(score.slopes):
-            found = _minimise(oracle, score, Fraction(0), incumbent, known)
-            if found is not None:
-                proved = incumbent.offer(found) or incumbent.found is not None
-        else:
+        if any(score.slopes):
             quickly(oracle, lambda quick: _climb(quick, score, incumbent, None))
-            proved = _climb(oracle, score, incumbent, known)
+        proved = _climb(oracle, score, incumbent, known)
     finally:
         incumbent.bound = incumbent.rank if proved else bound_by(oracle, score, known, incumbent)
 
@@ -81,11 +77,10 @@ def _climb(oracle: Oracle, score: LinearFraction, incumbent: Incumbent, known: l
     while True:
         f = Fraction(0) if incumbent.found is None else incumbent.rank
         found = _minimise(oracle, score, f, incumbent, known)
-        if found is None or not incumbent.offer(found):
+        if found is None or not incumbent.offer(found) or not any(score.slopes):
             return incumbent.found is not None
-        if is_settled(
-            _whole_weights(score, f), _whole_weights(score, incumbent.rank), found.vector, oracle.value_ranges()
-        ):
+        before, asked = _whole_weights(score, f), _whole_weights(score, incumbent.rank)
+        if is_settled(before, asked, found.vector, oracle.value_ranges()):
             return True
 
 

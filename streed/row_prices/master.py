@@ -31,9 +31,6 @@ _FEW = 500
 _PRIMAL = 4
 """HiGHS's `simplex_strategy` of that name."""
 
-_MANY, _LOOSE = 4000, 0.25
-"""With more leaves in the program, those go that cost more than they are charged by so much of a due; half stay."""
-
 
 @final
 class Master:
@@ -69,7 +66,6 @@ class Master:
         self._add(MOST_PRICE * self._worst, every, every, np.ones(n))
         self._add(-LEAST_PRICE * self._worst, every, every, -np.ones(n))
         self._add(-LEAST_PRICE * self._worst, every, every, -np.ones(n))
-        self._beside = 3 * n
         self._box = np.concatenate([MOST_PRICE * self._worst, -LEAST_PRICE * self._worst])
         """(2 N,) what the columns cost that keep prices in the box, above and below, in dues."""
         self._held = np.zeros(2 * n)
@@ -141,19 +137,7 @@ class Master:
         prices = np.array(solution.row_dual) * self._unit
         self._value = highs.getObjectiveValue()
         self._held = np.array(solution.col_value)[: 2 * self.leaves.n_classes]
-        value = (self._value - 1) * self._unit
-        if len(self) > _MANY:
-            self._forget(np.array(solution.col_dual)[self._beside :])
-        return prices, value
-
-    def _forget(self, slack: Array) -> None:
-        """Forgets leaves that are charged much less than they cost; `slack` (M,) in dues."""
-        loose = np.flatnonzero(slack > max(_LOOSE, float(np.partition(slack, _MANY // 2)[_MANY // 2])))
-        keys = list(self._known)
-        for i in loose.tolist():
-            del self._known[keys[i]]
-        columns = (self._beside + loose).astype(np.int32)
-        self._highs.deleteCols(len(columns), columns)
+        return prices, (self._value - 1) * self._unit
 
     def _add(self, costs: Array, starts: Array, index: Array, values: Array) -> None:
         k = len(costs)
