@@ -65,16 +65,6 @@ def _in_units(node: Node, unit: Fraction) -> Node:
     return Branch(node.column, tuple(_in_units(child, unit) for child in node.children), node.rows)
 
 
-def check_claim(cost: Any, claimed: Any, lower: Any, *, complete: bool) -> None:
-    """Raises MismatchError if a tree does not cost what the search claimed.
-
-    A search that was stopped, or that had to forget, may have known the cost of a tree but not all of the tree, which
-    is then completed as well as can be, and may cost more.
-    """
-    if cost != claimed and (complete or cost < lower):
-        raise MismatchError(f"the tree costs {cost}, the search claimed {claimed}; please report this")
-
-
 def nest_preorder(preorder: Any, arity: Array, labels: list[int], rows: list[int], costs: list[Any]) -> Node:
     """The nested nodes of a tree in preorder, -1 for leaves, with the labels, rows and costs of its nodes."""
     columns = np.asarray(preorder).tolist()

@@ -26,7 +26,7 @@ from streed.encoding.terms import split_table
 from streed.errors import MismatchError, StreedError, TaskError
 from streed.exact import Array, as_float, fraction_of
 from streed.kernels import coding
-from streed.kernels.codegen.spec import KernelSpec
+from streed.kernels.codegen.spec import ROWS, KernelSpec
 from streed.kernels.packed import PackedProblem, Scoring, writable
 from streed.kernels.records import INFINITE, LOWEST
 from streed.problem import Problem, Solution, agree
@@ -291,9 +291,10 @@ def native_values(task: Task, data: Dataset, states: Sequence[State]) -> list[li
     scoring = measure.packed.scoring
     assert scoring is not None
     planes, rows = [], [s.rows for s in states]
+    kept_entries = np.array([place != ROWS for each, _ in measure.planes.places.values() for place in each], bool)
     for s in states:
         flat = [float(x) for name in measure.planes.places for x in np.atleast_1d(getattr(s, name))]
-        kept = np.array(flat, np.float64)[measure.planes.kept_entries]
+        kept = np.array(flat, np.float64)[kept_entries]
         planes.append(kept if measure.planes.per_unit is None else np.rint(kept * measure.planes.per_unit))
     kind = np.float64 if scoring.row_values is not None else np.int64
     found = np.zeros((len(states), len(task.labels(data))), np.float64 if scoring.real else np.int64)

@@ -9,12 +9,13 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from streed.encoding.certificate import category_counts, check_claim, measure_costs, measure_widely
+from streed.encoding.certificate import category_counts, measure_costs, measure_widely
 from streed.encoding.encoding import Encoding
+from streed.errors import MismatchError
 from streed.exact import LARGEST_TOTAL, Array
 from streed.kernels.counting.equal_rows import find_floors
 from streed.kernels.counting.group_kernels import common_divisor
-from streed.kernels.counting.groups import NO_TIMES, Groups, group_copies, group_rows
+from streed.kernels.counting.groups import NO_TIMES, group_copies, group_rows
 from streed.kernels.counting.multiplicities import merge_counted
 from streed.kernels.packed import PackedProblem, Prices, pack, writable
 from streed.kernels.records import LEAF, SHALLOW, UNLIMITED
@@ -109,9 +110,9 @@ class RowCosts(Encoding):
     @classmethod
     def of(cls, problem: Problem) -> RowCosts | None:
         """The problem packed; None if its task is neither costs per row nor says what test costs it has beside."""
-        costs = row_costs_of(problem)
-        if costs is not None:
-            return cls.packing(problem, costs, None)
+        form = row_cost_form(problem.task, problem.data, lambda: problem.statistics)
+        if form is not None:
+            return cls.packing(problem, exact_costs(form, problem.data), None)
         priced = costs_with_tests(problem)
         return None if priced is None else cls.packing(problem, *priced)
 
@@ -122,11 +123,16 @@ class RowCosts(Encoding):
         prices = costs.split if tests is None else math.gcd(costs.split, tests.divisor)
         divisor = int(common_divisor(costs.costs, prices))
         counts_rows = tests is not None or problem.min_leaf > 1
-        rows = group_problem(problem, costs.costs, divisor, counts_rows=counts_rows)
+        codes, frequency = writable(data.X), data.frequency
+        if counts_rows and frequency is not None:
+            grouped = group_copies(costs.costs, divisor, frequency, codes)
+        else:
+            grouped = group_rows(costs.costs, divisor, counts_rows, codes)
+        rows = merge_counted(grouped, codes)
         labels, split = costs.costs.shape[1], costs.split // divisor
         # two columns that part the rows alike may have different prices
         merge = tests is None
-        packed = pack(writable(data.X), category_counts(data), rows, labels, split, problem.min_leaf, merge)
+        packed = pack(codes, category_counts(data), rows, labels, split, problem.min_leaf, merge)
         if tests is not None:
             packed = attrs.evolve(packed, prices=tests.packed(packed.column, divisor, data.size))
         elif rows.values is None and (problem.max_depth is None or problem.max_depth > _DEEP):
@@ -163,7 +169,10 @@ class RowCosts(Encoding):
         if self.tests is not None:
             cost += self.tests.paid(root)
         claimed = self._total(code)
-        check_claim(cost, claimed, self._total(lower), complete=complete)
+        # a search that was stopped, or forgot, may have known the cost of a tree but not all of it: what was completed
+        # as well as can be may cost more
+        if cost != claimed and (complete or cost < self._total(lower)):
+            raise MismatchError(f"the tree costs {cost}, the search claimed {claimed}; please report this")
         if self.costs.wide is not None:
             return measure_widely(problem, self.costs, self.costs.wide, preorder), cost == claimed
         return Solution(self.costs.value(cost), root), cost == claimed
@@ -171,17 +180,3 @@ class RowCosts(Encoding):
     def _total(self, code: int) -> int:
         """A code in whole costs."""
         return self.packed.groups.base + self.divisor * code
-
-
-def row_costs_of(problem: Problem) -> IntegerCosts | None:
-    """The task's costs per row and label in whole numbers; None if it is not shown to be described by them."""
-    form = row_cost_form(problem.task, problem.data, lambda: problem.statistics)
-    return None if form is None else exact_costs(form, problem.data)
-
-
-def group_problem(problem: Problem, costs: Array, divisor: int, *, counts_rows: bool) -> Groups:
-    """The row groups of a problem with costs (n, K) int64; `counts_rows`: leaves are asked how many rows they have."""
-    codes, frequency = writable(problem.data.X), problem.data.frequency
-    if counts_rows and frequency is not None:
-        return merge_counted(group_copies(costs, divisor, frequency, codes), codes)
-    return merge_counted(group_rows(costs, divisor, counts_rows, codes), codes)

@@ -84,11 +84,6 @@ class StatisticsMatrix:
         largest = max(int(np.abs(self.values).sum(axis=0).max(initial=0)), int(self.counts.sum()))
         return np.int32 if largest < 2**30 else np.int64
 
-    @property
-    def kept_entries(self) -> Array:
-        """Which of the statistics' entries, one after the other, have planes, bool."""
-        return np.array([plane != ROWS for places, _ in self.places.values() for plane in places], bool)
-
     def pack(self, problem: Problem, merge: bool) -> PackedProblem:
         """The problem as the engine reads it, without its scoring; `merge`: of equal columns one is enough."""
         planes = self.values.shape[1] + 1

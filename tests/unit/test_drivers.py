@@ -11,7 +11,7 @@ import streed
 from streed.data import Dataset
 from streed.errors import TaskError
 from streed.task import Task
-from streed.tasks import F1, Accuracy, DemographicParity, SparseAccuracy
+from streed.tasks import Accuracy, SparseAccuracy
 from tests import unusual_tasks as unusual
 from tests.searches import NATIVE
 
@@ -48,13 +48,6 @@ def test_all_find_one_value_and_one_tree_with_any_number_of_threads(limits: dict
             assert {each.status for each in found} == {"optimal"}
             assert len({each.value for each in found}) == 1
             assert len({str(each.tree) for each in found}) == 1
-
-
-@pytest.mark.parametrize("task", [F1(), Accuracy().subject_to(DemographicParity() <= 0.1)], ids=["score", "limit"])
-def test_reductions_find_one_tree_by_any_driver(task: Task) -> None:
-    data = noisy(4, 80, [2] * 6)
-    found = [streed.solve(task, data, max_depth=3, search=search, threads=n) for search in NATIVE for n in (1, 2)]
-    assert len({(each.value, str(each.tree)) for each in found}) == 1
 
 
 @pytest.mark.parametrize("search", NATIVE)

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import attrs
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from streed.data import Dataset
 from streed.errors import InputError
@@ -20,12 +17,6 @@ from tests.unusual_tasks import Spread, general
 
 X = [[0], [0], [0], [1], [1]]
 Y = [1, 2, 6, 10, 12]
-
-
-def with_targets(data: Dataset, targets: list[float]) -> Dataset:
-    """The data with real targets, as classes."""
-    classes, codes = np.unique(targets, return_inverse=True)
-    return attrs.evolve(data, classes=tuple(classes.tolist()), class_numbers=codes)
 
 
 # -- states ------------------------------------------------------------------------------------------------------------
@@ -69,23 +60,3 @@ def test_absolute_error_by_hand() -> None:
     assert split.value == 7
     assert split.tree is not None
     assert split.tree.predict(X).tolist() == [2, 2, 2, 10, 10]
-
-
-@given(
-    targets=st.lists(st.integers(-9, 9), min_size=5, max_size=5),
-    weights=st.none() | st.lists(st.sampled_from((0, 1, 2, 0.5, 0.3)), min_size=5, max_size=5).filter(any),
-    real=st.booleans(),
-)
-def test_no_prediction_is_better_than_the_median(targets: list[int], weights: list[float] | None, real: bool) -> None:
-    scale = np.pi if real else 1
-    data = with_targets(Dataset.make(X, Y, sample_weight=weights), [scale * target for target in targets])
-    w = np.ones(5) if weights is None else np.array(weights)
-
-    def deviations(prediction: float) -> float:
-        return float((w * np.abs(data.targets - prediction)).sum())
-
-    leaf = general(AbsoluteError(), data, max_depth=0)
-    assert leaf.tree is not None
-    least = min(map(deviations, data.targets.tolist()))
-    assert float(leaf.value) == pytest.approx(least, abs=1e-12)
-    assert deviations(leaf.tree.predict(data)[0]) == pytest.approx(least, abs=1e-12)

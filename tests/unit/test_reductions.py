@@ -63,7 +63,7 @@ def test_one_optimum_whatever_searches_for_it(name: str) -> None:
     told: list[Progress] = []
     task = TASKS[name]()
     for weights in (None, MANY):
-        values = set()
+        values, trees = set(), set()
         for search, threads in itertools.product(CHOSEN, (1, 2)):
             result = solved(task, weights, search=search, threads=threads, progress=told.append)
             assert result.status == "optimal"
@@ -71,7 +71,8 @@ def test_one_optimum_whatever_searches_for_it(name: str) -> None:
             assert told[-1].phase == "done"
             assert told[-1].incumbent == result.front[0][0]
             values.add(result.value)
-        assert len(values) == 1
+            trees.add(str(result.tree))
+        assert len(values) == len(trees) == 1
 
 
 @pytest.mark.parametrize("name", TASKS)
