@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar, final
 
+import attrs
+import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from streed.data import Dataset
 from streed.errors import NotSeparableError, TaskError
-from streed.reference import Evaluation, best_trees, optimal_front
+from streed.exact import Array
+from streed.reference import Evaluation, best_trees, every_tree, optimal_front
 from streed.task import COMPONENTWISE, State, Task, Totals
-from streed.task.algebra import Sum, maximize
+from streed.task.algebra import Sum, at_most, maximize
 from streed.task.objective import Objective
 from streed.tasks import (
     Accuracy,
@@ -26,18 +30,133 @@ from streed.tasks import (
     Splits,
     SquaredError,
 )
+from streed.tree import Leaf, Node
 from streed.tree.description import describe, rebuild
-from tests.unit.algebra_tasks import (
-    Gain,
-    Largest,
-    Pairs,
-    Spread,
-    WorstLeaf,
-    data_sets,
-    most,
-    some_data,
-    values,
-)
+
+
+@final
+@attrs.frozen
+class Spread(Task):
+    """The sum over leaves of (positives * negatives), whatever the label; shows the share of positives."""
+
+    any_label: ClassVar[bool] = True
+    worsening: ClassVar[bool] = True
+    superadditive: ClassVar[bool] = True
+
+    def statistics(self, data: Dataset) -> dict[str, Array]:
+        return {"positive": data.class_numbers, "negative": 1 - data.class_numbers}
+
+    def labels(self, data: Dataset) -> tuple[str]:
+        return ("share",)
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return s.positive * s.negative
+
+    def leaf_label(self, s: State, k: int) -> Any:
+        return Fraction(s.positive, s.positive + s.negative)
+
+    def lower_bound(self, s: State) -> Any:
+        return 0
+
+    def worst_per_row(self, data: Dataset) -> Array:
+        return np.full(data.n_rows, float(data.n_rows))
+
+
+@final
+@attrs.frozen
+class WorstLeaf(Task):
+    """The most errors in one leaf."""
+
+    worsening: ClassVar[bool] = True
+
+    def statistics(self, data: Dataset) -> dict[str, Array]:
+        return Misclassifications().statistics(data)
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return s.cost[k]
+
+    def combine(self, a: Any, b: Any) -> Any:
+        return max(a, b)
+
+
+@final
+@attrs.frozen
+class Gain(Task):
+    """1 for every row with the label 1 whose class is 1, -1 for other rows with the label 1, and 0.5 for a split."""
+
+    def statistics(self, data: Dataset) -> dict[str, Array]:
+        return {"gain": 2 * data.class_numbers - 1}
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return s.gain * k
+
+    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
+        return -0.5
+
+
+@final
+@attrs.frozen
+class Pairs(Task):
+    order: ClassVar[str] = COMPONENTWISE
+
+    def statistics(self, data: Dataset) -> dict[str, Array]:
+        return {"y": data.class_numbers}
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return (s.y, s.rows)
+
+
+X = [[0, 0], [0, 1], [1, 0], [1, 1], [0, 1], [1, 1], [0, 0]]
+
+
+Y = [0, 1, 1, 0, 1, 1, 1]
+
+
+def some_data() -> Dataset:
+    return Dataset.make(X, Y)
+
+
+@st.composite
+def data_sets(draw: st.DrawFn) -> Dataset:
+    n = draw(st.integers(2, 7))
+    bits = st.lists(st.integers(0, 1), min_size=2, max_size=2)
+    rows = draw(st.lists(bits, min_size=n, max_size=n))
+    y = [0, 1, *draw(st.lists(st.integers(0, 1), min_size=n - 2, max_size=n - 2))]
+    weights = draw(st.none() | st.lists(st.sampled_from((0.5, 1, 2)), min_size=n, max_size=n))
+    return Dataset.make(rows, y, sample_weight=weights)
+
+
+def values(task: Task, data: Dataset) -> list[Any]:
+    """The task's value of every tree of depth two."""
+    evaluation = Evaluation(task, data)
+    trees = every_tree(Splits(), data, max_depth=2)
+    return [evaluation.cost(unlabelled(tree) if len(evaluation.labels) == 1 else tree) for tree in trees]
+
+
+def unlabelled(node: Node) -> Node:
+    """The tree with the one label of tasks that do not care."""
+    if isinstance(node, Leaf):
+        return attrs.evolve(node, label=0)
+    return attrs.evolve(node, children=tuple(map(unlabelled, node.children)))
+
+
+@final
+@attrs.frozen
+class Largest(Task):
+    """The largest number of rows in a leaf, larger being better."""
+
+    def statistics(self, data: Dataset) -> dict[str, Array]:
+        return {}
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return s.rows
+
+    def combine(self, a: Any, b: Any) -> Any:
+        return max(a, b)
+
+    def better(self, a: Any, b: Any) -> bool:
+        return bool(a > b)
+
 
 SUMS = [
     (Spread() + 0.5 * Splits(), [(1, Spread()), (0.5, Splits())]),
@@ -120,7 +239,7 @@ def test_a_product_scores_part_by_part() -> None:
 @pytest.mark.parametrize(
     "task",
     [
-        Accuracy().subject_to(most(Splits(), 2), MinSupport(2)),
+        Accuracy().subject_to(at_most(Splits(), 2), MinSupport(2)),
         maximize(Accuracy() + 0.1 * Splits()),
         Gini() & (PessimisticError(0.1) + 0.5 * Splits()),
         SquaredError(0.1, normalized=True).bind(Dataset.make([[0], [1]], [1, 2])),
@@ -143,7 +262,7 @@ THRESHOLDS: list[tuple[Task, list[tuple[Task, Any]]]] = [
 @given(data=data_sets())
 @settings(max_examples=15, deadline=None)
 def test_thresholds_keep_the_best_tree_within_them(task: Task, limits: list[tuple[Task, Any]], data: Dataset) -> None:
-    limited = task.subject_to(*(most(other, limit) for other, limit in limits))
+    limited = task.subject_to(*(at_most(other, limit) for other, limit in limits))
     rows = zip(values(task, data), *(values(other, data) for other, _ in limits), strict=True)
     within = [row[0] for row in rows if all(x <= Fraction(str(m)) for x, (_, m) in zip(row[1:], limits, strict=True))]
     found = optimal_front(limited, data, max_depth=2)
@@ -158,17 +277,17 @@ def test_thresholds_keep_the_best_tree_within_them(task: Task, limits: list[tupl
 
 def test_a_limit_needs_a_worsening_operator() -> None:
     with pytest.raises(NotSeparableError, match=r"Def\. A\.2"):
-        most(Largest(), 3)
+        at_most(Largest(), 3)
     with pytest.raises(NotSeparableError, match=r"Def\. A\.2.*costs may be negative"):
-        Accuracy().subject_to(most(Gain(), 3)).bind(some_data())
+        Accuracy().subject_to(at_most(Gain(), 3)).bind(some_data())
     with pytest.raises(NotSeparableError, match=r"Def\. A\.2"):
-        Accuracy().subject_to(most(Gain() + Accuracy(), 3)).bind(some_data())
+        Accuracy().subject_to(at_most(Gain() + Accuracy(), 3)).bind(some_data())
     with pytest.raises(TaskError, match="not the value"):
-        most(BalancedAccuracy(), 0.8)
+        at_most(BalancedAccuracy(), 0.8)
     with pytest.raises(TaskError, match="is componentwise"):
-        most(Accuracy() & Splits(), 3)
+        at_most(Accuracy() & Splits(), 3)
     with pytest.raises(TaskError, match="is componentwise"):
-        (Accuracy() & Splits()).subject_to(most(Splits(), 3))
+        (Accuracy() & Splits()).subject_to(at_most(Splits(), 3))
     with pytest.raises(TaskError, match="subject_to takes limits"):
         Accuracy().subject_to(3)  # type: ignore[arg-type]
 

@@ -12,9 +12,9 @@ import streed
 from streed.cli.app import app
 from streed.data import Dataset
 from streed.task import Task
+from streed.task.algebra import at_most
 from streed.task.analysis.facts import explain, is_larger_better
-from streed.tasks import Accuracy, BalancedAccuracy, MinSupport, Misclassifications, Splits
-from tests.unit.algebra_tasks import Gain, WorstLeaf, most
+from streed.tasks import Accuracy, BalancedAccuracy, MinSupport, Misclassifications, Splits, WorstLeaf
 
 
 @attrs.frozen
@@ -34,9 +34,9 @@ class NeedsCosts(Task):
         (Accuracy(), "kernel     signed"),
         (Misclassifications() + 0.01 * Splits(), "1/100 * Splits()"),
         (Accuracy().subject_to(MinSupport(5)), "with MinSupport(min_rows=5) in every leaf"),
-        (Accuracy().subject_to(most(Splits(), 2)), "Splits() <= 2"),
+        (Accuracy().subject_to(at_most(Splits(), 2)), "Splits() <= 2"),
         (BalancedAccuracy() & Splits(), "front of\n  BalancedAccuracy()\n  Splits()"),
-        (streed.maximize(Gain()), "maximum of\n  Gain()"),
+        (streed.maximize(Accuracy()), "maximum of\n  Accuracy()"),
         (WorstLeaf(), "the task's own; never gives a better value"),
         (NeedsCosts(), "costs: it is missing; give costs="),
     ],

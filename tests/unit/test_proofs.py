@@ -26,6 +26,7 @@ from streed.errors import InputError, TaskError
 from streed.estimators import CostSensitiveTreeClassifier, FairTreeClassifier, OptimalTreeClassifier
 from streed.export import to_json
 from streed.proof import check
+from streed.task.algebra import at_most
 from streed.tasks import (
     Accuracy,
     CostSensitive,
@@ -39,7 +40,6 @@ from streed.tasks import (
     WeightedAccuracy,
 )
 from streed.tasks.cost_tables import CostTable, TestCost
-from tests.unit.algebra_tasks import most
 from tests.unit.specimens import labels, sample
 
 TASKS: list[tuple[Any, dict[str, Any]]] = [
@@ -50,8 +50,8 @@ TASKS: list[tuple[Any, dict[str, Any]]] = [
     (SparseAccuracy(0.02), {"max_depth": None}),
     (FBeta(2), {"max_depth": 2}),
     (CostSensitive(CostTable([[0, 9], [5, 0]], (TestCost("t", 0.5, 0.25, "g", (0, 1)),))), {"max_depth": 3}),
-    (Accuracy().subject_to(most(Splits(), 2)), {"max_depth": 3}),
-    (Accuracy().subject_to(most(WeightedAccuracy({1: 3}), 30)), {"max_depth": 3}),
+    (Accuracy().subject_to(at_most(Splits(), 2)), {"max_depth": 3}),
+    (Accuracy().subject_to(at_most(WeightedAccuracy({1: 3}), 30)), {"max_depth": 3}),
     (Accuracy().subject_to(DemographicParity().ratio >= 0.8), {"max_depth": 3, "min_leaf": 2}),
     (Accuracy().subject_to(EqualizedOdds() <= 0.2), {"max_depth": 3, "max_nodes": 4}),
 ]
