@@ -12,15 +12,18 @@ import pytest
 
 import streed
 from streed.data import Dataset
-from streed.errors import TaskError
+from streed.errors import StreedError, TaskError
 from streed.plot import tree_svg
 from streed.reference import Evaluation, every_tree
 from streed.task import State, Task
 from streed.tasks import (
     F1,
     BalancedAccuracy,
+    MatthewsCorrelation,
     MinSupport,
     Misclassifications,
+    MonotoneMetric,
+    SparseAccuracy,
     Splits,
 )
 from tests.searches import NATIVE
@@ -94,6 +97,14 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "larger is better": (lambda: 2 * BY_BETTER, "streed.maximize\\(gain\\)"),
     "minimize a maximum": (lambda: streed.minimize(F1()), "F1 is maximised"),
     "negative weight": (lambda: -1 * Hits(), "streed.maximize\\(A\\)"),
+    "power - B": (lambda: MatthewsCorrelation() - 0.01 * Splits(), "max_nodes"),
+    "score - costs": (lambda: F1() - SparseAccuracy(0.1), "price of splits"),
+    "score - number": (lambda: F1() - 0.01, "price such as"),  # type: ignore[operator]
+    "several sums + B": (lambda: F1() + 0.01 * Splits(), "Def. 4.4"),
+    "more sums - B": (
+        lambda: streed.solve(MonotoneMetric(lambda *errors: -sum(errors[:3])) - Splits(), X, np.arange(24) % 3),
+        "has more here",
+    ),
     "limits first": (lambda: streed.maximize(Hits()).subject_to(MinSupport(2)) - Splits(), "subject_to last"),
 }
 
@@ -101,7 +112,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_would_turn_a_sign_round_is_refused_with_what_to_write(name: str) -> None:
     make, said = REFUSED[name]
-    with pytest.raises(TaskError, match=said):
+    with pytest.raises(StreedError, match=said):
         make()
 
 
@@ -137,3 +148,13 @@ def test_leaves_say_what_they_gain(task: Task) -> None:
         assert len(said) == tree.n_leaves
         assert sum(map(int, said)) == right
     assert tree_svg(tree).count("gain ") >= tree.n_leaves
+
+
+@pytest.mark.compiles
+def test_a_time_limit_leaves_a_tree_and_a_bound() -> None:
+    draw = np.random.default_rng(3)
+    rows, y = draw.integers(0, 2, (400, 60)), draw.integers(0, 2, 400)
+    result = streed.solve(F1() - 0.001 * Splits(), rows, y, search="branches", time_limit=0.3)
+    assert result.status == "feasible"
+    assert result.tree is not None
+    assert result.value <= result.upper_bound <= 1

@@ -11,16 +11,24 @@ import polars as pl
 import pytest
 
 import streed
+from streed.data import Dataset
+from streed.errors import TaskError
 from streed.result import Result
 from streed.tasks import (
     Accuracy,
     BalancedAccuracy,
+    ClassErrors,
     DemographicParity,
     EqualizedOdds,
     EqualOpportunity,
+    MinSupport,
     PredictiveEquality,
+    Splits,
+    WorstLeaf,
 )
 from streed.tasks.fairness import Fairness
+from streed.tree import Tree
+from streed.tree.verification import check
 from tests.unit.outcomes import tree_of
 from tests.unit.refusal import refused
 
@@ -153,3 +161,35 @@ def test_refused_input() -> None:
     refused("positive", "7", call=lambda: solve(DemographicParity(positive=7) <= 0.1))
     for limit in (-0.01, 1.5, float("nan"), True, "0.1"):
         refused("limit", call=functools.partial(DemographicParity().__le__, limit))
+
+
+def test_saved_trees_hold_their_claims() -> None:
+    data = Dataset.make(X, Y, sensitive_features=SEX)
+    for task in (Accuracy() & DemographicParity(), Accuracy().subject_to(DemographicParity() <= 0.05)):
+        for _, tree in streed.solve(task, data, max_depth=1).front:
+            assert all(each.holds for each in check(Tree.from_json(tree.to_json()), data))
+
+
+def test_a_stopped_trade_off_says_what_may_be_missing() -> None:
+    rng = np.random.default_rng(0)
+    many, labels = rng.integers(0, 2, (2_000, 60)), rng.integers(0, 2, 2_000)
+    task = Accuracy() & DemographicParity()
+    result = streed.solve(task, many, labels, max_depth=6, time_limit=1, sensitive_features=many[:, 0])
+    assert result.stats["stopped"] == "time"
+    assert "gap_below" in result.stats["missing"]
+
+
+def test_gaps_that_are_refused() -> None:
+    given: dict[str, Any] = {"max_depth": 2, "sensitive_features": np.where(Y == 1, 0, SEX)}
+    refused("sensitive_features", "missing", call=lambda: streed.solve(Accuracy() & DemographicParity(), X, Y))
+    refused("sensitive_features", "positive", call=lambda: streed.solve(Accuracy() & EqualOpportunity(), X, Y, **given))
+    with pytest.raises(TaskError, match="sums over rows"):
+        _ = WorstLeaf() & DemographicParity()
+    with pytest.raises(TaskError, match="objective first"):
+        _ = DemographicParity() & Accuracy()
+    with pytest.raises(TaskError, match="sums over rows"):
+        _ = ClassErrors() & DemographicParity()
+    with pytest.raises(TaskError, match="subject_to last"):
+        _ = Accuracy().subject_to(MinSupport(2)) & DemographicParity()
+    fronts = streed.solve(Splits() & DemographicParity(), X, Y, **given).front
+    assert min(value for value, _ in fronts) == (0, 0.0)
