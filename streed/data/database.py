@@ -156,10 +156,7 @@ class _Reader:
         added, unit = self._moments() if self.moments else ([], 1)
         chosen = ", ".join(f"{each} AS c{at}" for at, each in enumerate([*keys, f"CAST({copies} AS BIGINT)", *added]))
         where = "" if roles.frequency is None else f" WHERE {quoted(roles.frequency)} > 0"
-        grouped = ", ".join(str(at + 1) for at in range(len(keys)))
-        order = f" GROUP BY {grouped} ORDER BY {grouped}" if keys else ""
-        sql = f"SELECT {chosen} FROM {self.source}{where}{order} LIMIT {self.most_rows + 1}"
-        columns = list(self._fetch(sql).values())
+        columns = self._fetch(chosen, f"{where} GROUP BY ALL ORDER BY ALL LIMIT {self.most_rows + 1}")
         frequency = np.asarray(columns[len(keys)])
         if not len(frequency) or not frequency.sum():
             raise InputError("sql", "there are no rows", "give at least one row")
@@ -186,25 +183,25 @@ class _Reader:
         # sums have all rows in them already: none is to be multiplied by how many there are
         return attrs.evolve(data, weights=None, frequency=data.counts) if self.moments else data
 
-    def _fetch(self, sql: str) -> dict[str, Array]:
-        return _run(self.connection, sql).fetchnumpy()  # type: ignore[no-any-return]
+    def _fetch(self, chosen: str, rest: str = "") -> list[Array]:
+        return list(_run(self.connection, f"SELECT {chosen} FROM {self.source}{rest}").fetchnumpy().values())
 
     def _check_complete(self) -> None:
         """Raises InputError for rows without a target, a weight or row data, and for frequencies that are none."""
-        named = self.roles.named
-        if not named:
-            return
-        asked = ", ".join(f"count(*) - count({quoted(name)}) AS c{at}" for at, (_, name) in enumerate(named))
-        found = self._fetch(f"SELECT {asked} FROM {self.source}")
-        for (argument, name), missing in zip(named, found.values(), strict=True):
-            if int(missing[0]):
+        named, frequency = self.roles.named, self.roles.frequency
+        is_number = frequency is None or self.types[frequency].startswith(_NUMBERS)
+        broken = "count(*) FILTER (false)"
+        if frequency is not None and is_number:
+            copies = quoted(frequency)
+            broken = f"count(*) FILTER (WHERE {copies} < 0 OR {copies} <> floor({copies}))"
+        missing = [f"count(*) - count({quoted(name)})" for _, name in named]
+        asked = ", ".join(f"{each} AS c{at}" for at, each in enumerate([*missing, broken]))
+        *gaps, wrong = [int(each[0]) for each in self._fetch(asked)]
+        for (argument, name), count in zip(named, gaps, strict=True):
+            if count:
                 remedy = "leave these rows out of the query"
-                raise InputError(argument, f"column {name!r} is NULL in {int(missing[0]):,} rows", remedy)
-        if self.roles.frequency is None:
-            return
-        name = quoted(self.roles.frequency)
-        broken = f"SELECT count(*) AS c FROM {self.source} WHERE {name} < 0 OR {name} <> floor({name})"
-        if not self.types[self.roles.frequency].startswith(_NUMBERS) or int(self._fetch(broken)["c"][0]):
+                raise InputError(argument, f"column {name!r} is NULL in {count:,} rows", remedy)
+        if wrong or not is_number:
             raise InputError("frequency", "not all are whole numbers >= 0", "give numbers of rows")
 
     def _moments(self) -> tuple[list[str], int]:
@@ -227,10 +224,9 @@ class _Reader:
             f"bool_and(isfinite({real}) AND round({real} * {unit}) / {unit} = {real}) AS c{at}"
             for at, unit in enumerate(tried)
         )
-        found = self._fetch(f"SELECT {asked} FROM {self.source}")
-        for unit, holds in zip(tried, found.values(), strict=True):
-            if bool(holds[0]):
-                return unit
+        known = [unit for unit, holds in zip(tried, self._fetch(asked), strict=True) if holds[0]]
+        if known:
+            return known[0]
         remedy = "round it in the query: sums of other numbers depend on the order of the rows"
         raise InputError("target", f"column {name!r} has numbers of more than {_DIGITS} decimals", remedy)
 
