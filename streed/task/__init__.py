@@ -16,23 +16,6 @@ from streed.task.limits import Limit
 from streed.task.row_sums import ExactSums, Totals, beside_sums, quick_sums, state_of, weight_array
 from streed.task.states import State
 
-__all__ = [
-    "COMPONENTWISE",
-    "PARTIAL",
-    "TOTAL",
-    "Composition",
-    "ExactSums",
-    "GeneralTask",
-    "Limit",
-    "RowCostTask",
-    "State",
-    "Task",
-    "Totals",
-    "Value",
-    "beside_sums",
-    "bound",
-    "is_parameter",
-    "quick_sums",
-    "state_of",
-    "weight_array",
-]
+__all__ = ["COMPONENTWISE", "PARTIAL", "TOTAL", "Composition", "ExactSums", "GeneralTask", "Limit", "RowCostTask"]
+__all__ += ["State", "Task", "Totals", "Value", "beside_sums", "bound", "is_parameter", "quick_sums", "state_of"]
+__all__ += ["weight_array"]

@@ -156,9 +156,7 @@ def sums_too_large(weighted: bool) -> InputError:
             "round them to fewer digits, so that their total is below about 10**8 of that unit, and 10**6 for kappa",
         )
     return InputError(
-        "task",
-        "its costs make exact sums beyond 2**60",
-        "give parameters of fewer digits, or fewer rows",
+        "task", "its costs make exact sums beyond 2**60", "give parameters of fewer digits, or fewer rows"
     )
 
 

@@ -27,16 +27,7 @@ import numpy as np
 from streed.data import Dataset
 from streed.errors import InputError, TaskError, brief
 from streed.exact import Array
-from streed.task.base import (
-    COMPONENTWISE,
-    PARTIAL,
-    TOTAL,
-    RowCostTask,
-    Task,
-    Value,
-    objective,
-    parts_of,
-)
+from streed.task.base import COMPONENTWISE, PARTIAL, TOTAL, RowCostTask, Task, Value, objective, parts_of
 from streed.task.limits import Limit, OwnLimit
 from streed.task.objective import record_of
 from streed.task.row_sums import Totals, beside_sums, in_columns, quick_sums, state_of

@@ -286,10 +286,7 @@ OTHERS = [
     ),
     Broken(  # feasible are values without errors, and (not anti-monotone) those of at least two
         counted(
-            "OnlyTogether",
-            order=PARTIAL,
-            better=lambda self, a, b: a < b,
-            feasible=lambda self, value: value != 1,
+            "OnlyTogether", order=PARTIAL, better=lambda self, a, b: a < b, feasible=lambda self, value: value != 1
         ),
         "recursion equals enumeration",
         "misses the optimum",

@@ -200,11 +200,7 @@ def test_weights_are_not_negative_and_limits_come_last() -> None:
         Accuracy() & 1  # type: ignore[operator]
 
 
-PRODUCTS = [
-    [Misclassifications(), Splits()],
-    [Spread(), WorstLeaf()],
-    [WorstLeaf(), Splits(), Misclassifications()],
-]
+PRODUCTS = [[Misclassifications(), Splits()], [Spread(), WorstLeaf()], [WorstLeaf(), Splits(), Misclassifications()]]
 
 
 @pytest.mark.parametrize("parts", PRODUCTS)

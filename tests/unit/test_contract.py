@@ -86,11 +86,7 @@ WRONG: list[tuple[Task, str, str]] = [
         "raised this state has no statistic 'm'; it has n,",
         "statistic",
     ),
-    (
-        fine("RaisingHelper", leaf_cost=lambda self, s, k: _outside(s.n[k])),
-        "RaisingHelper.leaf_cost(",
-        "helper",
-    ),
+    (fine("RaisingHelper", leaf_cost=lambda self, s, k: _outside(s.n[k])), "RaisingHelper.leaf_cost(", "helper"),
     (
         fine("OneListPerRow", statistics=lambda self, data: [1, 2, 3]),  # here: list
         "statistics(data) returned [1, 2, 3]; return a dict",

@@ -11,14 +11,7 @@ import streed
 from streed.data import Dataset
 from streed.task import Task
 from streed.task.analysis.extent import OVER_ALL, cut_loss
-from streed.tasks import (
-    BalancedAccuracy,
-    Gini,
-    InstanceCosts,
-    Misclassifications,
-    Splits,
-    SquaredError,
-)
+from streed.tasks import BalancedAccuracy, Gini, InstanceCosts, Misclassifications, Splits, SquaredError
 
 
 def test_by_hand() -> None:

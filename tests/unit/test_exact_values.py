@@ -15,9 +15,7 @@ from streed.data import Dataset
 from streed.exact import Array, exact_array, exact_integers
 from streed.reference import optimum
 from streed.task import State, Task
-from streed.tasks import (
-    InstanceCosts,
-)
+from streed.tasks import InstanceCosts
 
 
 @final

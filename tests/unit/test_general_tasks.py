@@ -25,10 +25,7 @@ Y = [1, 2, 6, 10, 12]
 def test_states_know_their_rows_where_the_task_reads_them() -> None:
     data = Dataset.make(X, Y)
     o = OptimizationTask(Spread(), data)
-    states = [
-        o.statistics(o.t(o.s0, 0)[1]),
-        Evaluation(Spread(), data).state([4, 3]),
-    ]
+    states = [o.statistics(o.t(o.s0, 0)[1]), Evaluation(Spread(), data).state([4, 3])]
     for state in states:
         assert state.members.tolist() == [3, 4]
         assert state.members.dtype == np.int64

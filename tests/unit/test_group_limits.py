@@ -70,11 +70,7 @@ def balance(predicted: Any) -> bool:
 LIMITS: list[tuple[str, Any, Callable[[Any], bool]]] = [
     ("selection ratio", DemographicParity().ratio >= 0.6, lambda p: ratio_holds(p, "all")),
     ("true positive ratio", EqualOpportunity().ratio >= 0.6, lambda p: ratio_holds(p, "positive")),
-    (
-        "odds ratio",
-        EqualizedOdds().ratio >= 0.6,
-        lambda p: ratio_holds(p, "positive") and ratio_holds(p, "negative"),
-    ),
+    ("odds ratio", EqualizedOdds().ratio >= 0.6, lambda p: ratio_holds(p, "positive") and ratio_holds(p, "negative")),
     ("lowest recall", EqualOpportunity().lowest >= 0.5, lambda p: all(2 * k >= n for k, n in rates(p, "positive"))),
     ("lowest selection", DemographicParity().lowest >= 0.2, lambda p: all(5 * k >= n for k, n in rates(p, "all"))),
     ("highest errors", ErrorRateParity().highest <= 0.3, lambda p: all(10 * k <= 3 * n for k, n in rates(p, "errors"))),

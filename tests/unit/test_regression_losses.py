@@ -8,12 +8,7 @@ import numpy as np
 import pytest
 
 import streed
-from streed.tasks import (
-    LinearLeaves,
-    PoissonDeviance,
-    QuantileError,
-    predict_linear,
-)
+from streed.tasks import LinearLeaves, PoissonDeviance, QuantileError, predict_linear
 from tests.unit.refusal import refused
 
 X = [[0], [0], [0], [1], [1]]

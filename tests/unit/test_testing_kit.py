@@ -15,14 +15,7 @@ from hypothesis import strategies as st
 from streed.data import Dataset
 from streed.errors import InputError, NotSeparableError, TaskError
 from streed.task import State
-from streed.testing import (
-    LAWS,
-    Law,
-    check_separable,
-    datasets,
-    find_violations,
-    separability_suite,
-)
+from streed.testing import LAWS, Law, check_separable, datasets, find_violations, separability_suite
 from tests.property.broken_tasks import Counted, MeanOfChildren, ParityEverywhere
 
 FEW: dict[str, Any] = {"max_examples": 15, "drivers": False}

@@ -20,20 +20,5 @@ from streed.task.algebra.sums import Sum, WeightedSum
 from streed.task.analysis.row_costs import exact_costs
 from streed.task.base import objective
 
-__all__ = [
-    "Sum",
-    "Threshold",
-    "WeightedSum",
-    "add",
-    "as_costs",
-    "at_most",
-    "constrain",
-    "exact_costs",
-    "gain_sign",
-    "join",
-    "maximize",
-    "minimize",
-    "objective",
-    "scale",
-    "subtract",
-]
+__all__ = ["Sum", "Threshold", "WeightedSum", "add", "as_costs", "at_most", "constrain", "exact_costs", "gain_sign"]
+__all__ += ["join", "maximize", "minimize", "objective", "scale", "subtract"]

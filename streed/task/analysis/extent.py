@@ -37,11 +37,7 @@ from streed.task.states import State
 
 BY_THRESHOLDS, IN_ORDER, OTHERS = range(3)
 
-_VALUES = (
-    (10**9, 10**9, 2 * 10**7, 2 * 10**5, 2_000, 500),
-    (10**7, 10**7, 20_000, 1_000, 200, 100),
-    (0,) * 6,
-)
+_VALUES = ((10**9, 10**9, 2 * 10**7, 2 * 10**5, 2_000, 500), (10**7, 10**7, 20_000, 1_000, 200, 100), (0,) * 6)
 """Measured on one core: depth two of 10^6 rows and 20 columns takes 20 s, depth three of 1,797 rows and 64 columns 0.4
 s, depth four of 900 rows and 7 columns 2 s, of fewer rows that are harder to tell apart minutes; in order, depth two of
 1,000 rows and 20 columns 3 s, depth three of 300 rows and 3 columns 2 s."""
@@ -49,11 +45,7 @@ s, depth four of 900 rows and 7 columns 2 s, of fewer rows that are harder to te
 _TIMED = 2 * 10**6
 """Of 100,000 rows and 12 columns at depth six, all thresholds gave the best tree from five seconds on."""
 
-_QUESTIONS = (
-    (10**6, 10**6, 4_000, 500, 160, 60),
-    (10**6, 10**6, 2_000, 200, 60, 30),
-    (10**5, 10**5, 800, 100, 32, 12),
-)
+_QUESTIONS = ((10**6, 10**6, 4_000, 500, 160, 60), (10**6, 10**6, 2_000, 200, 60, 30), (10**5, 10**5, 800, 100, 32, 12))
 
 _FEWEST = 2
 
