@@ -60,7 +60,11 @@ class LinearLeaves(GeneralTask):
     """and weights in this one."""
 
     def bind(self, data: Dataset) -> LinearLeaves:
-        given = read_features(data).astype(np.float64)
+        column = data.row_data.get("features")
+        if column is not None and column.ndim == 1 and column.dtype.names is None:
+            given = row_numbers(data, "features", "LinearLeaves")[:, None].astype(np.float64)
+        else:
+            given = row_matrix(data, "features", "LinearLeaves")[0].astype(np.float64)
         units = _units(given)
         size = float(_units(data.targets))
         center = float((data.targets / size).mean()) * size
@@ -109,14 +113,6 @@ def _units(values: Array) -> Array:
     """The power of two above the largest size of the values (n, ...), of each column; 1 where all are 0."""
     largest = np.abs(values).max(axis=0, initial=0)
     return np.where(largest > 0, np.ldexp(1.0, np.frexp(largest)[1] - 1), 1.0)
-
-
-def read_features(data: Dataset) -> Array:
-    """(n, m) the real features of the row data; one column may be (n,)."""
-    given = data.row_data.get("features")
-    if given is not None and given.ndim == 1 and given.dtype.names is None:
-        return row_numbers(data, "features", "LinearLeaves")[:, None]
-    return row_matrix(data, "features", "LinearLeaves")[0]
 
 
 def predict_linear(tree: Tree, X: Any, features: Any) -> Array:

@@ -25,7 +25,6 @@ unless `positive` names the other.
 
 from __future__ import annotations
 
-import abc
 import itertools
 import math
 import numbers
@@ -108,6 +107,12 @@ class ErrorMetric(SumTask):
             name: wrong * (data.class_numbers == k)[:, None] for name, k in zip(self.components, classes, strict=True)
         }
 
+    def rank(self, value: Value, totals: State) -> Any:
+        """Its `fraction`, unless a score says otherwise."""
+        fraction = self.fraction(totals)
+        assert fraction is not None
+        return fraction.at(value)
+
 
 def _names(n: int) -> tuple[str, ...]:
     """What the errors in so many classes are called."""
@@ -120,18 +125,7 @@ def _sizes(totals: State, n: int = 2) -> list[Any]:
 
 
 @attrs.frozen
-class FractionMetric(ErrorMetric):
-    """A score that is a fraction of affine functions of the errors."""
-
-    def rank(self, value: Value, totals: State) -> Fraction:
-        return self.fraction(totals).at(value)
-
-    @abc.abstractmethod
-    def fraction(self, totals: State) -> LinearFraction: ...
-
-
-@attrs.frozen
-class FBeta(FractionMetric):
+class FBeta(ErrorMetric):
     """F-beta of the positive class: recall counts beta times as much as precision; maximised."""
 
     beta: Any = attrs.field(validator=Range(above=0, meaning="of which 1 is F1"))
@@ -156,7 +150,7 @@ class F1(FBeta):
 
 @final
 @attrs.frozen
-class Jaccard(FractionMetric):
+class Jaccard(ErrorMetric):
     """The Jaccard index of the positive class, or intersection over union; maximised."""
 
     value_unit: ClassVar[str] = "Jaccard index"
@@ -168,7 +162,7 @@ class Jaccard(FractionMetric):
 
 @final
 @attrs.frozen
-class CohenKappa(FractionMetric):
+class CohenKappa(ErrorMetric):
     """Cohen's kappa, the agreement beyond that of chance; maximised."""
 
     value_unit: ClassVar[str] = "Cohen's kappa"

@@ -61,13 +61,6 @@ def half_deviance(saturated: Any, events: Any, exposure: Any) -> Any:
     return max(saturated - events * log_ratio(events, exposure), 0.0)
 
 
-def saturated_terms(events: Array, exposures: Array) -> Array:
-    """(n,) y log(y / e), and 0 where y is 0."""
-    happened = (events > 0) & (exposures > 0)
-    rates = np.where(happened, events, 1.0) / np.where(happened, exposures, 1.0)
-    return np.asarray(np.where(happened, events * np.log(rates), 0.0))
-
-
 def half_deviance_of_rows(events: Array, exposures: Array, weights: Array | None) -> float:
     """Half the deviance of rows (n,) from the rate of all of them together, to the last digits of a float.
 
@@ -107,7 +100,10 @@ class EventRates(Task):
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
         events, exposures = self.events(data)
-        return {"events": events, "exposure": exposures, "saturated": saturated_terms(events, exposures)}
+        happened = (events > 0) & (exposures > 0)
+        rates = np.where(happened, events, 1.0) / np.where(happened, exposures, 1.0)
+        saturated = np.where(happened, events * np.log(rates), 0.0)
+        return {"events": events, "exposure": exposures, "saturated": saturated}
 
     def labels(self, data: Dataset) -> Sequence[Any]:
         return ("rate",)

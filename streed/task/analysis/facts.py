@@ -91,17 +91,13 @@ def can_generate(
         for name in _METHODS
     ):
         return False
-    if any(values.dtype.kind in "iu" and _sizes(values) >= _EXACT_FLOATS for values in sums.values()):
+    sizes = (np.abs(x.astype(np.float64)).sum(axis=0).max(initial=0) for x in sums.values() if x.dtype.kind in "iu")
+    if any(size >= _EXACT_FLOATS for size in sizes):
         return False
     values = first_costs(task, sums, data) if costs is None else costs()
     if not all(isinstance(x, numbers.Real) for x in values):
         return False
     return own.adds_values or is_symmetric(own.combine, values)
-
-
-def _sizes(values: Array) -> float:
-    """The largest sum of sizes of an entry of a statistic, (n,) or (n, entries)."""
-    return float(np.abs(values.astype(np.float64)).sum(axis=0).max(initial=0))
 
 
 def first_states(sums: dict[str, Array], data: Dataset) -> list[State]:
