@@ -16,7 +16,7 @@ import numpy as np
 from streed.dp.search import search_general
 from streed.encoding.certificate import measure_widely
 from streed.encoding.ordered import settled
-from streed.enumerate.layout import VALUE
+from streed.enumerate.entries import VALUE
 from streed.enumerate.near_optimal import NearOptimalTrees
 from streed.enumerate.vector_trees import Trees
 from streed.errors import MismatchError

@@ -13,22 +13,18 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from streed.enumerate.entries import add_sums, addends, finish, meet, start_table
-from streed.enumerate.layout import COST, DEEPEST, FULL, KEY, MOST_KEY, MOST_VALUE, SPACE, STAIRCASE, VALUE
+from streed.enumerate.entries import COST, KEY, VALUE, add_sums, addends, finish, meet, start_table
 from streed.enumerate.numbered_rows import NumberedRowSets
 from streed.enumerate.packing import WORD, Packing
-from streed.enumerate.shallow import enumerate_shallow, find_shallow
+from streed.enumerate.shallow import enumerate_shallow, least_shallow
 from streed.enumerate.vector_trees import EvaluatedTree, Trees, Window
 from streed.exact import Array
-from streed.kernels.records import INFINITE, LEAF
+from streed.kernels.records import LEAF, SHALLOW
 from streed.problem import SearchLimits, SearchStopped, process_memory
 from streed.problem.row_sets import RowSet
 
 Preorder = tuple[list[int], list[int]]
 """The columns of a tree's nodes in preorder, LEAF for leaves, and the labels of its leaves, 0 for branches."""
-
-_PAIRS = 2
-"""The depth up to which sums over pairs of columns tell all entries."""
 
 _SHARE = 0.25
 """Of the memory that is left: what the entries of one set of rows may take, while others wait for them."""
@@ -38,11 +34,8 @@ _COPIES = 6
 
 _FEWEST = 2**12
 
-_ANY = 2**63 - 1
-"""No key is larger."""
-
-_EVERY = np.array([_ANY, _ANY, 0, 0, 0], np.int64)
-"""Limits by which all entries are needed."""
+_DEEP = SHALLOW + 2
+"""Depths beyond are not limited by what a budget pays for."""
 
 
 @final
@@ -88,7 +81,7 @@ class NearOptimalTrees:
         needed: Needed | None = None,
     ) -> None:
         self._trees = trees
-        problem = trees.problem
+        problem, self._least_rows = trees.problem, trees.problem.min_leaf
         weights = np.zeros(len(trees.splits), np.int64)
         weights[: len(value)] = scale * np.array(value, np.int64)
         weights[list(keys)] += np.array(multipliers, np.int64)
@@ -100,7 +93,7 @@ class NearOptimalTrees:
             key_splits.append(1)
             bounds.append((0, problem.max_nodes))
         packing = self._packing = Packing.of(key_sums, key_splits, _most_branches(trees), trees.sizes, WORD)
-        self._least, self._most = np.ascontiguousarray(np.array(bounds, np.int64).T - np.array(packing.bases))
+        self._lowest, self._highest = np.ascontiguousarray(np.array(bounds, np.int64).T - np.array(packing.bases))
         split_cost, split_value = (
             sum(w * each for w, each in zip(factors, trees.splits, strict=False))
             for factors in (weights.tolist(), value)
@@ -110,13 +103,12 @@ class NearOptimalTrees:
         limits = attrs.evolve(trees.search_limits, time_limit=trees.remaining())
         self._rows = trees.oracle.row_sets(entries, split, limits) or NumberedRowSets(trees, entries, split)
         self._split = self._rows.split
-        self._limits = np.array([_ANY, INFINITE, 0, _space(limits, len(split)), 0], np.int64)
-        if needed is not None and len(bounds) == 1:
-            most = needed.most_first - packing.bases[0], needed.most_value
-            self._limits[[MOST_KEY, MOST_VALUE, STAIRCASE]] = *most, needed.staircase
-        elif needed is not None:
+        self._most = _space(limits, len(split))
+        if needed is not None:
             # of more sums, a key is not the first of them; and what another entry dominates may have fewer nodes
-            self._limits[MOST_VALUE] = needed.most_value
+            alone, most = len(bounds) == 1, needed.most_first - packing.bases[0]
+            needed = Needed(most if alone else 2**62, needed.most_value, staircase=alone and needed.staircase)
+        self._needed = needed
 
     # -- what is asked ---------------------------------------------------------------------------------------------
 
@@ -163,24 +155,43 @@ class NearOptimalTrees:
         rows = self._affordable(rows, budget)
         if rows.is_within(self._rows.direct_depth):
             self._rows.check_time()
-            sums, least_rows = self._rows.pair_sums(rows)[1:], self._trees.problem.min_leaf
+            columns, *sums, least = self._rows.pair_sums(rows)
             entries: Array = enumerate_shallow(
-                *sums, self._split, rows.depth, least_rows, np.int64(budget), self._limits
+                *sums,
+                len(columns),
+                self._split,
+                rows.depth,
+                self._least_rows,
+                np.int64(budget - least[COST]),
+                self._most,
             )
-            if rows.depth:
-                self._check_size(len(entries))
-            return entries
+            self._check_size(len(entries) if rows.depth else 0)
+            entries += least
+            return self._kept(entries)
         table = start_table(self._entries(rows.limited(0), budget))
         for split in self._splits(rows, budget):
             first = self._merged(split.tables, budget - int(self._split[COST]))[-1]
-            table = add_sums(table, first, split.tables[-1], self._split, np.int64(budget), self._limits[SPACE])
+            table = add_sums(table, first, split.tables[-1], self._split, np.int64(budget), self._most)
             self._check_size(table[-1])
-        found: Array = finish(table, self._limits)
-        return found
+        return self._kept(finish(table))
+
+    def _kept(self, entries: Array) -> Array:
+        """The entries that are needed, in their order."""
+        if self._needed is None:
+            return entries
+        firsts, values, needed = entries[:, KEY], entries[:, VALUE], self._needed
+        entries = entries[(firsts <= needed.most_first) & (values <= needed.most_value)]
+        if needed.staircase and len(entries):
+            order = np.argsort(entries[:, KEY])
+            values = entries[order, VALUE]
+            falls = np.append(True, values[1:] < np.minimum.accumulate(values)[:-1])
+            entries = entries[np.sort(order[falls])]
+        return entries
 
     def _splits(self, rows: RowSet, budget: int) -> Iterator[Split]:
         """The splits that the budget allows."""
-        for column, bounds in self._rows.splits(rows, budget):
+        shallow = bool(rows.depth) and rows.is_within(self._rows.direct_depth)
+        for column, bounds in self._shallow_splits(rows, budget) if shallow else self._rows.splits(rows, budget):
             children = self._rows.children(rows, column)
             slack = budget - int(self._split[COST]) - sum(bounds)
             tables = []
@@ -192,26 +203,33 @@ class NearOptimalTrees:
             else:
                 yield Split(column, children, tables)
 
+    def _shallow_splits(self, rows: RowSet, budget: int) -> Iterator[tuple[int, list[int]]]:
+        """As `RowSets.splits`, where pair sums tell what children cost beyond the first label."""
+        columns, *sums, least = self._rows.pair_sums(rows)
+        _, left, right = least_shallow(*sums, len(columns), self._split, rows.depth, self._least_rows)
+        room = budget - least[COST] - self._split[COST]
+        for place in np.flatnonzero(left + right <= room).tolist():
+            yield int(columns[place]), [0, 0]
+
     def _merged(self, tables: list[Array], room: int) -> list[Array]:
         """The first table, all sums of the first two, and so on without the last; of cost within the room for all."""
         merged = [tables[0]]
         nothing = np.zeros_like(self._split)
         for each in tables[1:-1]:
-            table = add_sums(start_table(each[:0]), merged[-1], each, nothing, np.int64(room), self._limits[SPACE])
+            table = add_sums(start_table(each[:0]), merged[-1], each, nothing, np.int64(room), self._most)
             self._check_size(table[-1])
-            merged.append(finish(table, _EVERY))
+            merged.append(finish(table))
         return merged
 
     def _check_size(self, size: int) -> None:
-        if self._limits[FULL] or size > self._limits[SPACE]:
-            self._limits[FULL] = 0
+        if size > self._most:
             raise SearchStopped("memory")
 
     def _affordable(self, rows: RowSet, budget: int) -> RowSet:
         """The rows with no more depth than trees of so many nodes as the budget pays for have, where these are few."""
         split = int(self._split[COST])
-        paid = max(0, budget) // split if split else DEEPEST + 2
-        return rows if paid > DEEPEST + 1 or rows.is_within(paid) else rows.limited(paid)
+        paid = max(0, budget) // split if split else _DEEP + 1
+        return rows if paid > _DEEP or rows.is_within(paid) else rows.limited(paid)
 
     # -- all rows --------------------------------------------------------------------------------------------------
 
@@ -224,13 +242,13 @@ class NearOptimalTrees:
     def _inside(self, entries: Array) -> Array:
         """(m,) whether the sums of entries are in their intervals."""
         sums = self._digits(entries)
-        inside: Array = ((self._least <= sums) & (sums <= self._most)).all(axis=1)
+        inside: Array = ((self._lowest <= sums) & (sums <= self._highest)).all(axis=1)
         return inside
 
     def _best(self, budget: int, below: int) -> tuple[int, Preorder] | None:
         """What `best` gives, for a budget in units: the last two tables meet without being combined."""
         whole = self._affordable(self._rows.whole(), budget)
-        start = whole if whole.is_within(min(_PAIRS, self._rows.direct_depth)) else whole.limited(0)
+        start = whole if whole.is_within(self._rows.direct_depth) else whole.limited(0)
         entries = self._entries(start, budget)
         entries = entries[self._inside(entries) & (entries[:, VALUE] < below)]
         target: Array | None = None
@@ -245,7 +263,7 @@ class NearOptimalTrees:
             order = np.argsort(sums[:, 0], kind="stable")
             _, i, j = meet(
                 first, last[order], self._digits(first), sums[order],
-                self._least - own, self._most - own, np.int64(below - self._split[VALUE]),
+                self._lowest - own, self._highest - own, np.int64(below - self._split[VALUE]),
             )  # fmt: skip
             if i >= 0:
                 chosen = split, first[i] + last[order[j]]
@@ -261,11 +279,12 @@ class NearOptimalTrees:
     def _find(self, rows: RowSet, target: Array) -> Preorder:
         """A tree for the rows whose entry is the target."""
         rows = self._affordable(rows, int(target[COST]))
-        is_shallow = rows.is_within(min(_PAIRS, self._rows.direct_depth))
-        found = self._find_shallow(rows if is_shallow else rows.limited(0), target)
-        if found is not None:
-            return found
-        for split in () if is_shallow else self._splits(rows, int(target[COST])):
+        _, _, total, least = self._rows.pair_sums(rows.limited(0))
+        leaves = np.append(np.zeros_like(target), total[1:]).reshape(-1, len(target)) + least
+        hits = np.flatnonzero((leaves == target).all(axis=1))
+        if len(hits) and total[0] >= self._least_rows:
+            return [LEAF], [int(hits[0])]
+        for split in self._splits(rows, int(target[COST])) if rows.depth != 0 else ():
             found = self._join(split, target - self._split)
             if found is not None:
                 return found
@@ -276,39 +295,15 @@ class NearOptimalTrees:
         rest, targets = target, []
         merged = self._merged(split.tables, int(target[COST]))
         for first, last in zip(reversed(merged), reversed(split.tables), strict=False):
-            i, j = addends(first, last, rest)
-            if i < 0:
+            places = addends(first, last, rest)
+            if places is None:
                 return None
+            i, j = places
             rest = first[i]
             targets.append(last[j])
         wanted = iter([rest, *reversed(targets)])
         subtrees = [None if child is None else self._find(child, next(wanted)) for child in split.children]
-        return self._branch(split.column, subtrees)
-
-    def _find_shallow(self, rows: RowSet, target: Array, relative: bool = False) -> Preorder | None:
-        """A tree of depth two or less for the rows whose entry is the target; None if there is none.
-
-        `relative`: the target is beyond the entry of the rows under the first label.
-        """
-        if relative and rows.depth == 0 and self._trees.vectors.shape[1] == 2:
-            # the target is an entry of these rows: nothing beyond the first label, or what the second one has beyond it
-            return [LEAF], [int(target.any())]
-        columns, pairs, total, least = self._rows.pair_sums(rows)
-        label, place, having, without = find_shallow(
-            pairs, total, self._split, rows.depth, self._trees.problem.min_leaf, target if relative else target - least
-        )
-        if label >= 0:
-            return [LEAF], [label]
-        if place < 0:
-            return None
-        column = int(columns[place])
-        children = zip(self._rows.children(rows, column), (without, having), strict=True)
-        subtrees = [None if child is None else self._find_shallow(child, rest, True) for child, rest in children]
-        return self._branch(column, subtrees)
-
-    def _branch(self, column: int, subtrees: list[Preorder | None]) -> Preorder:
-        """A tree with a branching node at its root; the subtrees are in the order of codes, None for no rows."""
-        column, turned = self._rows.caller_column(column)
+        column, turned = self._rows.caller_column(split.column)
         parts: list[Any] = [subtree or ([LEAF], [0]) for subtree in (subtrees[::-1] if turned else subtrees)]
         return [column, *(c for part in parts for c in part[0])], [0, *(k for part in parts for k in part[1])]
 

@@ -8,11 +8,11 @@ from typing import Any, final
 
 import numpy as np
 
-from streed.enumerate.layout import COST
-from streed.enumerate.numbered_kernels import least_shallow, sum_pairs
+from streed.enumerate.entries import COST
+from streed.enumerate.shallow import least_shallow
 from streed.enumerate.vector_trees import Trees
 from streed.exact import Array
-from streed.kernels.records import INFINITE
+from streed.kernels.records import INFINITE, LANES
 from streed.problem import Problem
 from streed.problem.oracle_by_search import FixedCosts
 from streed.problem.row_sets import RowSet, RowSets
@@ -47,13 +47,9 @@ class NumberedRowSets(RowSets):
         np.add.at(self._counts, self._member, trees.data.counts)
         self._sums = trees.merged(entries)
         profits = (self._sums[:, 1:] - self._sums[:, :1]).reshape(len(first), -1)
-        row, columns = np.nonzero(self._codes if self.direct_depth else self._codes[:, :0])
-        self._arrays = (
-            np.concatenate([[0], np.cumsum(np.bincount(row, minlength=len(first)))]).astype(np.int64),
-            columns.astype(np.int64),
-            np.ascontiguousarray(np.concatenate([self._counts[:, None], profits], axis=1)),
-            np.ascontiguousarray(self._sums[:, 0]),
-        )
+        self._profits = np.concatenate([self._counts[:, None], profits], axis=1)
+        self._exact = float if np.abs(self._profits).sum() < 2**53 else np.int64
+        """What adds up profits exactly, floats sooner."""
         self._bounds: dict[tuple[bytes, int | None], int] = {}
         self._ranked: dict[tuple[bytes, int | None], list[Ranked]] = {}
 
@@ -69,8 +65,14 @@ class NumberedRowSets(RowSets):
         return [rows.child(part, column, code) if len(part) else None for code, part in enumerate(parts)]
 
     def pair_sums(self, rows: RowSet) -> tuple[Array, Array, Array, Array]:
-        sums: tuple[Array, Array, Array, Array] = sum_pairs(rows.rows, *self._arrays, len(self._widths), rows.depth)
-        return sums
+        codes, profits = self._codes[rows.rows], self._profits[rows.rows].astype(self._exact)
+        ones = codes.sum(axis=0, dtype=np.int64)
+        columns = np.flatnonzero((ones > 0) & (ones < len(codes))) if rows.depth and self.direct_depth else ones[:0]
+        having = np.zeros((len(codes), -(-len(columns) // LANES) * LANES), self._exact)
+        having[:, : len(columns)] = codes[:, columns]
+        pairs = np.concatenate([having.T @ (having * each[:, None]) for each in profits.T]).astype(np.int64)
+        total = self._profits[rows.rows].sum(axis=0)
+        return columns, pairs, total, self._sums[rows.rows, 0].sum(axis=0)
 
     def splits(self, rows: RowSet, budget: int) -> Iterator[tuple[int, list[int]]]:
         name = (rows.rows.tobytes(), rows.depth)
@@ -106,9 +108,9 @@ class NumberedRowSets(RowSets):
         return self._bounds[name]
 
     def _least_shallow(self, rows: RowSet) -> int:
-        least_rows = self._trees.problem.min_leaf
-        width, split = len(self._widths), self.split[COST]
-        return int(least_shallow(rows.rows, *self._arrays, width, rows.depth, split, least_rows))
+        columns, *sums, least = self.pair_sums(rows)
+        found = least_shallow(*sums, len(columns), self.split, rows.depth, self._trees.problem.min_leaf)[0]
+        return int(found + least[COST] if found < INFINITE else INFINITE)
 
     def _least_tree(self, rows: RowSet) -> int:
         chosen = np.zeros(len(self._codes), np.bool_)

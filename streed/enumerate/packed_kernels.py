@@ -5,7 +5,7 @@ leaves: the search's work units tell it, up to depth three. Costs are codes of t
 
 `weights` (G, L) int64 are the multipliers of the row groups that make profits of counts (rows, then for every label but
 the first what it adds to an entry beyond the first label's), `base` (G, width) the entries of the first label, `split`
-(width,) what a branching node adds, `scratch` room for L sums over all pairs of columns.
+(width,) what a branching node adds, `sums` room for L sums over all pairs of columns.
 """
 
 from __future__ import annotations
@@ -17,11 +17,7 @@ from streed.bnb.bounds import bound_by_node
 from streed.bnb.branch_cache import extend_branch, literal
 from streed.bnb.expand import ask
 from streed.bnb.nodes import columns_of
-from streed.enumerate.entries import (
-    order_by,
-    take,
-)
-from streed.enumerate.layout import COST
+from streed.enumerate.entries import COST
 from streed.kernels.compiled import entry
 from streed.kernels.pointers import call, engine_at
 from streed.kernels.records import BELOW, INFINITE, NONE, SHALLOW
@@ -52,35 +48,28 @@ def _ask_below(e, rows, target, high, low):  # type: ignore[no-untyped-def]
 
 
 @entry
-def count_pairs(engine, rows, depth, weights, base, scratch):  # type: ignore[no-untyped-def]
-    """(active columns (F,), pairs (F, F, L), total (L,), least (width,)) of the rows, as `shallow.py` has them."""
+def count_pairs(engine, rows, depth, weights, base, sums):  # type: ignore[no-untyped-def]
+    """(active columns (m,), P, total (L,), least (width,)) of the rows; writes their pairs (L * P, P)."""
     e = engine_at(engine)
     e.asked_rows = rows.ctypes.data
     e.asked_depth = 2
     call(e.load, e)
-    planes = weights.shape[1]
     group_rows = vector(e.group_rows, e.groups + 1, int64)
-    total = np.zeros(planes, np.int64)
+    total = np.zeros(weights.shape[1], np.int64)
     least = np.zeros(base.shape[1], np.int64)
     for g in range(e.groups):
         size = group_rows[g + 1] - group_rows[g]
-        for p in range(planes):
+        for p in range(len(total)):
             total[p] += weights[g, p] * size
-        for c in range(base.shape[1]):
+        for c in range(len(least)):
             least[c] += base[g, c] * size
     columns = e.n_active if depth > 0 else 0
-    pairs = np.empty((columns, columns, planes), np.int64)
     if columns > 0:
         e.pair_weights = weights.ctypes.data
-        e.pair_planes = planes
-        e.weighed_pairs = scratch.ctypes.data
+        e.pair_planes = len(total)
+        e.weighed_pairs = sums.ctypes.data
         call(e.weigh_pairs, e)
-        sums = matrix(e.weighed_pairs, planes * e.stride, e.stride, int64)
-        for j in range(columns):
-            for k in range(j, columns):
-                for p in range(planes):
-                    pairs[j, k, p] = sums[p * e.stride + j, k]
-    return vector(e.active, e.width, int64)[:columns].copy(), pairs, total, least
+    return vector(e.active, e.width, int64)[:columns].copy(), int64(e.stride), total, least
 
 
 @native
@@ -106,7 +95,7 @@ def _floor_of(e, rows, target, high, low):  # type: ignore[no-untyped-def]
 def _rank(e, rows, depth, budget, split, high, low):  # type: ignore[no-untyped-def]
     """(m, 4) int64: (cost, column, with, without), what trees that split on the column and their sides cost at least.
 
-    All first columns of trees of depth three or four that cost at most `budget` are among them; by rising cost.
+    All first columns of trees of depth three or four that cost at most `budget` are among them.
     """
     _ask_below(e, rows, budget + 1 if depth == SHALLOW else int64(INFINITE), high, low)
     size = int64(e.n_active)
@@ -140,7 +129,7 @@ def _rank(e, rows, depth, budget, split, high, low):  # type: ignore[no-untyped-
                 ranked[count, 2] = with_column[k]
                 ranked[count, 3] = without[k]
                 count += 1
-    return take(ranked, order_by(ranked, count, 0), count)
+    return ranked[:count]
 
 
 @native
@@ -151,20 +140,20 @@ def _rank_deep(e, rows, budget, split, high, low, active, separates, with_column
     bound_by_node(e, values, e.upper)
     lower1 = np.zeros(size, np.int64)
     lower0 = np.zeros(size, np.int64)
-    key = np.full((size, 1), int64(INFINITE), np.int64)
+    key = np.full(size, int64(INFINITE), np.int64)
     own = np.zeros(size, np.int64)
     common = np.zeros((size, size), np.int64)
     whole = int64(e.weight)
     for k in range(size):
         if separates[k] and values[OPTIMUM1, k] != UNKNOWN and values[OPTIMUM0, k] != UNKNOWN:
-            key[k, 0] = min(values[OPTIMUM1, k] + values[OPTIMUM0, k], int64(INFINITE))
+            key[k] = min(values[OPTIMUM1, k] + values[OPTIMUM0, k], int64(INFINITE))
         own[k] = values[WEIGHT, k]
         lower1[k] = max(int64(0), values[LOWER1, k])
         lower0[k] = max(int64(0), values[LOWER0, k])
     if e.restrictable == 1:
         _count_common(e, active, common)
     child = np.empty(e.row_words, np.uint64)
-    for k in order_by(key, size, 0):
+    for k in np.argsort(key):
         if not separates[k] or lower1[k] + lower0[k] + split[COST] > budget or stopped(e):
             continue
         high1, low1 = extend_branch(high, low, literal(active[k], 1))

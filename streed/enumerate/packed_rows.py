@@ -12,7 +12,7 @@ from streed.bnb.oracle import NativeOracle
 from streed.bnb.session import search_fully
 from streed.bnb.units import weigh_pairs
 from streed.bnb.workspace import Workspace
-from streed.enumerate.layout import COST, DEEPEST
+from streed.enumerate.entries import COST
 from streed.enumerate.packed_kernels import count_pairs, rank_columns
 from streed.exact import Array
 from streed.kernels.compilation import clock
@@ -50,7 +50,7 @@ class PackedRowSets(RowSets):
         self._weights = np.ascontiguousarray(np.concatenate([oracle.packed.groups.profits[:, -1:], profits], axis=1))
         self._least = np.ascontiguousarray(entries[:, 0])
         columns = oracle.workspace.engine["width"]
-        self._scratch = np.empty(self._weights.shape[1] * columns * columns, np.int64)
+        self._pairs = np.empty(self._weights.shape[1] * columns * columns, np.int64)
         depth = oracle.limits[0]
         self._whole = RowSet(oracle.rows, None if depth >= UNLIMITED else depth)
 
@@ -66,11 +66,10 @@ class PackedRowSets(RowSets):
         return int(self._packed.column[column]), bool(self._packed.flipped[column])
 
     def pair_sums(self, rows: RowSet) -> tuple[Array, Array, Array, Array]:
-        sums: tuple[Array, Array, Array, Array] = count_pairs(
-            self.workspace.engine.address, rows.rows, np.int64(_depth(rows)), self._weights, self._least,
-            self._scratch,
-        )  # fmt: skip
-        return sums
+        columns, stride, total, least = count_pairs(
+            self.workspace.engine.address, rows.rows, np.int64(_depth(rows)), self._weights, self._least, self._pairs
+        )
+        return columns, self._pairs[: len(total) * stride**2].reshape(len(total) * stride, stride), total, least
 
     def _make_room(self) -> None:
         """Forgets the nodes of the workspace, which are too many."""
@@ -85,11 +84,12 @@ class PackedRowSets(RowSets):
 
     def splits(self, rows: RowSet, budget: int) -> Iterator[tuple[int, list[int]]]:
         """See `RowSets`; for depths beyond two."""
-        if rows.is_within(DEEPEST):
+        if rows.is_within(SHALLOW + 1):
             ranked = rank_columns(
                 self.workspace.engine.address, rows.rows, _depth(rows), *branch_of(rows), budget, self.split
             )
             self.check_time()
+            ranked = ranked[np.argsort(ranked[:, 0], kind="stable")]
             yield from ((column, [without, having]) for _, column, having, without in ranked.tolist())
             return
         room = budget - int(self.split[COST])

@@ -67,9 +67,10 @@ class RowSets(abc.ABC):
 
     @abc.abstractmethod
     def pair_sums(self, rows: RowSet) -> tuple[Array, Array, Array, Array]:
-        """(columns (F,), pairs (F, F, L), total (L,), least (width,)): sums from which trees of depth two follow.
+        """(columns (m,), pairs (L * P, P), total (L,), least (width,)): sums from which trees of depth two follow.
 
-        See `streed.enumerate.shallow`; `least` is the entry of the rows under the first label. F = 0 for depth 0.
+        See `streed.enumerate.shallow`; `least` is the entry of the rows under the first label. m = 0 for depth 0. The
+        pairs are those of the last call.
         """
 
     @abc.abstractmethod

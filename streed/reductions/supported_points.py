@@ -18,7 +18,7 @@ import itertools
 from collections.abc import Iterator
 from typing import Any, NamedTuple, final
 
-from streed.enumerate.layout import VALUE
+from streed.enumerate.entries import VALUE
 from streed.enumerate.near_optimal import NearOptimalTrees, Needed
 from streed.enumerate.vector_trees import Vector
 from streed.problem import SearchStopped
