@@ -1,9 +1,10 @@
 """Entries: the sums by which trees are told apart, and the tables that keep one entry for every key.
 
-An entry is (cost, value, key, ...): the cost is the weighted sum that a budget bounds, the value one of the sums, and
-the key, of one or more words, tells the other sums apart. All of them add up, so that a tree's entry is the sum of its
-children's and what its branching node adds. Of equal keys the least value is kept: entries are a map from keys to
-values over the semiring (min, +); of equal keys, less value costs no more. They are handed on by rising cost.
+An entry is (cost, value, key, ..., name): the cost is the weighted sum that a budget bounds, the value one of the sums,
+the key, of one or more words, tells the other sums apart, and the name says which tree of depth two or less it is. All
+of them add up, so that a tree's entry is the sum of its children's and what its branching node adds. Of equal keys the
+least value is kept: entries are a map from keys to values over the semiring (min, +); of equal keys, less value costs
+no more. They are handed on by rising cost.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from streed.kernels.compiled import entry
 from streed.kernels.views import copy_into, native
 
 COST, VALUE, KEY = 0, 1, 2
-"""The columns of an entry; those from KEY on are the key."""
+"""The columns of an entry; those from KEY on are the key, but for the last one, the name."""
 
 FIRST_BITS = 10
 """Of the places of a table as it begins."""
@@ -31,7 +32,7 @@ _GOLDEN = 0x9E3779B97F4A7C15
 def _home(candidate, bits):  # type: ignore[no-untyped-def]
     """Where to look first for the candidate's key, among 2**bits places."""
     mixed = uint64(0)
-    for c in range(KEY, len(candidate)):
+    for c in range(KEY, len(candidate) - 1):
         mixed = (mixed ^ uint64(candidate[c])) * uint64(_GOLDEN)
         mixed ^= mixed >> uint64(29)
     return int64((mixed * uint64(_GOLDEN)) >> uint64(64 - bits))
@@ -43,7 +44,7 @@ def _place(used, entries, bits, candidate):  # type: ignore[no-untyped-def]
     at = _home(candidate, bits)
     while used[at] == 1:
         same = True
-        for c in range(KEY, len(candidate)):
+        for c in range(KEY, len(candidate) - 1):
             same = same and entries[at, c] == candidate[c]
         if same:
             break
@@ -175,13 +176,13 @@ def meet(a, b, sums_a, sums_b, least, most, below):  # type: ignore[no-untyped-d
 
 
 def addends(a: Array, b: Array, total: Array) -> tuple[int, int] | None:
-    """(i, j) of entries of a and b that add up to the total; None if there are none."""
+    """(i, j) of entries of a and b that add up to the total but for the name; None if there are none."""
     order, wanted = np.argsort(b[:, KEY]), total - a
     keys = b[order, KEY]
     begins, ends = (np.searchsorted(keys, wanted[:, KEY], side) for side in ("left", "right"))
     for i in np.flatnonzero(begins < ends).tolist():
         among = order[begins[i] : ends[i]]
-        hits = among[(b[among] == wanted[i]).all(axis=1)]
+        hits = among[(b[among, :-1] == wanted[i, :-1]).all(axis=1)]
         if len(hits):
             return i, int(hits[0])
     return None

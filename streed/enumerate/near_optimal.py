@@ -16,7 +16,7 @@ import numpy as np
 from streed.enumerate.entries import COST, KEY, VALUE, add_sums, addends, finish, meet, start_table
 from streed.enumerate.numbered_rows import NumberedRowSets
 from streed.enumerate.packing import WORD, Packing
-from streed.enumerate.shallow import enumerate_shallow, least_shallow
+from streed.enumerate.shallow import enumerate_shallow
 from streed.enumerate.vector_trees import EvaluatedTree, Trees, Window
 from streed.exact import Array
 from streed.kernels.records import LEAF, SHALLOW
@@ -102,8 +102,8 @@ class NearOptimalTrees:
         split = np.array([split_cost, split_value, *packing.split], np.int64)
         limits = attrs.evolve(trees.search_limits, time_limit=trees.remaining())
         self._rows = trees.oracle.row_sets(entries, split, limits) or NumberedRowSets(trees, entries, split)
-        self._split = self._rows.split
-        self._most = _space(limits, len(split))
+        self._split = np.append(self._rows.split, 0)
+        self._most = _space(limits, len(self._split))
         if needed is not None:
             # of more sums, a key is not the first of them; and what another entry dominates may have fewer nodes
             alone, most = len(bounds) == 1, needed.most_first - packing.bases[0]
@@ -119,7 +119,7 @@ class NearOptimalTrees:
 
     def _digits(self, entries: Array) -> Array:
         """(m, q) the sums that the keys hold, beyond the least that labels can make them; of any rows."""
-        return np.stack(self._packing.digits(list(entries[:, KEY:].T)), axis=1)
+        return np.stack(self._packing.digits(list(entries[:, KEY:-1].T)), axis=1)
 
     def every(self, budget: int) -> Array:
         """All entries of cost <= budget whose sums are in their intervals; of equal keys one of least value."""
@@ -154,26 +154,25 @@ class NearOptimalTrees:
         """The entries of the trees of cost <= budget for the rows; raises SearchStopped if they are too many."""
         rows = self._affordable(rows, budget)
         if rows.is_within(self._rows.direct_depth):
-            self._rows.check_time()
-            columns, *sums, least = self._rows.pair_sums(rows)
-            entries: Array = enumerate_shallow(
-                *sums,
-                len(columns),
-                self._split,
-                rows.depth,
-                self._least_rows,
-                np.int64(budget - least[COST]),
-                self._most,
-            )
-            self._check_size(len(entries) if rows.depth else 0)
-            entries += least
-            return self._kept(entries)
+            return self._kept(self._shallow(rows, budget)[1])
         table = start_table(self._entries(rows.limited(0), budget))
         for split in self._splits(rows, budget):
             first = self._merged(split.tables, budget - int(self._split[COST]))[-1]
             table = add_sums(table, first, split.tables[-1], self._split, np.int64(budget), self._most)
             self._check_size(table[-1])
         return self._kept(finish(table))
+
+    def _shallow(self, rows: RowSet, budget: int) -> tuple[Array, Array]:
+        """(columns, entries) of rows of a direct depth, where names speak of these columns."""
+        self._rows.check_time()
+        columns, *sums, least = self._rows.pair_sums(rows)
+        depth, room = rows.depth, np.int64(budget - least[COST])
+        entries: Array = enumerate_shallow(
+            *sums, len(columns), self._split[:-1], depth, self._least_rows, room, self._most
+        )
+        self._check_size(len(entries) if depth else 0)
+        entries[:, :-1] += least
+        return columns, entries
 
     def _kept(self, entries: Array) -> Array:
         """The entries that are needed, in their order."""
@@ -190,8 +189,7 @@ class NearOptimalTrees:
 
     def _splits(self, rows: RowSet, budget: int) -> Iterator[Split]:
         """The splits that the budget allows."""
-        shallow = bool(rows.depth) and rows.is_within(self._rows.direct_depth)
-        for column, bounds in self._shallow_splits(rows, budget) if shallow else self._rows.splits(rows, budget):
+        for column, bounds in self._rows.splits(rows, budget):
             children = self._rows.children(rows, column)
             slack = budget - int(self._split[COST]) - sum(bounds)
             tables = []
@@ -202,14 +200,6 @@ class NearOptimalTrees:
                     break
             else:
                 yield Split(column, children, tables)
-
-    def _shallow_splits(self, rows: RowSet, budget: int) -> Iterator[tuple[int, list[int]]]:
-        """As `RowSets.splits`, where pair sums tell what children cost beyond the first label."""
-        columns, *sums, least = self._rows.pair_sums(rows)
-        _, left, right = least_shallow(*sums, len(columns), self._split, rows.depth, self._least_rows)
-        room = budget - least[COST] - self._split[COST]
-        for place in np.flatnonzero(left + right <= room).tolist():
-            yield int(columns[place]), [0, 0]
 
     def _merged(self, tables: list[Array], room: int) -> list[Array]:
         """The first table, all sums of the first two, and so on without the last; of cost within the room for all."""
@@ -279,12 +269,12 @@ class NearOptimalTrees:
     def _find(self, rows: RowSet, target: Array) -> Preorder:
         """A tree for the rows whose entry is the target."""
         rows = self._affordable(rows, int(target[COST]))
-        _, _, total, least = self._rows.pair_sums(rows.limited(0))
-        leaves = np.append(np.zeros_like(target), total[1:]).reshape(-1, len(target)) + least
-        hits = np.flatnonzero((leaves == target).all(axis=1))
-        if len(hits) and total[0] >= self._least_rows:
-            return [LEAF], [int(hits[0])]
-        for split in self._splits(rows, int(target[COST])) if rows.depth != 0 else ():
+        is_shallow = rows.is_within(self._rows.direct_depth)
+        columns, entries = self._shallow(rows if is_shallow else rows.limited(0), int(target[COST]))
+        hits = entries[(entries[:, :-1] == target[:-1]).all(axis=1)]
+        if len(hits):
+            return self._named(columns, int(hits[0, -1]))
+        for split in () if is_shallow else self._splits(rows, int(target[COST])):
             found = self._join(split, target - self._split)
             if found is not None:
                 return found
@@ -303,7 +293,21 @@ class NearOptimalTrees:
             targets.append(last[j])
         wanted = iter([rest, *reversed(targets)])
         subtrees = [None if child is None else self._find(child, next(wanted)) for child in split.children]
-        column, turned = self._rows.caller_column(split.column)
+        return self._branch(split.column, subtrees)
+
+    def _named(self, columns: Array, name: int) -> Preorder:
+        """The tree of a name, of a depth of two at most (`shallow.py`)."""
+        labels = self._trees.vectors.shape[1]
+        for names in ((len(columns) + 1) * labels**2, labels):
+            root, sides = divmod(name, names**2)
+            if root:
+                parts = [self._named(columns, each) for each in divmod(sides, names)]
+                return self._branch(int(columns[root - 1]), parts)
+        return [LEAF], [name]
+
+    def _branch(self, column: int, subtrees: list[Preorder | None]) -> Preorder:
+        """A tree with a branching node at its root; the subtrees are in the order of codes, None for no rows."""
+        column, turned = self._rows.caller_column(column)
         parts: list[Any] = [subtree or ([LEAF], [0]) for subtree in (subtrees[::-1] if turned else subtrees)]
         return [column, *(c for part in parts for c in part[0])], [0, *(k for part in parts for k in part[1])]
 

@@ -4,6 +4,10 @@ Sums over the rows that have two columns, for every pair of columns, tell the su
 them: see `pair_bounds.py`. Planes are *profits*: how many rows there are, then for every label but the first its entry
 less that of the first label (`width` each). Entries and costs here are therefore beyond those of the first label. There
 are no columns, m = 0, where the depth is 0. `split` (width,) is what a branching node adds; all are int64.
+
+The name of a leaf is its label; of k labels the name of a split on column f into leaves of labels a, with the column,
+and b is (f + 1) k k + b k + a. These are below M = (m + 1) k k, and the name of a split into such trees of names a and
+b is (f + 1) M M + b M + a. So names add up as well.
 """
 
 from __future__ import annotations
@@ -42,11 +46,10 @@ def put_leaf(part, width, least_rows, found):  # type: ignore[no-untyped-def]
     if part[0] < least_rows:
         return 0
     labels = (len(part) - 1) // width + 1
-    for c in range(width):
-        found[0, c] = 0
-    for k in range(1, labels):
+    for k in range(labels):
+        found[k, width] = k
         for c in range(width):
-            found[k, c] = part[1 + (k - 1) * width + c]
+            found[k, c] = part[1 + (k - 1) * width + c] if k > 0 else 0
     return labels
 
 
@@ -58,7 +61,8 @@ def put_stumps(pairs, whole, m, place, inside, budget, split, least_rows, found)
     """
     columns, width, stride = len(whole), len(split), pairs.shape[1]
     part = np.empty(columns, np.int64)
-    leaves = np.empty((2, (columns - 1) // width + 1, width), np.int64)
+    labels = (columns - 1) // width + 1
+    leaves = np.empty((2, labels, width + 1), np.int64)
     count = 0
     for i in range(put_leaf(whole, width, least_rows, leaves[0])):
         if leaves[0, i, COST] <= budget:
@@ -83,6 +87,7 @@ def put_stumps(pairs, whole, m, place, inside, budget, split, least_rows, found)
                 if leaves[0, i, COST] + leaves[1, j, COST] + split[COST] <= budget:
                     for c in range(width):
                         found[count, c] = leaves[0, i, c] + leaves[1, j, c] + split[c]
+                    found[count, width] = ((k + 1) * labels + j) * labels + i
                     count += 1
     return count
 
@@ -102,9 +107,9 @@ def enumerate_shallow(pairs, total, m, split, depth, least_rows, budget, most): 
     """The entries of the trees of depth at most 0, 1 or 2 that cost at most `budget`; more than `most` are not all."""
     width = len(split)
     labels = (len(total) - 1) // width + 1
-    left = np.empty((labels + m * labels * labels, width), np.int64)
-    right = np.empty((labels + m * labels * labels, width), np.int64)
-    entries, used = new_table(int64(FIRST_BITS), width)
+    left = np.empty((labels + m * labels * labels, width + 1), np.int64)
+    right = np.empty((labels + m * labels * labels, width + 1), np.int64)
+    entries, used = new_table(int64(FIRST_BITS), width + 1)
     count = put_stumps(pairs, total, m if depth > 0 else 0, int64(-1), False, budget, split, least_rows, left)
     entries, used, bits, count = put_entries(entries, used, int64(FIRST_BITS), int64(0), left, count)
     if depth < 2:
@@ -112,6 +117,9 @@ def enumerate_shallow(pairs, total, m, split, depth, least_rows, budget, most): 
     _, least_in, least_out = bounds(pairs, total, m, split, depth, least_rows)
     room = budget - split[COST]
     part = np.empty(len(total), np.int64)
+    add = np.empty(width + 1, np.int64)
+    copy_into(add, split)
+    names = (m + 1) * labels * labels
     for place in range(m):
         if count > most:
             break
@@ -125,5 +133,7 @@ def enumerate_shallow(pairs, total, m, split, depth, least_rows, budget, most): 
         n_right = put_stumps(pairs, part, m, place, False, room - least_in[place], split, least_rows, right)
         # most splits of few rows, or of rows of one class, are worth the same, and each would meet all others
         a, b = by_cost(left, n_left), by_cost(right, n_right)
-        entries, used, bits, count = put_sums(entries, used, bits, count, a, len(a), b, len(b), split, budget, most)
+        b[:, width] *= names
+        add[width] = (place + 1) * names * names
+        entries, used, bits, count = put_sums(entries, used, bits, count, a, len(a), b, len(b), add, budget, most)
     return compact(entries, used, count)
