@@ -305,7 +305,7 @@ class NearOptimalTrees:
                 return self._branch(int(columns[root - 1]), parts)
         return [LEAF], [name]
 
-    def _branch(self, column: int, subtrees: list[Preorder | None]) -> Preorder:
+    def _branch(self, column: int, subtrees: Sequence[Preorder | None]) -> Preorder:
         """A tree with a branching node at its root; the subtrees are in the order of codes, None for no rows."""
         column, turned = self._rows.caller_column(column)
         parts: list[Any] = [subtree or ([LEAF], [0]) for subtree in (subtrees[::-1] if turned else subtrees)]

@@ -14,9 +14,9 @@ from streed.dp.recursion import Limits, Option, Path, Recursion
 from streed.dp.states import Cell
 from streed.dp.stop_monitor import StopMonitor
 from streed.exact import Array
+from streed.kernels.records import INFINITE
 from streed.rashomon.cells import RowCells, TaskCells
 from streed.rashomon.compiled.counts import convolve, count_shallow, count_three
-from streed.rashomon.compiled.tables import INFINITE
 from streed.rashomon.engine import LEAST_DEPTH, Engine
 
 _UNIT = 3
@@ -45,7 +45,6 @@ class _Kernels:
     """The kernels, with what of the cells they read."""
 
     arrays: tuple[Array, ...]
-    price: int
     words: int
 
     @classmethod
@@ -53,24 +52,23 @@ class _Kernels:
         kinds, question, words = cells.kinds, cells.question, cells.members.shape[1]
         # a split is the rows of its last part; which side a kernel calls the first is no matter to its counts
         columns = np.ascontiguousarray(cells.sets.T)
-        keys = np.array(kinds.keys, np.int64).reshape(len(kinds.keys), question.n_labels)
+        multipliers = np.column_stack([kinds.copies, np.array(kinds.keys).reshape(-1, question.n_labels)])
         member = cells.binary.member
         multiple = np.bincount(member[member >= 0], minlength=len(cells.sets))
-        options = np.array([question.min_leaf, cells.radix, question.labels == "best", trivial], np.int64)
-        copies = np.array(kinds.copies, np.int64)
-        return cls((columns, cells.members, keys, copies, multiple, options), cells.cost, words)
+        options = np.array([question.min_leaf, cells.radix, question.labels == "best", trivial, cells.cost], np.int64)
+        return cls((columns, cells.members, multipliers.astype(np.int64), multiple, options), words)
 
     def shallow(self, rows: int, depth: int, bound: int, *, counts: bool) -> tuple[int, Histogram | None]:
         """The least key of trees of depth two or less, and, if asked for, the trees of keys <= bound."""
         check = np.zeros(1)
-        found = count_shallow(*self.arrays, self._bits(rows), self.price, depth, bound, counts, check)
+        found = count_shallow(self.arrays, self._bits(rows), depth, bound, counts, check)
         return int(found[0]), _histogram(found[1:], check)
 
     def three(self, rows: int, splits: list[int], bound: int) -> Histogram | None:
         """The trees of depth three and keys <= bound that begin with one of the splits, or are a leaf."""
         check = np.zeros(1)
         asked = np.array(splits, np.int64)
-        return _histogram(count_three(*self.arrays, self._bits(rows), asked, self.price, bound, check), check)
+        return _histogram(count_three(self.arrays, self._bits(rows), asked, bound, check), check)
 
     def _bits(self, rows: int) -> Array:
         return np.frombuffer(rows.to_bytes(8 * self.words, "little"), np.uint64)
@@ -114,7 +112,7 @@ class _NativeCounting(Counting):
     def combined(self, first: Histogram, last: Histogram, add: Any, bound: Any) -> Histogram:
         if first.total * last.total >= FITS or not first.total or not last.total or first.keys.dtype == object:
             return combined(first, last, add, bound)
-        return Histogram.made(*convolve(first.keys, first.counts, last.keys, last.counts, add, bound, 1, np.zeros(1)))
+        return Histogram.made(*convolve(first.keys, first.counts, last.keys, last.counts, add, bound, np.zeros(1)))
 
     def options(self, cell: Cell, limits: Limits, path: Path, bound: Any = None) -> Iterator[Option]:
         depth, cells = limits[0] or 0, self.states

@@ -1,13 +1,10 @@
 """Native histograms of trees of depth three or less, from pair sums of columns, in tables of keys and counts.
 
-A row costs a key per label, in int64 and never below 0, and a split the key `price`; a tree's key is their sum. Rows
-are bits: `columns` (w, p) uint64 has the words of every column beside each other, `groups` (g, w) the rows of equal
-keys and copies, `keys` (g, k) what a row of a group costs by label, `copies` (g,) how many rows it stands for.
-`multiple` (p,) says how many columns make the same split. Counts are int64; `check[0]` collects how many trees there
-may be at most, as a float, and a caller discards what was counted where that reached 2**62.
-
-`options`: least copies in a leaf, the radix under which a key is its cost, whether leaves have their best label only,
-and whether splits into leaves of one label count.
+A row costs a key per label, in int64 and never below 0, and a split one too; a tree's key is their sum. `data` has what
+all sets of rows share: `columns` (w, p) uint64, the words of every column beside each other; `groups` (g, w), the rows
+of equal keys and copies; `multipliers` (g, 1 + k), how many rows one of a group stands for, and what it costs by label;
+`multiple` (p,), how many columns make the same split; and `options`, as in `shallow.py`. Counts and `check` are as in
+`tables.py`.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -18,171 +15,180 @@ import numpy as np
 from numba import int64
 
 from streed.kernels.compiled import own_entry
+from streed.kernels.records import INFINITE, LANES
+from streed.kernels.simd import broadcast, count_ones, fill, load, popcount, store
 from streed.kernels.views import native
-from streed.rashomon.compiled.pair_sums import (
-    LEAST_ROWS,
+from streed.rashomon.compiled.shallow import (
+    PRICE,
     TRIVIAL,
+    WIDEST,
     allow,
-    diagonals,
-    leaf_sums,
-    least_sides,
-    pad,
-    pair_sums,
-    separating,
-    subtract,
+    leaves_of,
+    list_leaves,
+    list_stumps,
+    look,
+    put_shallow,
 )
-from streed.rashomon.compiled.shallow import WIDEST, drop_one_label, join_windows, put_shallow
-from streed.rashomon.compiled.tables import INFINITE, listed, new_table, put, put_sums, total_of
-
-FIRST_BITS = 6
-"""New tables have 2**6 slots."""
+from streed.rashomon.compiled.tables import listed, new_table, put_list, put_product, put_sums
 
 
 @native
-def put_near(table, low, near, least):
-    """The table with the trees of keys least, least + 1 ... that `near` counts."""
-    for i in range(len(near)):
-        if near[i] != 0:
-            table = put(table, low, least + i, near[i])
-    return table
+def sums_of(groups, multipliers, rows):
+    """(1 + k,) how many rows there are, by copies, and the key of all of them by label."""
+    total = np.zeros(multipliers.shape[1], np.int64)
+    for g in range(len(groups)):
+        count = int64(0)
+        for w in range(len(rows)):
+            count += count_ones(rows[w] & groups[g, w])
+        for p in range(len(total)):
+            total[p] += count * multipliers[g, p]
+    return total
 
 
-# -- what Python asks ----------------------------------------------------------------------------------------------
+@native
+def separating(columns, rows):
+    """(m,) the columns that separate the rows."""
+    words, width = columns.shape
+    one = np.zeros(width, np.uint64)
+    zero = np.zeros(width, np.uint64)
+    for w in range(words):
+        if rows[w] != 0:
+            for f in range(width):
+                one[f] |= columns[w, f] & rows[w]
+                zero[f] |= ~columns[w, f] & rows[w]
+    found = np.empty(width, np.int64)
+    size = 0
+    for f in range(width):
+        if one[f] != 0 and zero[f] != 0:
+            found[size] = f
+            size += 1
+    return found[:size].copy()
+
+
+@native
+def new_pairs(planes, m):
+    """Room for the sums over pairs of m columns."""
+    width = (m + LANES - 1) // LANES * LANES
+    return np.empty((planes * width, width), np.int64)
+
+
+@native
+def pair_sums(columns, groups, multipliers, rows, active, held, pairs):
+    """Writes the sums over pairs of columns; `held` (words, P) is for its own use, and zero behind the last column."""
+    m, width, planes = len(active), pairs.shape[1], multipliers.shape[1]
+    begun = False
+    for g in range(len(groups)):
+        used = 0
+        for w in range(len(rows)):
+            word = rows[w] & groups[g, w]
+            if word != 0:
+                for i in range(m):
+                    held[used, i] = int64(columns[w, active[i]] & word)
+                used += 1
+        if used == 0:
+            continue
+        for i in range(m):
+            for at in range(0, width, LANES):
+                count = fill(held, 0)
+                for w in range(used):
+                    count = count + popcount(load(held, w, at) & broadcast(held, w, i))
+                for p in range(planes):
+                    times, row = multipliers[g, p], p * width + i
+                    if not begun:
+                        store(pairs, row, at, count * times)
+                    elif times != 0:
+                        store(pairs, row, at, load(pairs, row, at) + count * times)
+        begun = True
+    if not begun:
+        pairs[:] = 0
 
 
 @own_entry
-def count_shallow(columns, groups, keys, copies, multiple, options, rows, price, depth, budget, counting, check):
+def count_shallow(data, rows, depth, budget, counting, check):
     """(least key, keys, counts) of the trees of the rows of depth at most 0, 1 or 2.
 
-    The least key is exact, INFINITE if there is none. If `counting`, the keys <= budget and how many trees have each.
+    No key is below the least one, INFINITE if there is no tree; it is one where a leaf may have any rows. If
+    `counting`, the keys <= budget and how many trees have each.
     """
-    labels = keys.shape[1]
-    whole = np.empty(labels, np.int64)
-    size = leaf_sums(groups, keys, copies, rows, whole)
-    best = int64(INFINITE)
-    if size >= options[LEAST_ROWS]:
-        for k in range(labels):
-            best = min(best, whole[k])
+    columns, groups, multipliers, multiple, options = data
+    total = sums_of(groups, multipliers, rows)
     active = separating(columns, rows) if depth > 0 else np.empty(0, np.int64)
-    m = len(active)
-    width = pad(m)
-    both, sums = np.empty((m, width), np.int64), np.empty((labels * m, width), np.int64)
-    alone = np.empty((1 + labels, width), np.int64)
-    left, right = np.empty(m, np.int64), np.empty(m, np.int64)
-    if m > 0:
-        pair_sums(columns, groups, keys, copies, rows, active, np.zeros((len(rows), width), np.int64), both, sums)
-        diagonals(both, sums, labels, alone)
-        best = least_sides(both, sums, alone, size, whole, price, depth == 2, options, left, right)
-    table = new_table(FIRST_BITS)
+    pairs = new_pairs(len(total), len(active))
+    if len(active) > 0:
+        held = np.zeros((len(rows), pairs.shape[1]), np.int64)
+        pair_sums(columns, groups, multipliers, rows, active, held, pairs)
+    best, node = look(pairs, total, len(active), depth == 2, options)
     slack = budget - best
-    if counting and slack >= 0:
-        window = np.zeros(slack + 1 if slack < WIDEST else 0, np.int64)
-        table = put_shallow(
-            table, window, best, both, sums, alone, size, whole, price, depth, multiple[active], options, left, right,
-            budget, check,
-        )  # fmt: skip
-        table = put_near(table, best, window, best)
+    wanted = counting and slack >= 0
+    table = new_table(best, best, np.zeros(slack + 1 if wanted and slack < WIDEST else 0, np.int64))
+    if wanted:
+        table = put_shallow(table, node, depth, multiple[active], options, budget, check)
     found = listed(table)
     return best, found[0], found[1]
 
 
 @own_entry
-def count_three(columns, groups, keys, copies, multiple, options, rows, asked, price, budget, check):
+def count_three(data, rows, asked, budget, check):
     """(keys, counts) of the trees of the rows of depth at most three whose keys are <= budget.
 
     `asked`: the columns that these trees may split on first.
     """
-    labels = keys.shape[1]
-    whole = np.empty(labels, np.int64)
-    size = leaf_sums(groups, keys, copies, rows, whole)
-    table, low = new_table(FIRST_BITS), int64(0)
-    # the trees of keys `start` and more
-    start = max(low, budget - WIDEST + 1)
-    near = np.zeros(max(0, budget - start + 1), np.int64)
-    leaf = whole.copy()
-    allow(leaf, size, options)
-    for k in range(labels):
-        if start <= leaf[k] <= budget:
-            near[leaf[k] - start] += 1
-        elif leaf[k] <= budget:
-            table = put(table, low, leaf[k], int64(1))
+    columns, groups, multipliers, multiple, options = data
+    total, price = sums_of(groups, multipliers, rows), options[PRICE]
+    start = max(int64(0), budget - WIDEST + 1)
+    table = new_table(int64(0), start, np.zeros(max(0, budget - start + 1), np.int64))
+    keys, counts = np.empty(len(total) ** 2, np.int64), np.empty(len(total) ** 2, np.int64)
+    leaf = total[1:].copy()
+    allow(leaf, total[0], options)
+    table = put_list(table, keys, counts, list_leaves(leaf, budget, keys, counts, 0))
     active = separating(columns, rows)
     m = len(active)
-    width = pad(m)
-    both, one, zero = np.empty((m, width), np.int64), np.empty((m, width), np.int64), np.empty((m, width), np.int64)
-    sums = np.empty((labels * m, width), np.int64)
-    ones, zeros = np.empty((labels * m, width), np.int64), np.empty((labels * m, width), np.int64)
-    alone_1, alone_0 = np.empty((1 + labels, width), np.int64), np.empty((1 + labels, width), np.int64)
-    held = np.zeros((len(rows), width), np.int64)
-    left, right = np.empty(m, np.int64), np.empty(m, np.int64)
-    left_0, right_0 = np.empty(m, np.int64), np.empty(m, np.int64)
-    sides = np.empty((2, labels), np.int64)
+    pairs, ones, zeros = new_pairs(len(total), m), new_pairs(len(total), m), new_pairs(len(total), m)
+    held = np.zeros((len(rows), pairs.shape[1]), np.int64)
+    side_1, side_0 = np.empty(len(total), np.int64), np.empty(len(total), np.int64)
     chosen = multiple[active]
     if m > 0:
-        pair_sums(columns, groups, keys, copies, rows, active, held, both, sums)
+        pair_sums(columns, groups, multipliers, rows, active, held, pairs)
+    whole = look(pairs, total, m, False, options)[1]
     place = np.full(columns.shape[1], -1, np.int64)
     for i in range(m):
         place[active[i]] = i
     child = np.empty(len(rows), np.uint64)
     for f in place[asked]:
-        on = both[f, f]
-        is_small = 2 * on <= size
+        is_small = 2 * pairs[f, f] <= total[0]
         for w in range(len(rows)):
             word = columns[w, active[f]]
             child[w] = rows[w] & (word if is_small else ~word)
-        counted, counted_sums = (one, ones) if is_small else (zero, zeros)
-        rest, rest_sums = (zero, zeros) if is_small else (one, ones)
-        pair_sums(columns, groups, keys, copies, child, active, held, counted, counted_sums)
-        subtract(both, counted, rest)
-        subtract(sums, counted_sums, rest_sums)
-        for k in range(labels):
-            sides[0, k] = sums[k * m + f, f]
-            sides[1, k] = whole[k] - sides[0, k]
-        diagonals(one, ones, labels, alone_1)
-        diagonals(zero, zeros, labels, alone_0)
-        least_1 = least_sides(one, ones, alone_1, on, sides[0], price, True, options, left, right)
-        least_0 = least_sides(zero, zeros, alone_0, size - on, sides[1], price, True, options, left_0, right_0)
+        counted, rest = (ones, zeros) if is_small else (zeros, ones)
+        pair_sums(columns, groups, multipliers, child, active, held, counted)
+        a, b, c = pairs.ravel(), counted.ravel(), rest.ravel()
+        for i in range(len(a)):
+            c[i] = a[i] - b[i]
+        for p in range(len(total)):
+            side_1[p] = pairs[p * pairs.shape[1] + f, f]
+            side_0[p] = total[p] - side_1[p]
+        least_1, node_1 = look(ones, side_1, m, True, options)
+        least_0, node_0 = look(zeros, side_0, m, True, options)
         if least_1 >= INFINITE or least_0 >= INFINITE or least_1 + least_0 + price > budget:
             continue
         slack = budget - (least_1 + least_0 + price)
-        is_near = slack < len(near)
-        windows = np.zeros((2, slack + 1 if is_near else 0), np.int64)
-        trees_1 = put_shallow(
-            new_table(FIRST_BITS), windows[0], least_1, one, ones, alone_1, on, sides[0], price, 2, chosen, options,
-            left, right, least_1 + slack, check,
-        )  # fmt: skip
-        trees_0 = put_shallow(
-            new_table(FIRST_BITS), windows[1], least_0, zero, zeros, alone_0, size - on, sides[1], price, 2, chosen,
-            options, left_0, right_0, least_0 + slack, check,
-        )  # fmt: skip
-        if is_near:
-            check[0] += total_of(windows[0]) * total_of(windows[1]) * chosen[f]
-            if check[0] < 2.0**62:
-                join_windows(windows[0], windows[1], slack, chosen[f], near, budget - slack - start)
-        else:
-            table = put_sums(table, low, listed(trees_1), listed(trees_0), price, budget, chosen[f], check)
+        places = slack + 1 if slack < len(table[3]) else 0
+        windows = np.zeros((2, places), np.int64)
+        first, last = new_table(least_1, least_1, windows[0]), new_table(least_0, least_0, windows[1])
+        first = put_shallow(first, node_1, 2, chosen, options, least_1 + slack, check)
+        last = put_shallow(last, node_0, 2, chosen, options, least_0 + slack, check)
+        table = put_product(table, first, last, price, budget, chosen[f], check)
         if check[0] >= 2.0**62:
             break
         if not options[TRIVIAL]:
-            allow(sides[0], on, options)
-            allow(sides[1], size - on, options)
-            window, least = (near, start) if is_near else (near[:0], low)
-            table = drop_one_label(table, window, least, sides[0], sides[1], price, budget, chosen[f])
-    table = put_near(table, low, near, start)
+            size = list_stumps(leaves_of(whole, f, options), True, budget, -chosen[f], options, keys, counts, 0)
+            table = put_list(table, keys, counts, size)
     return listed(table)
 
 
 @own_entry
-def convolve(first_keys, first_counts, last_keys, last_counts, add, budget, times, check):
+def convolve(first_keys, first_counts, last_keys, last_counts, add, budget, check):
     """(keys, counts): every sum of a key of each and `add` that is <= budget, counts multiplied; keys rise."""
-    table = put_sums(
-        new_table(FIRST_BITS),
-        int64(0),
-        (first_keys, first_counts),
-        (last_keys, last_counts),
-        add,
-        budget,
-        times,
-        check,
-    )
-    return listed(table)
+    table = new_table(int64(0), int64(0), np.empty(0, np.int64))
+    first, last = (first_keys, first_counts), (last_keys, last_counts)
+    return listed(put_sums(table, first, last, add, budget, int64(1), check))

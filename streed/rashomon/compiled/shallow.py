@@ -1,8 +1,10 @@
-"""Counts of trees of depth two or less, native: in a window with a place for each key, or in a table of keys.
+"""Counts of trees of depth two or less, native.
 
-Of a least key L and a slack s below WIDEST, place i of a window counts trees of key L + i, for i = 0 to s. Where keys
-are further apart the window has no places, and the table is filled. Rows, columns, keys and options are as in
-`counts.py`; matrices of columns are those of `pair_sums.py`.
+Of a least key L and a slack s below WIDEST, tables have a window with a place for each key from L to L + s. Pair sums
+are as in `enumerate/pair_bounds.py`: plane 0 counts rows by copies, and plane 1 + k is the key of a leaf of label k.
+
+`options`: least copies in a leaf, the radix under which a key is its cost, whether leaves have their best label only,
+whether splits into leaves of one label count, and the key of a split.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -12,11 +14,14 @@ from __future__ import annotations
 import numpy as np
 from numba import int64
 
-from streed.kernels.records import LANES
+from streed.enumerate.pair_bounds import diagonals, least_sides, stump_costs
+from streed.kernels.records import INFINITE, LANES
 from streed.kernels.simd import fill, first_one, lanes_with
-from streed.kernels.views import copy_into, inline, native
-from streed.rashomon.compiled.pair_sums import TRIVIAL, allow, stump_keys
-from streed.rashomon.compiled.tables import INFINITE, put, put_sums, total_of
+from streed.kernels.views import inline, native
+from streed.rashomon.compiled.tables import new_table, put_list, put_product
+
+LEAST_ROWS, RADIX, BEST, TRIVIAL, PRICE = range(5)
+"""Places in `options`."""
 
 WIDEST = 1024
 """Slacks below this have windows."""
@@ -24,7 +29,41 @@ WIDEST = 1024
 _SIGN = -(2**63)
 
 
-# -- lists of trees ------------------------------------------------------------------------------------------------
+@native
+def look(pairs, total, m, deep, options):
+    """(least key, node): a node is (pairs, alone, total, left, right), with the least keys of its sides."""
+    alone = diagonals(pairs, m, len(total))
+    picks = np.arange(1, len(total))
+    best, left, right = least_sides(pairs, alone, total, picks, m, options[PRICE], deep, options[LEAST_ROWS])
+    return best, (pairs, alone, total, left, right)
+
+
+@native
+def allow(leaf, size, options):
+    """Makes the keys of a leaf of so many rows INFINITE for labels that it may not have."""
+    if size < options[LEAST_ROWS]:
+        leaf[:] = INFINITE
+    elif options[BEST]:
+        chosen = 0
+        for k in range(1, len(leaf)):
+            if leaf[k] // options[RADIX] < leaf[chosen] // options[RADIX]:
+                chosen = k
+        for k in range(len(leaf)):
+            if k != chosen:
+                leaf[k] = INFINITE
+
+
+@native
+def leaves_of(node, f, options):
+    """(2, k) the keys of leaves of the rows with column f, and without it, by label; those that are allowed."""
+    pairs, _, total, _, _ = node
+    leaf = np.empty((2, len(total) - 1), np.int64)
+    for k in range(leaf.shape[1]):
+        leaf[0, k] = pairs[(1 + k) * pairs.shape[1] + f, f]
+        leaf[1, k] = total[1 + k] - leaf[0, k]
+    allow(leaf[0], pairs[f, f], options)
+    allow(leaf[1], total[0] - pairs[f, f], options)
+    return leaf
 
 
 @inline
@@ -39,12 +78,12 @@ def list_leaves(leaf, budget, keys, counts, size):
 
 
 @inline
-def list_stumps(first, last, price, budget, times, options, keys, counts, size):
-    """Appends the trees of one split into these leaves of keys <= budget."""
-    for i in range(len(first)):
-        for j in range(len(last)):
-            key = first[i] + last[j] + price
-            if key <= budget and (i != j or options[TRIVIAL]):
+def list_stumps(leaf, alike, budget, times, options, keys, counts, size):
+    """Appends the trees of keys <= budget of a split into leaves: those that count, or `alike` ones of one label."""
+    for i in range(leaf.shape[1]):
+        for j in range(leaf.shape[1]):
+            key = leaf[0, i] + leaf[1, j] + options[PRICE]
+            if key <= budget and (i == j if alike else (i != j or options[TRIVIAL])):
                 keys[size] = key
                 counts[size] = times
                 size += 1
@@ -52,150 +91,77 @@ def list_stumps(first, last, price, budget, times, options, keys, counts, size):
 
 
 @native
-def list_sides(both, sums, alone, size, whole, price, f, multiple, options, rooms, leaf, keys, counts):
+def list_sides(node, f, multiple, options, rooms, keys, counts):
     """How many trees of depth one have keys <= rooms[0] over the rows with column f, and <= rooms[1] over the others.
 
-    Writes them to `keys` and `counts` (2, .). `leaf` (2, k) has the keys of the sides by label, and after only those
-    that are allowed.
+    Writes them to `keys` and `counts` (2, .).
     """
-    m, labels = len(both), len(whole)
-    part = np.empty((2, labels), np.int64)
-    sign = fill(sums, int64(_SIGN))
-    on, n_in, n_out = both[f, f], 0, 0
-    for begin in range(0, both.shape[1], LANES):
-        first, last = stump_keys(sums, alone, whole, m, labels, f, begin)
-        inside = lanes_with(first - (rooms[0] + 1 - price), sign)
-        while inside != 0:
-            g = begin + first_one(np.uint64(inside))
-            inside &= inside - 1
-            count = both[f, g]
-            if 0 < count < on:
-                for k in range(labels):
-                    part[0, k] = sums[k * m + f, g]
-                    part[1, k] = leaf[0, k] - part[0, k]
-                allow(part[0], count, options)
-                allow(part[1], on - count, options)
-                n_in = list_stumps(part[0], part[1], price, rooms[0], multiple[g], options, keys[0], counts[0], n_in)
-        beside = lanes_with(last - (rooms[1] + 1 - price), sign)
-        while beside != 0:
-            g = begin + first_one(np.uint64(beside))
-            beside &= beside - 1
-            count = alone[0, g] - both[f, g]
-            if 0 < count < size - on:
-                for k in range(labels):
-                    part[0, k] = alone[1 + k, g] - sums[k * m + f, g]
-                    part[1, k] = leaf[1, k] - part[0, k]
-                allow(part[0], count, options)
-                allow(part[1], size - on - count, options)
-                n_out = list_stumps(part[0], part[1], price, rooms[1], multiple[g], options, keys[1], counts[1], n_out)
-    allow(leaf[0], on, options)
-    allow(leaf[1], size - on, options)
-    n_in = list_leaves(leaf[0], rooms[0], keys[0], counts[0], n_in)
-    n_out = list_leaves(leaf[1], rooms[1], keys[1], counts[1], n_out)
-    return n_in, n_out
+    pairs, alone, total, _, _ = node
+    picks, width = np.arange(1, len(total)), pairs.shape[1]
+    part, leaf = np.empty((2, len(picks)), np.int64), leaves_of(node, f, options)
+    sizes = np.zeros(2, np.int64)
+    size, sign = np.array([pairs[f, f], total[0] - pairs[f, f]]), fill(pairs, int64(_SIGN))
+    for begin in range(0, width, LANES):
+        first, last = stump_costs(pairs, alone, total, picks, f, begin)
+        masks = (
+            lanes_with(first - (rooms[0] + 1 - options[PRICE]), sign),
+            lanes_with(last - (rooms[1] + 1 - options[PRICE]), sign),
+        )
+        for side in range(2):
+            within = masks[side]
+            while within != 0:
+                g = begin + first_one(np.uint64(within))
+                within &= within - 1
+                if g == f:
+                    continue
+                count = pairs[f, g] if side == 0 else alone[0, g] - pairs[f, g]
+                if 0 < count < size[side]:
+                    for k in range(len(picks)):
+                        row = (1 + k) * width
+                        inside = pairs[row + f, g]
+                        whole = pairs[row + f, f] if side == 0 else total[1 + k] - pairs[row + f, f]
+                        part[0, k] = inside if side == 0 else alone[1 + k, g] - inside
+                        part[1, k] = whole - part[0, k]
+                    allow(part[0], count, options)
+                    allow(part[1], size[side] - count, options)
+                    sizes[side] = list_stumps(
+                        part, False, rooms[side], multiple[g], options, keys[side], counts[side], sizes[side]
+                    )
+    for side in range(2):
+        sizes[side] = list_leaves(leaf[side], rooms[side], keys[side], counts[side], sizes[side])
+    return sizes
 
 
 @native
-def gathered(found, numbers, size):
-    """(keys, counts): the first `size` entries by rising key, those of one key together."""
-    order = np.argsort(found[:size])
-    keys = np.empty(size, np.int64)
-    counts = np.empty(size, np.int64)
-    at = -1
-    for i in order:
-        if at >= 0 and keys[at] == found[i]:
-            counts[at] += numbers[i]
-        else:
-            at += 1
-            keys[at] = found[i]
-            counts[at] = numbers[i]
-    return keys[: at + 1], counts[: at + 1]
-
-
-# -- windows and tables --------------------------------------------------------------------------------------------
-
-
-@native
-def put_list(table, window, low, keys, counts, size):
-    """The table with the first `size` entries of a list, or as it is, if the window of the keys from `low` has them."""
-    for i in range(size):
-        if len(window) > 0:
-            window[keys[i] - low] += counts[i]
-        else:
-            table = put(table, low, keys[i], counts[i])
-    return table
-
-
-@native
-def drop_one_label(table, window, low, first, last, price, budget, times):
-    """The table, and the window, without the splits into leaves of one label."""
-    for k in range(len(first)):
-        key = first[k] + last[k] + price
-        if key <= budget:
-            if len(window) > 0:
-                window[key - low] -= times
-            else:
-                table = put(table, low, key, -times)
-    return table
-
-
-@native
-def join_windows(first, last, slack, times, found, shift):
-    """Counts trees by those of their sides: a place of `first` and one of `last`, and `shift`, are one of `found`."""
-    for i in range(slack + 1):
-        count = first[i] * times
-        if count != 0:
-            for j in range(slack + 1 - i):
-                found[shift + i + j] += count * last[j]
-
-
-@native
-def put_shallow(
-    table, window, low, both, sums, alone, size, whole, price, depth, multiple, options, left, right, budget, check
-):
-    """The table with the trees of depth at most 0, 1 or 2 of keys <= budget, or the window of keys from `low` on.
-
-    `left`, `right` (m,): the least keys of both sides of every split, of depth - 1.
-    """
-    m, labels = len(both), len(whole)
-    most = labels + m * labels * labels
+def put_shallow(table, node, depth, multiple, options, budget, check):
+    """The table with the trees of depth at most 0, 1 or 2 of keys <= budget."""
+    _, _, total, left, right = node
+    labels, price = len(total) - 1, options[PRICE]
+    most = labels + len(left) * labels * labels
     keys, counts = np.empty((2, most), np.int64), np.empty((2, most), np.int64)
-    leaf, rooms = np.empty((2, labels), np.int64), np.empty(2, np.int64)
-    sides = np.empty((2, len(window)), np.int64)
-    copy_into(leaf[0], whole)
-    allow(leaf[0], size, options)
-    n_in = list_leaves(leaf[0], budget, keys[0], counts[0], 0)
-    table = put_list(table, window, low, keys[0], counts[0], n_in)
-    for f in range(m if depth > 0 else 0):
-        if left[f] >= INFINITE or right[f] >= INFINITE or left[f] + right[f] + price > budget:
+    rooms, windows = np.empty(2, np.int64), np.empty((2, len(table[3])), np.int64)
+    whole = total[1:].copy()
+    allow(whole, total[0], options)
+    size = list_leaves(whole, budget, keys[0], counts[0], 0)
+    table = put_list(table, keys[0], counts[0], size)
+    for f in range(len(left) if depth > 0 else 0):
+        if left[f] >= INFINITE or left[f] + right[f] + price > budget:
             continue
-        for k in range(labels):
-            leaf[0, k] = sums[k * m + f, f]
-            leaf[1, k] = whole[k] - leaf[0, k]
-        if depth == 1:
-            allow(leaf[0], both[f, f], options)
-            allow(leaf[1], size - both[f, f], options)
-            n_in = list_stumps(leaf[0], leaf[1], price, budget, multiple[f], options, keys[0], counts[0], 0)
-            table = put_list(table, window, low, keys[0], counts[0], n_in)
-            continue
-        rooms[0] = budget - price - right[f]
-        rooms[1] = budget - price - left[f]
-        n_in, n_out = list_sides(
-            both, sums, alone, size, whole, price, f, multiple, options, rooms, leaf, keys, counts
-        )  # fmt: skip
-        if len(window) > 0:
-            room = rooms[0] - left[f]
-            sides[:, : room + 1] = 0
-            table = put_list(table, sides[0], left[f], keys[0], counts[0], n_in)
-            table = put_list(table, sides[1], right[f], keys[1], counts[1], n_out)
-            check[0] += total_of(sides[0, : room + 1]) * total_of(sides[1, : room + 1]) * multiple[f]
-            if check[0] < 2.0**62:
-                join_windows(sides[0], sides[1], room, multiple[f], window, left[f] + right[f] + price - low)
-        else:
-            first, last = gathered(keys[0], counts[0], n_in), gathered(keys[1], counts[1], n_out)
-            table = put_sums(table, low, first, last, price, budget, multiple[f], check)
-        if check[0] >= 2.0**62:
-            return table
-        if not options[TRIVIAL]:
-            table = drop_one_label(table, window, low, leaf[0], leaf[1], price, budget, multiple[f])
+        if depth == 2:
+            slack = budget - price - left[f] - right[f]
+            rooms[0] = left[f] + slack
+            rooms[1] = right[f] + slack
+            sizes = list_sides(node, f, multiple, options, rooms, keys, counts)
+            places = slack + 1 if slack < windows.shape[1] else 0
+            windows[:, :places] = 0
+            first = put_list(new_table(left[f], left[f], windows[0, :places]), keys[0], counts[0], sizes[0])
+            last = put_list(new_table(right[f], right[f], windows[1, :places]), keys[1], counts[1], sizes[1])
+            table = put_product(table, first, last, price, budget, multiple[f], check)
+            if check[0] >= 2.0**62:
+                return table
+            if options[TRIVIAL]:
+                continue
+        leaf, times = leaves_of(node, f, options), multiple[f] if depth == 1 else -multiple[f]
+        size = list_stumps(leaf, depth == 2, budget, times, options, keys[0], counts[0], 0)
+        table = put_list(table, keys[0], counts[0], size)
     return table

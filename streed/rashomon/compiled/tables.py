@@ -1,4 +1,4 @@
-"""Tables of keys and counts, native: open addressing that grows, and lists of their entries by rising key.
+"""Tables of keys and counts, native: a window with a place for each key of a range, and open addressing for the others.
 
 Counts are int64; `check[0]` collects how many trees there may be at most, as a float, and a caller discards what was
 counted where that reached 2**62.
@@ -13,64 +13,85 @@ from numba import int64, uint64
 
 from streed.kernels.views import native
 
-INFINITE = 2**61
-"""The key of what there is not; two of them and a price fit int64."""
+_FIRST_BITS = 6
+"""New tables have 2**6 slots."""
 
 _HASH = np.uint64(0x9E3779B97F4A7C15)
 
-
-@native
-def new_table(bits):
-    """(keys, counts, [slots used, how many bits number a slot]); a key of -1 is an empty slot."""
-    return np.full(1 << bits, -1, np.int64), np.zeros(1 << bits, np.int64), np.array([0, bits])
+USED, BITS, LOW, START = range(4)
+"""In the state of a table: slots used, how many bits number a slot, a least key, and the first key of the window."""
 
 
 @native
-def slot_of(keys, bits, low, key):
-    """The slot of a key >= low, or the empty one where it belongs; keys of a narrow range lie side by side."""
+def new_table(low, start, window):
+    """(keys, counts, state, window) without entries; a key of -1 is an empty slot."""
+    keys, counts = np.full(1 << _FIRST_BITS, -1, np.int64), np.zeros(1 << _FIRST_BITS, np.int64)
+    return keys, counts, np.array([0, _FIRST_BITS, low, start]), window
+
+
+@native
+def slot_of(keys, state, key):
+    """The slot of a key, or the empty one where it belongs; keys of a narrow range lie side by side."""
     mask = len(keys) - 1
-    at = key - low
+    at = key - state[LOW]
     if at > mask:
-        at = int64((uint64(at) * _HASH) >> uint64(64 - bits))
+        at = int64((uint64(at) * _HASH) >> uint64(64 - state[BITS]))
     while keys[at] != key and keys[at] >= 0:
         at = (at + 1) & mask
     return at
 
 
 @native
-def put(table, low, key, count):
-    """The table, maybe a larger one, with so many more trees of the key."""
-    keys, counts, state = table
-    at = slot_of(keys, state[1], low, key)
+def put(table, key, count):
+    """The table, maybe a larger one, with so many more trees of a key that is not in the window."""
+    keys, counts, state, window = table
+    at = slot_of(keys, state, key)
     if keys[at] < 0:
         keys[at] = key
-        state[0] += 1
+        state[USED] += 1
         counts[at] += count
-        if 2 * state[0] > len(keys):
-            larger = new_table(state[1] + 2)
+        if 2 * state[USED] > len(keys):
+            state[BITS] += 2
+            more, numbers = np.full(1 << state[BITS], -1, np.int64), np.zeros(1 << state[BITS], np.int64)
             for i in range(len(keys)):
                 if keys[i] >= 0:
-                    to = slot_of(larger[0], larger[2][1], low, keys[i])
-                    larger[0][to] = keys[i]
-                    larger[1][to] = counts[i]
-            larger[2][0] = state[0]
-            return larger
+                    to = slot_of(more, state, keys[i])
+                    more[to] = keys[i]
+                    numbers[to] = counts[i]
+            return more, numbers, state, window
         return table
     counts[at] += count
     return table
 
 
 @native
+def put_list(table, keys, counts, size):
+    """The table with the first `size` entries of a list."""
+    window, start = table[3], table[2][START]
+    for i in range(size):
+        if 0 <= keys[i] - start < len(window):
+            window[keys[i] - start] += counts[i]
+        else:
+            table = put(table, keys[i], counts[i])
+    return table
+
+
+@native
 def listed(table):
     """(keys, counts): the entries of a table that have trees, by rising key."""
-    keys, counts, state = table
-    found = np.empty(state[0], np.int64)
-    numbers = np.empty(state[0], np.int64)
+    keys, counts, state, window = table
+    found = np.empty(state[USED] + len(window), np.int64)
+    numbers = np.empty(len(found), np.int64)
     size = 0
-    for i in range(len(keys)):
+    for i in range(len(keys) if state[USED] > 0 else 0):
         if keys[i] >= 0 and counts[i] != 0:
             found[size] = keys[i]
             numbers[size] = counts[i]
+            size += 1
+    for i in range(len(window)):
+        if window[i] != 0:
+            found[size] = state[START] + i
+            numbers[size] = window[i]
             size += 1
     order = np.argsort(found[:size])
     return found[order], numbers[order]
@@ -86,15 +107,38 @@ def total_of(counts):
 
 
 @native
-def put_sums(table, low, first, last, add, budget, times, check):
+def put_sums(table, first, last, add, budget, times, check):
     """The table with every sum of a key of each list and `add` that is <= budget; counts are multiplied."""
     check[0] += total_of(first[1]) * total_of(last[1]) * times
     if check[0] >= 2.0**62:
         return table
+    window, start = table[3], table[2][START]
     for i in range(len(first[0])):
-        room = budget - add - first[0][i]
         for j in range(len(last[0])):
-            if last[0][j] > room:
+            key = first[0][i] + last[0][j] + add
+            if key > budget:
                 break
-            table = put(table, low, first[0][i] + last[0][j] + add, first[1][i] * last[1][j] * times)
+            count = first[1][i] * last[1][j] * times
+            if 0 <= key - start < len(window):
+                window[key - start] += count
+            else:
+                table = put(table, key, count)
+    return table
+
+
+@native
+def put_product(table, first, last, add, budget, times, check):
+    """As `put_sums`, of tables; where all three have windows, these have all keys."""
+    a, b, found = first[3], last[3], table[3]
+    if len(a) == 0 or len(b) == 0:
+        return put_sums(table, listed(first), listed(last), add, budget, times, check)
+    check[0] += total_of(a) * total_of(b) * times
+    if check[0] < 2.0**62:
+        least = first[2][START] + last[2][START] + add
+        shift, slack = least - table[2][START], budget - least
+        for i in range(slack + 1):
+            count = a[i] * times
+            if count != 0:
+                for j in range(slack + 1 - i):
+                    found[shift + i + j] += count * b[j]
     return table
