@@ -23,10 +23,10 @@ from streed.rashomon.compiled.shallow import (
     TRIVIAL,
     WIDEST,
     allow,
-    leaves_of,
     list_leaves,
     list_stumps,
     look,
+    put_leaves,
     put_shallow,
 )
 from streed.rashomon.compiled.tables import listed, new_table, put_list, put_product, put_sums
@@ -138,7 +138,7 @@ def count_three(data, rows, asked, budget, check):
     start = max(int64(0), budget - WIDEST + 1)
     table = new_table(int64(0), start, np.zeros(max(0, budget - start + 1), np.int64))
     keys, counts = np.empty(len(total) ** 2, np.int64), np.empty(len(total) ** 2, np.int64)
-    leaf = total[1:].copy()
+    leaf, leaves = total[1:].copy(), np.empty((2, len(total) - 1), np.int64)
     allow(leaf, total[0], options)
     table = put_list(table, keys, counts, list_leaves(leaf, budget, keys, counts, 0))
     active = separating(columns, rows)
@@ -181,7 +181,8 @@ def count_three(data, rows, asked, budget, check):
         if check[0] >= 2.0**62:
             break
         if not options[TRIVIAL]:
-            size = list_stumps(leaves_of(whole, f, options), True, budget, -chosen[f], options, keys, counts, 0)
+            put_leaves(whole, f, options, leaves)
+            size = list_stumps(leaves, True, budget, -chosen[f], options, keys, counts, 0)
             table = put_list(table, keys, counts, size)
     return listed(table)
 

@@ -18,7 +18,7 @@ from streed.enumerate.pair_bounds import diagonals, least_sides, stump_costs
 from streed.kernels.records import INFINITE, LANES
 from streed.kernels.simd import fill, first_one, lanes_with
 from streed.kernels.views import inline, native
-from streed.rashomon.compiled.tables import new_table, put_list, put_product
+from streed.rashomon.compiled.tables import START, new_table, put_list, put_product
 
 LEAST_ROWS, RADIX, BEST, TRIVIAL, PRICE = range(5)
 """Places in `options`."""
@@ -54,16 +54,14 @@ def allow(leaf, size, options):
 
 
 @native
-def leaves_of(node, f, options):
-    """(2, k) the keys of leaves of the rows with column f, and without it, by label; those that are allowed."""
+def put_leaves(node, f, options, leaf):
+    """Writes (2, k) the keys of leaves of the rows with column f, and without it, by label; those that are allowed."""
     pairs, _, total, _, _ = node
-    leaf = np.empty((2, len(total) - 1), np.int64)
     for k in range(leaf.shape[1]):
         leaf[0, k] = pairs[(1 + k) * pairs.shape[1] + f, f]
         leaf[1, k] = total[1 + k] - leaf[0, k]
     allow(leaf[0], pairs[f, f], options)
     allow(leaf[1], total[0] - pairs[f, f], options)
-    return leaf
 
 
 @inline
@@ -91,16 +89,16 @@ def list_stumps(leaf, alike, budget, times, options, keys, counts, size):
 
 
 @native
-def list_sides(node, f, multiple, options, rooms, keys, counts):
-    """How many trees of depth one have keys <= rooms[0] over the rows with column f, and <= rooms[1] over the others.
+def list_sides(node, f, multiple, options, picks, rooms, leaf, part, keys, counts, sizes):
+    """Writes the trees of depth one of keys <= rooms[0] over the rows with column f, and <= rooms[1] over the others.
 
-    Writes them to `keys` and `counts` (2, .).
+    (2, .) keys, counts and (2,) how many there are; `leaf` and `part` (2, k) are for its own use.
     """
     pairs, alone, total, _, _ = node
-    picks, width = np.arange(1, len(total)), pairs.shape[1]
-    part, leaf = np.empty((2, len(picks)), np.int64), leaves_of(node, f, options)
-    sizes = np.zeros(2, np.int64)
-    size, sign = np.array([pairs[f, f], total[0] - pairs[f, f]]), fill(pairs, int64(_SIGN))
+    width, sign = pairs.shape[1], fill(pairs, int64(_SIGN))
+    put_leaves(node, f, options, leaf)
+    size = (pairs[f, f], total[0] - pairs[f, f])
+    sizes[:] = 0
     for begin in range(0, width, LANES):
         first, last = stump_costs(pairs, alone, total, picks, f, begin)
         masks = (
@@ -129,7 +127,6 @@ def list_sides(node, f, multiple, options, rooms, keys, counts):
                     )
     for side in range(2):
         sizes[side] = list_leaves(leaf[side], rooms[side], keys[side], counts[side], sizes[side])
-    return sizes
 
 
 @native
@@ -139,7 +136,11 @@ def put_shallow(table, node, depth, multiple, options, budget, check):
     labels, price = len(total) - 1, options[PRICE]
     most = labels + len(left) * labels * labels
     keys, counts = np.empty((2, most), np.int64), np.empty((2, most), np.int64)
-    rooms, windows = np.empty(2, np.int64), np.empty((2, len(table[3])), np.int64)
+    rooms, sizes = np.empty(2, np.int64), np.empty(2, np.int64)
+    leaf, part = np.empty((2, labels), np.int64), np.empty((2, labels), np.int64)
+    picks = np.arange(1, len(total))
+    windows = np.empty((2, len(table[3])), np.int64)
+    one, other = new_table(int64(0), int64(0), windows[0]), new_table(int64(0), int64(0), windows[1])
     whole = total[1:].copy()
     allow(whole, total[0], options)
     size = list_leaves(whole, budget, keys[0], counts[0], 0)
@@ -151,17 +152,22 @@ def put_shallow(table, node, depth, multiple, options, budget, check):
             slack = budget - price - left[f] - right[f]
             rooms[0] = left[f] + slack
             rooms[1] = right[f] + slack
-            sizes = list_sides(node, f, multiple, options, rooms, keys, counts)
-            places = slack + 1 if slack < windows.shape[1] else 0
-            windows[:, :places] = 0
-            first = put_list(new_table(left[f], left[f], windows[0, :places]), keys[0], counts[0], sizes[0])
-            last = put_list(new_table(right[f], right[f], windows[1, :places]), keys[1], counts[1], sizes[1])
+            list_sides(node, f, multiple, options, picks, rooms, leaf, part, keys, counts, sizes)
+            if slack < windows.shape[1]:
+                windows[:, : slack + 1] = 0
+                one[2][START], other[2][START] = left[f], right[f]
+                first = one[0], one[1], one[2], windows[0, : slack + 1]
+                last = other[0], other[1], other[2], windows[1, : slack + 1]
+            else:
+                first, last = new_table(left[f], left[f], windows[0, :0]), new_table(right[f], right[f], windows[1, :0])
+            first, last = put_list(first, keys[0], counts[0], sizes[0]), put_list(last, keys[1], counts[1], sizes[1])
             table = put_product(table, first, last, price, budget, multiple[f], check)
             if check[0] >= 2.0**62:
                 return table
             if options[TRIVIAL]:
                 continue
-        leaf, times = leaves_of(node, f, options), multiple[f] if depth == 1 else -multiple[f]
+        put_leaves(node, f, options, leaf)
+        times = multiple[f] if depth == 1 else -multiple[f]
         size = list_stumps(leaf, depth == 2, budget, times, options, keys[0], counts[0], 0)
         table = put_list(table, keys[0], counts[0], size)
     return table
