@@ -60,18 +60,12 @@ def count_rows(data: Dataset, parts: Array) -> CountedRows | None:
     if len(kinds) > MOST_GROUPS:
         return None
     first, place = find_classes(np.hstack([data.X, kind.astype(np.uint8)[which][:, None]]))
-    if copies.max() == 1:
-        totals = np.bincount(place, minlength=len(first))
-    else:
-        totals = np.zeros(len(first), np.int64)
-        np.add.at(totals, place, copies[which])
-    digits = [np.flatnonzero((totals >> b) & 1) for b in range(int(totals.max()).bit_length())]
-    classes = np.concatenate(digits)
+    totals = np.zeros(len(first), np.int64)
+    np.add.at(totals, place, copies[which])
+    classes, digits = np.nonzero(totals[:, None] >> np.arange(int(totals.max()).bit_length()) & 1)
     if given is None and len(classes) * _SHARE > n:
         return None
-    order = np.argsort(classes, kind="stable")
-    classes = classes[order]
-    times = np.concatenate([np.full(len(each), 1 << b, np.int64) for b, each in enumerate(digits)])[order]
+    times = 1 << digits
     begins = np.searchsorted(classes, np.arange(len(first)))
     chosen = first[classes]
     copy = copies[which[chosen]]

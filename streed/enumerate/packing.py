@@ -44,15 +44,20 @@ class Packing:
         most_branches: int,
         sizes: Array | None = None,
         bits: int | None = None,
+        *,
+        guarded: bool = False,
     ) -> Packing:
         """The packing of sums, of parts (n, K) each, over trees of at most so many branching nodes.
 
         `sizes` (n,): how many rows each stands for (None: itself). `bits`: of a word (None: there is one word).
+        `guarded`: digits have bits of their own, with one above that is 0.
         """
         count = np.ones(len(parts[0]), np.int64) if sizes is None else sizes
         lows = [_by_row(np.minimum, part) for part in parts]
         spans = [int((_by_row(np.maximum, part) - low) @ count) for part, low in zip(parts, lows, strict=True)]
         radices = [span + split * most_branches + 1 for span, split in zip(spans, splits, strict=True)]
+        if guarded:
+            radices = [2 << (radix - 1).bit_length() for radix in radices]
         places: list[tuple[int, int, int]] = []
         word, worth = 0, 1
         for radix in reversed(radices):

@@ -36,21 +36,21 @@ def stump_costs(pairs, alone, total, picks, f, at):
     """
     a = fill(pairs, 0)
     b, c, d = a, a, a
-    for k in range(len(picks)):
-        if picks[k] >= 0:
-            row = picks[k] * pairs.shape[1] + f
-            p = pairs[row, f]
-            x = load(pairs, row, at)
-            y = load(alone, picks[k], at) - x
-            u = fill(pairs, p) - x
-            v = fill(pairs, total[picks[k]] - p) - y
-            if k == 0:
-                a, b, c, d = x, u, y, v
-            else:
-                a = minimum(a, x)
-                b = minimum(b, u)
-                c = minimum(c, y)
-                d = minimum(d, v)
+    if picks[0] >= 0:
+        row = picks[0] * pairs.shape[1] + f
+        a = load(pairs, row, at)
+        c = load(alone, picks[0], at) - a
+        b = fill(pairs, pairs[row, f]) - a
+        d = fill(pairs, total[picks[0]] - pairs[row, f]) - c
+    for k in range(1, len(picks)):
+        row = picks[k] * pairs.shape[1] + f
+        p = pairs[row, f]
+        x = load(pairs, row, at)
+        y = load(alone, picks[k], at) - x
+        a = minimum(a, x)
+        c = minimum(c, y)
+        b = minimum(b, fill(pairs, p) - x)
+        d = minimum(d, fill(pairs, total[picks[k]] - p) - y)
     return a + b, c + d
 
 

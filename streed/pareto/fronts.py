@@ -9,7 +9,7 @@ import numpy as np
 from streed.exact import Array
 from streed.kernels.control import NODES, STOP
 from streed.pareto.arrays import LEAF
-from streed.pareto.packed_vectors import empty_buckets, merge_buckets, merge_sets
+from streed.pareto.packed_vectors import close_deep, merge_deep, open_deep
 from streed.pareto.staircases import front_of_node
 
 if TYPE_CHECKING:
@@ -86,10 +86,7 @@ class FrontEngine:
         layout = self._layout
         keys, columns = self._shallow(node, 0) if known is None else known
         best, origins = self._empty_buckets(depth)
-        if layout.buckets:
-            places = keys >> layout.shifts[0]
-            best[places] = keys & ((1 << int(layout.shifts[0])) - 1)
-            origins[places] = columns
+        open_deep(layout, keys, columns, best, origins)
         promising = dict.fromkeys(column for column in columns.tolist() if not is_leaf(column))
         for column in [*promising, *(f for f in range(len(self._rows.column_rows)) if f not in promising)]:
             if self.stopped or (best[0] == 0 if layout.buckets else len(keys) == 1 and keys[0] == 0):
@@ -98,11 +95,9 @@ class FrontEngine:
             if not a.any() or not b.any():
                 continue
             left, right = self.solve(a, depth - 1)[0], self.solve(b, depth - 1)[0]
-            if layout.buckets:
-                merge_buckets(layout, left, right, column, best, origins)
-            else:
-                keys, columns = merge_sets(layout, keys, columns, left, right, column)
-        return empty_buckets(layout, best, origins) if layout.buckets else (keys, columns)
+            keys, columns = merge_deep(layout, keys, columns, left, right, column, best, origins)
+        found: Front = close_deep(layout, keys, columns, best, origins)
+        return found
 
     def _empty_buckets(self, depth: int) -> tuple[Array, Array]:
         if depth not in self._buckets:

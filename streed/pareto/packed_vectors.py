@@ -211,35 +211,42 @@ def drain(layout, best, origins):  # type: ignore[no-untyped-def]
 
 
 @native
-def empty(layout, best, count):  # type: ignore[no-untyped-def]
-    """The staircase of the first `count` buckets, which are empty after, whatever its keys are allowed."""
-    shift = layout.shifts[0]
-    nothing = np.iinfo(np.int64).max
-    least = nothing
-    found = np.empty(count, np.int64)
-    kept = 0
-    for x in range(count):
-        if best[x] < least:
-            least = best[x]
-            found[kept] = (int64(x) << shift) + least
-            kept += 1
-        best[x] = nothing
-    return found[:kept]
+def open_front(layout, keys, columns, best, origins):  # type: ignore[no-untyped-def]
+    """Puts a front into buckets, where there are any."""
+    mask = (int64(1) << layout.shifts[0]) - 1
+    for i in range(len(keys) if layout.buckets else 0):
+        best[keys[i] >> layout.shifts[0]] = keys[i] & mask
+        origins[keys[i] >> layout.shifts[0]] = columns[i]
 
 
-@entry
-def merge_sets(layout, keys, columns, a, b, column):  # type: ignore[no-untyped-def]
-    """(keys, columns) with all sums of a key of each set and the cost of a split merged into them."""
+@native
+def merge(layout, keys, columns, a, b, column, best, origins):  # type: ignore[no-untyped-def]
+    """(keys, columns) with all sums of a key of each set and the cost of a split; where there are buckets, in these."""
+    if layout.buckets:
+        pour(layout, a, b, column, best, origins)
+        return keys, columns
     return join(layout, keys, columns, add_sets(layout, a, b), column)
 
 
-@entry
-def merge_buckets(layout, a, b, column, best, origins):  # type: ignore[no-untyped-def]
-    """As `merge_sets`, into buckets."""
-    pour(layout, a, b, column, best, origins)
+@native
+def close_front(layout, keys, columns, best, origins):  # type: ignore[no-untyped-def]
+    """(keys, columns): the front; buckets are empty after."""
+    return drain(layout, best, origins) if layout.buckets else (keys, columns)
 
 
 @entry
-def empty_buckets(layout, best, origins):  # type: ignore[no-untyped-def]
-    """(keys, columns) of buckets; see `drain`."""
-    return drain(layout, best, origins)
+def open_deep(layout, keys, columns, best, origins):  # type: ignore[no-untyped-def]
+    """See `open_front`."""
+    open_front(layout, keys, columns, best, origins)
+
+
+@entry
+def merge_deep(layout, keys, columns, a, b, column, best, origins):  # type: ignore[no-untyped-def]
+    """See `merge`."""
+    return merge(layout, keys, columns, a, b, column, best, origins)
+
+
+@entry
+def close_deep(layout, keys, columns, best, origins):  # type: ignore[no-untyped-def]
+    """See `close_front`."""
+    return close_front(layout, keys, columns, best, origins)

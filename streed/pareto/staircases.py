@@ -16,8 +16,8 @@ from streed.kernels.compiled import entry
 from streed.kernels.counting.pair_counts import count_pairs
 from streed.kernels.views import inline, native
 from streed.pareto.arrays import DIRECTIONS
-from streed.pareto.packed_vectors import drain, empty, pour
-from streed.pareto.units import front_of_any_pairs, front_of_shallow, leaf_keys, load_rows, start_front
+from streed.pareto.packed_vectors import drain, pour
+from streed.pareto.units import front_of_any_pairs, leaf_keys, load_rows, start_front
 
 _MOST_WEIGHT = 127
 """Entries of directions, so that weighted values fit 32 bits."""
@@ -31,10 +31,8 @@ def front_of_node(rows, scratch, node, depth):  # type: ignore[no-untyped-def]
 
     The columns are those of the root of the tree of each key, or `LEAF` less the label.
     """
-    if depth < 2:
-        return front_of_shallow(rows, scratch, node, depth)
-    if rows.differences.shape[1] == 0:
-        return front_of_any_pairs(rows, scratch, node)
+    if depth < 2 or rows.differences.shape[1] == 0:
+        return front_of_any_pairs(rows, scratch, node, depth)
     return _front_of_signed_pairs(rows, scratch, node)
 
 
@@ -217,4 +215,4 @@ def _side(rows, scratch, pairs, stride, kept, j, side):  # type: ignore[no-untyp
         if key & mask < best[at]:
             best[at] = key & mask
             top = max(top, at)
-    return empty(layout, best, top + 1)
+    return drain(layout, best[: top + 1], scratch.origins)[0]

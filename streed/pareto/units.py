@@ -16,7 +16,7 @@ from streed.kernels.records import LANES, MOST_WORDS
 from streed.kernels.simd import fill, load, popcount, store
 from streed.kernels.views import native
 from streed.pareto.arrays import LEAF
-from streed.pareto.packed_vectors import add_sets, drain, join, pour, sort_and_sweep
+from streed.pareto.packed_vectors import close_front, merge, open_front, sort_and_sweep
 
 
 @native
@@ -89,77 +89,40 @@ def start_front(rows, scratch, leaves):  # type: ignore[no-untyped-def]
         for k in range(len(leaves) - 1, -1, -1):
             if leaves[k] == found[i]:
                 columns[i] = LEAF - k
-    if layout.buckets:
-        shift = layout.shifts[0]
-        mask = (int64(1) << shift) - 1
-        for i in range(len(found)):
-            scratch.buckets[2, found[i] >> shift] = found[i] & mask
-            scratch.origins[found[i] >> shift] = columns[i]
+    open_front(layout, found, columns, scratch.buckets[2], scratch.origins)
     return found, columns
 
 
 @native
-def front_of_stumps(rows, scratch, node):  # type: ignore[no-untyped-def]
-    """(keys, columns): the front of a leaf or one branching node (Eq. 8, d = 1)."""
-    layout = rows.layout
-    planes = rows.costs.shape[1]
-    kept, _ = load_rows(rows, scratch, node)
-    keys, columns = start_front(rows, scratch, leaf_keys(rows, scratch.totals))
-    side = np.empty(planes, np.int64)
-    rest = np.empty(planes, np.int64)
-    for j in range(kept):
-        for p in range(planes):
-            side[p] = scratch.sums[p, j]
-            rest[p] = scratch.totals[p] - side[p]
-        a = leaf_keys(rows, side)
-        b = leaf_keys(rows, rest)
-        column = scratch.active[j]
-        if layout.buckets:
-            pour(layout, a, b, column, scratch.buckets[2], scratch.origins)
-        else:
-            keys, columns = join(layout, keys, columns, add_sets(layout, a, b), column)
-    if layout.buckets:
-        return drain(layout, scratch.buckets[2], scratch.origins)
-    return keys, columns
-
-
-@native
-def front_of_any_pairs(rows, scratch, node):  # type: ignore[no-untyped-def]
-    """(keys, columns): the front of trees of depth two at most (Eq. 8, d = 2), each with its first column."""
-    layout = rows.layout
+def front_of_any_pairs(rows, scratch, node, depth):  # type: ignore[no-untyped-def]
+    """(keys, columns): the front of trees of depth 0, 1 or 2 (Eq. 8), each with its first column."""
+    layout, best, origins = rows.layout, scratch.buckets[2], scratch.origins
     planes = rows.costs.shape[1]
     kept, stride = load_rows(rows, scratch, node)
     keys, columns = start_front(rows, scratch, leaf_keys(rows, scratch.totals))
-    if kept == 0 or (len(keys) == 1 and keys[0] == 0):
-        # nothing separates the rows, or a leaf costs no more than any tree must
-        if layout.buckets:
-            return drain(layout, scratch.buckets[2], scratch.origins)
-        return keys, columns
+    if depth == 0 or (len(keys) == 1 and keys[0] == 0):
+        kept = 0  # or a leaf costs no more than any tree must
     groups = len(rows.group_words) - 1
     used = scratch.begins[groups]
     words = scratch.words[: used * stride].reshape((used, stride))
     pairs = scratch.pairs[: planes * stride * stride].reshape((planes * stride, stride))
-    count_pairs(words, scratch.begins, groups, kept, rows.costs, planes, pairs, stride, scratch.units)
+    below = kept if depth == 2 else 0
+    if below > 0:
+        count_pairs(words, scratch.begins, groups, kept, rows.costs, planes, pairs, stride, scratch.units)
     for j in range(kept):
-        column = scratch.active[j]
-        a = _side(rows, scratch, pairs, stride, kept, j, 1)
-        b = _side(rows, scratch, pairs, stride, kept, j, 0)
-        if layout.buckets:
-            pour(layout, a, b, column, scratch.buckets[2], scratch.origins)
-        else:
-            keys, columns = join(layout, keys, columns, add_sets(layout, a, b), column)
-    if layout.buckets:
-        return drain(layout, scratch.buckets[2], scratch.origins)
-    return keys, columns
+        a = _side(rows, scratch, pairs, stride, below, j, 1)
+        b = _side(rows, scratch, pairs, stride, below, j, 0)
+        keys, columns = merge(layout, keys, columns, a, b, scratch.active[j], best, origins)
+    return close_front(layout, keys, columns, best, origins)
 
 
 @native
 def _side(rows, scratch, pairs, stride, kept, j, side):  # type: ignore[no-untyped-def]
-    """The front of depth one on a side of the node's column j."""
+    """The front on a side of the node's column j, of leaves and of splits on the first `kept` columns."""
     labels = rows.labels
     split = rows.layout.split
     counted = rows.min_leaf > 1
-    size = int64(pairs[labels * stride + j, j]) if counted else int64(0)
+    size = scratch.sums[labels, j] if counted else int64(0)
     if counted and side == 0:
         size = scratch.totals[labels] - size
     if counted and size < rows.min_leaf:
@@ -167,7 +130,7 @@ def _side(rows, scratch, pairs, stride, kept, j, side):  # type: ignore[no-untyp
     found = np.empty(labels + kept * labels * (labels - 1), np.int64)
     count = 0
     for a in range(labels):
-        key = int64(pairs[a * stride + j, j])
+        key = scratch.sums[a, j]
         found[count] = scratch.totals[a] - key if side == 0 else key
         count += 1
     for l in range(kept):
@@ -190,18 +153,3 @@ def _side(rows, scratch, pairs, stride, kept, j, side):  # type: ignore[no-untyp
                     found[count] = have + other + split
                     count += 1
     return sort_and_sweep(rows.layout, found[:count])
-
-
-@native
-def front_of_shallow(rows, scratch, node, depth):  # type: ignore[no-untyped-def]
-    """(keys, columns): the front of trees of depth 0 or 1 at a set of rows (W,) uint64.
-
-    The columns are those of the root of the tree of each key, or `LEAF` less the label.
-    """
-    if depth == 1:
-        return front_of_stumps(rows, scratch, node)
-    load_rows(rows, scratch, node)
-    keys, columns = start_front(rows, scratch, leaf_keys(rows, scratch.totals))
-    if rows.layout.buckets:
-        return drain(rows.layout, scratch.buckets[2], scratch.origins)
-    return keys, columns

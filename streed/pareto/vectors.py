@@ -8,6 +8,7 @@ from typing import final
 import attrs
 import numpy as np
 
+from streed.enumerate.packing import Packing
 from streed.exact import Array
 from streed.pareto.arrays import KeyLayout
 from streed.task.analysis.vector_form import VectorCosts
@@ -28,12 +29,10 @@ class Keys:
     """The components of a problem, less what every tree has of them and divided by their greatest common divisors."""
 
     order: tuple[int, ...]
+    """The components by their place in keys, the least wide one first."""
     bases: tuple[int, ...]
     divisors: tuple[int, ...]
-    widths: tuple[int, ...]
-    """Bits of each, with its guard bit."""
-    costs: Array
-    """(n, K) int64: the key of a row by its label."""
+    packing: Packing
     layout: KeyLayout
     narrow: bool
 
@@ -43,40 +42,38 @@ class Keys:
 
         A cap below what every tree has is stored as no cap: see `is_empty`.
         """
-        parts = costs.costs
-        least = parts.min(axis=2)
+        least = costs.costs.min(axis=2)
         bases = [int(each.sum()) for each in least]
-        rest = parts - least[:, :, None]
+        rest = costs.costs - least[:, :, None]
         divisors = [
             max(1, math.gcd(split, int(np.gcd.reduce(part, axis=None))))
             for part, split in zip(rest, costs.splits, strict=True)
         ]
+        splits = [split // divisor for split, divisor in zip(costs.splits, divisors, strict=True)]
         most = [
-            int(part.max(axis=1).sum()) // divisor + split // divisor * most_branches
-            for part, split, divisor in zip(rest, costs.splits, divisors, strict=True)
+            int(part.max(axis=1).sum()) // divisor + split * most_branches
+            for part, split, divisor in zip(rest, splits, divisors, strict=True)
         ]
         order = sorted(range(len(most)), key=lambda j: (most[j], j))
-        widths = [most[j].bit_length() + 1 for j in order]
-        if sum(widths) > _MOST_BITS:
+        if sum(each.bit_length() + 1 for each in most) > _MOST_BITS:
             return None
-        shifts = [sum(widths[at + 1 :]) for at in range(len(order))]
-        caps = []
-        for j, width in zip(order, widths, strict=True):
-            cap = costs.caps[j]
-            whole = most[j] if cap is None else (cap - bases[j]) // divisors[j]
-            caps.append(min(max(whole, 0), 2 ** (width - 1) - 1))
-        guards = sum(1 << (shift + width - 1) for shift, width in zip(shifts, widths, strict=True))
+        parts = [rest[j] // divisors[j] for j in order]
+        packing = Packing.of(parts, [splits[j] for j in order], most_branches, guarded=True)
+        guards, cap = 0, 0
+        for j, (_, worth, radix) in zip(order, packing.places, strict=True):
+            given = costs.caps[j]
+            whole = most[j] if given is None else (given - bases[j]) // divisors[j]
+            guards += worth * (radix // 2)
+            cap += worth * min(max(whole, 0), radix // 2 - 1)
         few = len(order) == 2 and most[order[0]] < _MOST_BUCKETS
-        layout = KeyLayout(
-            np.array(shifts, np.int64),
-            guards,
-            guards + sum(cap << shift for cap, shift in zip(caps, shifts, strict=True)),
-            sum((costs.splits[j] // divisors[j]) << shift for j, shift in zip(order, shifts, strict=True)),
-            most[order[0]] + 1 if few else 0,
-        )
-        keys = sum((rest[j] // divisors[j]) << shift for j, shift in zip(order, shifts, strict=True))
-        narrow = sum(widths) <= _NARROW
-        return cls(tuple(order), tuple(bases), tuple(divisors), tuple(widths), np.asarray(keys), layout, narrow)
+        shifts = np.array([worth.bit_length() - 1 for _, worth, _ in packing.places], np.int64)
+        layout = KeyLayout(shifts, guards, guards + cap, packing.split[0], most[order[0]] + 1 if few else 0)
+        return cls(tuple(order), tuple(bases), tuple(divisors), packing, layout, guards < 1 << _NARROW)
+
+    @property
+    def costs(self) -> Array:
+        """(n, K) int64: the key of a row by its label."""
+        return self.packing.costs[:, :, 0]
 
     def is_empty(self, costs: VectorCosts) -> bool:
         """Whether no tree keeps the caps."""
@@ -84,10 +81,8 @@ class Keys:
 
     def vector(self, key: int) -> tuple[int, ...]:
         """The components of a key, in the order of the task."""
-        found = [0] * len(self.order)
-        for j, shift, width in zip(self.order, self.layout.shifts.tolist(), self.widths, strict=True):
-            found[j] = self.bases[j] + self.divisors[j] * ((key >> shift) & ((1 << width) - 1))
-        return tuple(found)
+        digits = dict(zip(self.order, self.packing.digits((key,)), strict=True))
+        return tuple(base + by * digits[j] for j, (base, by) in enumerate(zip(self.bases, self.divisors, strict=True)))
 
 
 def dominates(guards: int, keys: Array, key: int) -> Array:

@@ -29,7 +29,7 @@ from streed.rashomon.compiled.shallow import (
     put_leaves,
     put_shallow,
 )
-from streed.rashomon.compiled.tables import listed, new_table, put_list, put_product, put_sums
+from streed.rashomon.compiled.tables import join_windows, listed, new_table, put_list, put_sums
 
 
 @native
@@ -161,12 +161,13 @@ def count_three(data, rows, asked, budget, check):
             child[w] = rows[w] & (word if is_small else ~word)
         counted, rest = (ones, zeros) if is_small else (zeros, ones)
         pair_sums(columns, groups, multipliers, child, active, held, counted)
-        a, b, c = pairs.ravel(), counted.ravel(), rest.ravel()
-        for i in range(len(a)):
-            c[i] = a[i] - b[i]
         for p in range(len(total)):
-            side_1[p] = pairs[p * pairs.shape[1] + f, f]
+            first_row = p * pairs.shape[1]
+            side_1[p] = pairs[first_row + f, f]
             side_0[p] = total[p] - side_1[p]
+            for i in range(first_row, first_row + m):
+                for j in range(pairs.shape[1]):
+                    rest[i, j] = pairs[i, j] - counted[i, j]
         least_1, node_1 = look(ones, side_1, m, True, options)
         least_0, node_0 = look(zeros, side_0, m, True, options)
         if least_1 >= INFINITE or least_0 >= INFINITE or least_1 + least_0 + price > budget:
@@ -177,7 +178,10 @@ def count_three(data, rows, asked, budget, check):
         first, last = new_table(least_1, least_1, windows[0]), new_table(least_0, least_0, windows[1])
         first = put_shallow(first, node_1, 2, chosen, options, least_1 + slack, check)
         last = put_shallow(last, node_0, 2, chosen, options, least_0 + slack, check)
-        table = put_product(table, first, last, price, budget, chosen[f], check)
+        if places > 0:
+            join_windows(windows, slack, chosen[f], table, budget - slack, check)
+        else:
+            table = put_sums(table, listed(first), listed(last), price, budget, chosen[f], check)
         if check[0] >= 2.0**62:
             break
         if not options[TRIVIAL]:

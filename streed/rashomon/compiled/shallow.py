@@ -18,7 +18,7 @@ from streed.enumerate.pair_bounds import diagonals, least_sides, stump_costs
 from streed.kernels.records import INFINITE, LANES
 from streed.kernels.simd import fill, first_one, lanes_with
 from streed.kernels.views import inline, native
-from streed.rashomon.compiled.tables import START, new_table, put_list, put_product
+from streed.rashomon.compiled.tables import join_windows, listed, new_table, put_list, put_sums, put_window
 
 LEAST_ROWS, RADIX, BEST, TRIVIAL, PRICE = range(5)
 """Places in `options`."""
@@ -88,45 +88,45 @@ def list_stumps(leaf, alike, budget, times, options, keys, counts, size):
     return size
 
 
-@native
-def list_sides(node, f, multiple, options, picks, rooms, leaf, part, keys, counts, sizes):
-    """Writes the trees of depth one of keys <= rooms[0] over the rows with column f, and <= rooms[1] over the others.
+@inline
+def list_within(node, f, within, begin, side, multiple, options, room, part, keys, counts, size):
+    """Appends the trees of one split, of keys <= room, of a side of column f: on columns `begin` + bits of `within`."""
+    pairs, alone, total, _, _ = node
+    width = pairs.shape[1]
+    rows = total[0] - pairs[f, f] if side else pairs[f, f]
+    while within != 0:
+        g = begin + first_one(np.uint64(within))
+        within &= within - 1
+        count = alone[0, g] - pairs[f, g] if side else pairs[f, g]
+        if 0 < count < rows:
+            for k in range(part.shape[1]):
+                row = (1 + k) * width + f
+                inside = pairs[row, g]
+                part[0, k] = alone[1 + k, g] - inside if side else inside
+                part[1, k] = (total[1 + k] - pairs[row, f] if side else pairs[row, f]) - part[0, k]
+            allow(part[0], count, options)
+            allow(part[1], rows - count, options)
+            size = list_stumps(part, False, room, multiple[g], options, keys, counts, size)
+    return size
 
-    (2, .) keys, counts and (2,) how many there are; `leaf` and `part` (2, k) are for its own use.
+
+@native
+def list_sides(node, f, multiple, options, picks, rooms, leaf, part, keys, counts):
+    """How many trees of depth one have keys <= rooms[0] over the rows with column f, and <= rooms[1] over the others.
+
+    Writes them to `keys` and `counts` (2, .); `leaf` and `part` (2, k) are for its own use.
     """
     pairs, alone, total, _, _ = node
-    width, sign = pairs.shape[1], fill(pairs, int64(_SIGN))
+    sign, n_in, n_out = fill(pairs, int64(_SIGN)), 0, 0
+    for at in range(0, pairs.shape[1], LANES):
+        first, last = stump_costs(pairs, alone, total, picks, f, at)
+        inside = lanes_with(first - (rooms[0] + 1 - options[PRICE]), sign)
+        n_in = list_within(node, f, inside, at, 0, multiple, options, rooms[0], part, keys[0], counts[0], n_in)
+        beside = lanes_with(last - (rooms[1] + 1 - options[PRICE]), sign)
+        n_out = list_within(node, f, beside, at, 1, multiple, options, rooms[1], part, keys[1], counts[1], n_out)
     put_leaves(node, f, options, leaf)
-    size = (pairs[f, f], total[0] - pairs[f, f])
-    sizes[:] = 0
-    for begin in range(0, width, LANES):
-        first, last = stump_costs(pairs, alone, total, picks, f, begin)
-        masks = (
-            lanes_with(first - (rooms[0] + 1 - options[PRICE]), sign),
-            lanes_with(last - (rooms[1] + 1 - options[PRICE]), sign),
-        )
-        for side in range(2):
-            within = masks[side]
-            while within != 0:
-                g = begin + first_one(np.uint64(within))
-                within &= within - 1
-                if g == f:
-                    continue
-                count = pairs[f, g] if side == 0 else alone[0, g] - pairs[f, g]
-                if 0 < count < size[side]:
-                    for k in range(len(picks)):
-                        row = (1 + k) * width
-                        inside = pairs[row + f, g]
-                        whole = pairs[row + f, f] if side == 0 else total[1 + k] - pairs[row + f, f]
-                        part[0, k] = inside if side == 0 else alone[1 + k, g] - inside
-                        part[1, k] = whole - part[0, k]
-                    allow(part[0], count, options)
-                    allow(part[1], size[side] - count, options)
-                    sizes[side] = list_stumps(
-                        part, False, rooms[side], multiple[g], options, keys[side], counts[side], sizes[side]
-                    )
-    for side in range(2):
-        sizes[side] = list_leaves(leaf[side], rooms[side], keys[side], counts[side], sizes[side])
+    n_in = list_leaves(leaf[0], rooms[0], keys[0], counts[0], n_in)
+    return n_in, list_leaves(leaf[1], rooms[1], keys[1], counts[1], n_out)
 
 
 @native
@@ -136,11 +136,10 @@ def put_shallow(table, node, depth, multiple, options, budget, check):
     labels, price = len(total) - 1, options[PRICE]
     most = labels + len(left) * labels * labels
     keys, counts = np.empty((2, most), np.int64), np.empty((2, most), np.int64)
-    rooms, sizes = np.empty(2, np.int64), np.empty(2, np.int64)
+    rooms = np.empty(2, np.int64)
     leaf, part = np.empty((2, labels), np.int64), np.empty((2, labels), np.int64)
     picks = np.arange(1, len(total))
     windows = np.empty((2, len(table[3])), np.int64)
-    one, other = new_table(int64(0), int64(0), windows[0]), new_table(int64(0), int64(0), windows[1])
     whole = total[1:].copy()
     allow(whole, total[0], options)
     size = list_leaves(whole, budget, keys[0], counts[0], 0)
@@ -152,16 +151,17 @@ def put_shallow(table, node, depth, multiple, options, budget, check):
             slack = budget - price - left[f] - right[f]
             rooms[0] = left[f] + slack
             rooms[1] = right[f] + slack
-            list_sides(node, f, multiple, options, picks, rooms, leaf, part, keys, counts, sizes)
+            n_in, n_out = list_sides(node, f, multiple, options, picks, rooms, leaf, part, keys, counts)
+            least = left[f] + right[f] + price
             if slack < windows.shape[1]:
                 windows[:, : slack + 1] = 0
-                one[2][START], other[2][START] = left[f], right[f]
-                first = one[0], one[1], one[2], windows[0, : slack + 1]
-                last = other[0], other[1], other[2], windows[1, : slack + 1]
+                put_window(windows[0], left[f], keys[0], counts[0], n_in)
+                put_window(windows[1], right[f], keys[1], counts[1], n_out)
+                join_windows(windows, slack, multiple[f], table, least, check)
             else:
-                first, last = new_table(left[f], left[f], windows[0, :0]), new_table(right[f], right[f], windows[1, :0])
-            first, last = put_list(first, keys[0], counts[0], sizes[0]), put_list(last, keys[1], counts[1], sizes[1])
-            table = put_product(table, first, last, price, budget, multiple[f], check)
+                first = put_list(new_table(left[f], left[f], windows[0, :0]), keys[0], counts[0], n_in)
+                last = put_list(new_table(right[f], right[f], windows[1, :0]), keys[1], counts[1], n_out)
+                table = put_sums(table, listed(first), listed(last), price, budget, multiple[f], check)
             if check[0] >= 2.0**62:
                 return table
             if options[TRIVIAL]:

@@ -77,6 +77,13 @@ def put_list(table, keys, counts, size):
 
 
 @native
+def put_window(window, start, keys, counts, size):
+    """Adds the first `size` entries of a list to a window that has all their keys."""
+    for i in range(size):
+        window[keys[i] - start] += counts[i]
+
+
+@native
 def listed(table):
     """(keys, counts): the entries of a table that have trees, by rising key."""
     keys, counts, state, window = table
@@ -127,18 +134,16 @@ def put_sums(table, first, last, add, budget, times, check):
 
 
 @native
-def put_product(table, first, last, add, budget, times, check):
-    """As `put_sums`, of tables; where all three have windows, these have all keys."""
-    a, b, found = first[3], last[3], table[3]
-    if len(a) == 0 or len(b) == 0:
-        return put_sums(table, listed(first), listed(last), add, budget, times, check)
-    check[0] += total_of(a) * total_of(b) * times
+def join_windows(windows, slack, times, table, least, check):
+    """Adds the products of two windows (2, .) to that of a table; first places meet at the key `least`.
+
+    The last keys are the ones of slack + 1 places.
+    """
+    first, last, found, shift = windows[0], windows[1], table[3], least - table[2][START]
+    check[0] += total_of(first[: slack + 1]) * total_of(last[: slack + 1]) * times
     if check[0] < 2.0**62:
-        least = first[2][START] + last[2][START] + add
-        shift, slack = least - table[2][START], budget - least
         for i in range(slack + 1):
-            count = a[i] * times
+            count = first[i] * times
             if count != 0:
                 for j in range(slack + 1 - i):
-                    found[shift + i + j] += count * b[j]
-    return table
+                    found[shift + i + j] += count * last[j]
