@@ -211,6 +211,23 @@ def drain(layout, best, origins):  # type: ignore[no-untyped-def]
 
 
 @native
+def empty(layout, best, count):  # type: ignore[no-untyped-def]
+    """The staircase of the first `count` buckets, which are empty after, whatever its keys are allowed."""
+    shift = layout.shifts[0]
+    nothing = np.iinfo(np.int64).max
+    least = nothing
+    found = np.empty(count, np.int64)
+    kept = 0
+    for x in range(count):
+        if best[x] < least:
+            least = best[x]
+            found[kept] = (int64(x) << shift) + least
+            kept += 1
+        best[x] = nothing
+    return found[:kept]
+
+
+@native
 def open_front(layout, keys, columns, best, origins):  # type: ignore[no-untyped-def]
     """Puts a front into buckets, where there are any."""
     mask = (int64(1) << layout.shifts[0]) - 1

@@ -16,7 +16,7 @@ from streed.kernels.compiled import entry
 from streed.kernels.counting.pair_counts import count_pairs
 from streed.kernels.views import inline, native
 from streed.pareto.arrays import DIRECTIONS
-from streed.pareto.packed_vectors import drain, pour
+from streed.pareto.packed_vectors import drain, empty, pour
 from streed.pareto.units import front_of_any_pairs, leaf_keys, load_rows, start_front
 
 _MOST_WEIGHT = 127
@@ -215,4 +215,4 @@ def _side(rows, scratch, pairs, stride, kept, j, side):  # type: ignore[no-untyp
         if key & mask < best[at]:
             best[at] = key & mask
             top = max(top, at)
-    return drain(layout, best[: top + 1], scratch.origins)[0]
+    return empty(layout, best, top + 1)

@@ -94,31 +94,45 @@ def start_front(rows, scratch, leaves):  # type: ignore[no-untyped-def]
 
 
 @native
+def merge_stumps(rows, scratch, kept, keys, columns):  # type: ignore[no-untyped-def]
+    """(keys, columns) with the trees of one branching node; where there are buckets, in these."""
+    planes = rows.costs.shape[1]
+    side, rest = np.empty(planes, np.int64), np.empty(planes, np.int64)
+    for j in range(kept):
+        for p in range(planes):
+            side[p] = scratch.sums[p, j]
+            rest[p] = scratch.totals[p] - side[p]
+        a, b, column = leaf_keys(rows, side), leaf_keys(rows, rest), scratch.active[j]
+        keys, columns = merge(rows.layout, keys, columns, a, b, column, scratch.buckets[2], scratch.origins)
+    return keys, columns
+
+
+@native
 def front_of_any_pairs(rows, scratch, node, depth):  # type: ignore[no-untyped-def]
     """(keys, columns): the front of trees of depth 0, 1 or 2 (Eq. 8), each with its first column."""
     layout, best, origins = rows.layout, scratch.buckets[2], scratch.origins
-    planes = rows.costs.shape[1]
     kept, stride = load_rows(rows, scratch, node)
     keys, columns = start_front(rows, scratch, leaf_keys(rows, scratch.totals))
-    if depth == 0 or (len(keys) == 1 and keys[0] == 0):
-        kept = 0  # or a leaf costs no more than any tree must
-    groups = len(rows.group_words) - 1
+    if depth == 0 or kept == 0 or (len(keys) == 1 and keys[0] == 0):
+        return close_front(layout, keys, columns, best, origins)  # or a leaf costs no more than any tree must
+    if depth == 1:
+        keys, columns = merge_stumps(rows, scratch, kept, keys, columns)
+        return close_front(layout, keys, columns, best, origins)
+    groups, planes = len(rows.group_words) - 1, rows.costs.shape[1]
     used = scratch.begins[groups]
     words = scratch.words[: used * stride].reshape((used, stride))
     pairs = scratch.pairs[: planes * stride * stride].reshape((planes * stride, stride))
-    below = kept if depth == 2 else 0
-    if below > 0:
-        count_pairs(words, scratch.begins, groups, kept, rows.costs, planes, pairs, stride, scratch.units)
+    count_pairs(words, scratch.begins, groups, kept, rows.costs, planes, pairs, stride, scratch.units)
     for j in range(kept):
-        a = _side(rows, scratch, pairs, stride, below, j, 1)
-        b = _side(rows, scratch, pairs, stride, below, j, 0)
+        a = _side(rows, scratch, pairs, stride, kept, j, 1)
+        b = _side(rows, scratch, pairs, stride, kept, j, 0)
         keys, columns = merge(layout, keys, columns, a, b, scratch.active[j], best, origins)
     return close_front(layout, keys, columns, best, origins)
 
 
 @native
 def _side(rows, scratch, pairs, stride, kept, j, side):  # type: ignore[no-untyped-def]
-    """The front on a side of the node's column j, of leaves and of splits on the first `kept` columns."""
+    """The front of depth one on a side of the node's column j."""
     labels = rows.labels
     split = rows.layout.split
     counted = rows.min_leaf > 1
