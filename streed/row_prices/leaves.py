@@ -11,7 +11,6 @@ import attrs
 import numpy as np
 
 from streed.exact import Array
-from streed.kernels.counting.groups import NO_TIMES
 from streed.kernels.packed import PackedProblem
 
 LEAST_PRICE, MOST_PRICE = -0.25, 1.25
@@ -82,37 +81,24 @@ def leaves_of(
     """
     if split == 0 or packed.n_columns == 0 or packed.groups.values is not None or len(packed.groups.places) == 0:
         return None
-    times = NO_TIMES if packed.groups.times is None else packed.groups.times
-    at, summed, counts = classes_of(packed.row_bits, packed.groups.places, times, costs, divisor)
-    bits = np.unpackbits(
-        np.ascontiguousarray(packed.row_bits[at]).view(np.uint8), axis=1, count=packed.n_columns, bitorder="little"
-    )
+    pairs, times = packed.groups.places.reshape(-1, 2), packed.groups.times
+    rows, first_of_row = np.unique(pairs[:, 0], return_index=True)
+    places = pairs[first_of_row, 1]
+    many = np.ones(len(rows), np.int64) if times is None or not len(times) else times[first_of_row]
+    words = np.ascontiguousarray(packed.row_bits[places]).view(np.uint8)
+    _, first, class_of = np.unique(words, axis=0, return_index=True, return_inverse=True)
+    own = (costs[rows] - costs[rows].min(axis=1, keepdims=True)) * many[:, None]
+    summed, counts = np.zeros((len(first), costs.shape[1]), np.int64), np.zeros(len(first), np.int64)
+    np.add.at(summed, class_of.reshape(-1), own)
+    np.add.at(counts, class_of.reshape(-1), many)
+    bits = np.unpackbits(words[first], axis=1, count=packed.n_columns, bitorder="little")
     allowed = np.ones(2 * packed.n_columns, np.uint8)
     allowed[2 * packed.n_binary :: 2] = 0
     due = Fraction(split, most_sides(packed.literals) - 1)
-    return Leaves(bits, summed, counts, allowed, due, min_leaf, max_depth), at
+    # costs of a class are rounded down, which no bound minds
+    return Leaves(bits, summed // divisor, counts, allowed, due, min_leaf, max_depth), places[first]
 
 
 def most_sides(literals: Array) -> int:
     """The most sides of a split, where (C + 1,) int64 says where the literals of each categorical column begin."""
     return max(2, int(np.diff(literals).max(initial=2)))
-
-
-def classes_of(row_bits: Array, places: Array, times: Array, costs: Array, divisor: int) -> tuple[Array, Array, Array]:
-    """(first place, summed costs less the least of each row, rows) of every class of rows that agree in all columns.
-
-    row_bits (P, F / 32) int32 are the bit columns of each place, places (2 n,) int64 pairs (row, place), times (n,)
-    int64 the rows that a pair stands for, or empty; costs (rows, K) int64 are divided by the divisor, rounded down.
-    """
-    pairs = places.reshape(-1, 2)
-    _, first_of_row = np.unique(pairs[:, 0], return_index=True)
-    rows, at = pairs[first_of_row, 0], pairs[first_of_row, 1]
-    many = times[first_of_row] if len(times) else np.ones(len(rows), np.int64)
-    keys = np.ascontiguousarray(row_bits[at]).view(np.dtype((np.void, row_bits.shape[1] * row_bits.itemsize))).ravel()
-    _, first, class_of = np.unique(keys, return_index=True, return_inverse=True)
-    own = (costs[rows] - costs[rows].min(axis=1, keepdims=True)) * many[:, None]
-    summed = np.zeros((len(first), costs.shape[1]), np.int64)
-    np.add.at(summed, class_of, own)
-    counts = np.zeros(len(first), np.int64)
-    np.add.at(counts, class_of, many)
-    return at[first], summed // divisor, counts

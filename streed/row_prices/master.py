@@ -76,13 +76,9 @@ class Master:
 
     def add(self, members: Array) -> int:
         """Adds the leaves of these classes, (M, N) bool; how many were new."""
-        packed = np.packbits(members, axis=1)
-        new = []
-        for i in range(len(packed)):
-            key = packed[i].tobytes()
-            if key not in self._known:
-                self._known[key] = None
-                new.append(i)
+        keys = {row.tobytes(): i for i, row in enumerate(np.packbits(members, axis=1))}
+        new = [i for key, i in keys.items() if key not in self._known]
+        self._known |= dict.fromkeys(keys)
         if new:
             chosen = members[new]
             starts = np.concatenate([[0], np.cumsum(chosen.sum(axis=1))[:-1]]).astype(np.int32)
