@@ -133,12 +133,10 @@ class Generation:
                 if self.best.bound >= self.goal() or self._stale >= _STALE:
                     return
                 if value - self.best.bound <= _GAP * abs(value) or new == 0:
-                    centre, enough = pricing.in_codes(self.best.units), _GAP * abs(value)
-                    proved = value if new == 0 else self.best.bound
-                    if self._reach >= _WIDEST or master.most(centre, _WIDEST) <= proved + enough:
+                    if self._reach >= _WIDEST:
                         return
-                    self._reach = min(_WIDEST, 2 * self._reach)
-                    master.draw(centre, self._reach)
+                    self._reach = min(_WIDEST, 4 * self._reach)
+                    master.draw(pricing.in_codes(self.best.units), self._reach)
 
     def _begin(self, stopped: Callable[[], bool]) -> Master:
         """The linear program of all rows as one leaf, of all single literals, and of greedy trees."""

@@ -66,12 +66,6 @@ class Master:
         self._add(MOST_PRICE * self._worst, every, every, np.ones(n))
         self._add(-LEAST_PRICE * self._worst, every, every, -np.ones(n))
         self._add(-LEAST_PRICE * self._worst, every, every, -np.ones(n))
-        self._box = np.concatenate([MOST_PRICE * self._worst, -LEAST_PRICE * self._worst])
-        """(2 N,) what the columns cost that keep prices in the box, above and below, in dues."""
-        self._held = np.zeros(2 * n)
-        """(2 N,) how much of these columns the last solution takes."""
-        self._value = 0.0
-        """What that solution costs in the present box, in dues."""
         highs.changeColsBounds(n, n + every, np.zeros(n), np.full(n, _BELOW))
 
     def add(self, members: Array) -> int:
@@ -92,21 +86,10 @@ class Master:
         They may fall below, where leaves need it that were not known when the centre was made.
         """
         n = self.leaves.n_classes
-        box = self._box_around(centre, reach)
-        self._highs.changeColsCost(2 * n, np.arange(2 * n, dtype=np.int32), box)
-        self._value += float((box - self._box) @ self._held)
-        self._box = box
-
-    def most(self, centre: Array, reach: float) -> float:
-        """The most that the program can be worth in such a box, in codes: what its last solution costs there."""
-        box = self._box_around(centre, reach)
-        return float(self._value + (box - self._box) @ self._held - 1) * self._unit
-
-    def _box_around(self, centre: Array, reach: float) -> Array:
         centre = centre / self._unit
         most = np.clip(MOST_PRICE * self._worst, centre, centre + reach * self._worst)
         least = np.clip(LEAST_PRICE * self._worst, centre - reach * self._worst, centre)
-        return np.concatenate([most, -least])
+        self._highs.changeColsCost(2 * n, np.arange(2 * n, dtype=np.int32), np.concatenate([most, -least]))
 
     @property
     def members(self) -> Array:
@@ -130,10 +113,7 @@ class Master:
         solution = highs.getSolution()
         if not solution.dual_valid:
             return None
-        prices = np.array(solution.row_dual) * self._unit
-        self._value = highs.getObjectiveValue()
-        self._held = np.array(solution.col_value)[: 2 * self.leaves.n_classes]
-        return prices, (self._value - 1) * self._unit
+        return np.array(solution.row_dual) * self._unit, (highs.getObjectiveValue() - 1) * self._unit
 
     def _add(self, costs: Array, starts: Array, index: Array, values: Array) -> None:
         k = len(costs)
