@@ -6,7 +6,7 @@ import math
 import operator
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any, final
+from typing import Any, cast, final
 
 import attrs
 import numpy as np
@@ -24,16 +24,6 @@ from streed.task.objective import record_of
 from streed.task.sums import LinearFraction
 from streed.tree import Node
 from streed.whole_costs import WideCosts
-
-
-def _window(each: RowSum) -> Window:
-    assert each.most is not None
-    return int(each.costs.min(axis=1).sum()) if each.least is None else each.least, each.most
-
-
-def _weighted(costs: Array, weights: Array | None) -> Array:
-    check_weighted(costs, weights)
-    return costs if weights is None else costs * weights[:, None]
 
 
 @final
@@ -141,48 +131,43 @@ def make_plan(problem: Problem) -> Plan:
     unit = _plain(fine)
     values = (row_sum(part, data, most) for part, most in record.limited)
     kept = (*(each for each in values if each is not None), *record.intervals)
-    problem = _within_nodes(problem, kept)
-    in_windows = [each for each in kept if not each.counts_nodes]
-    sums, sum_splits = [each.costs for each in in_windows], [each.split for each in in_windows]
-    sum_units = [_plain(each.unit) for each in in_windows]
-    intervals = tuple(map(_window, in_windows))
+    limited = [each for each in kept if not each.counts_nodes]
+    lows = [int(each.costs.min(axis=1).sum()) if each.least is None else each.least for each in limited]
+    intervals = tuple((low, cast(int, each.most)) for low, each in zip(lows, limited, strict=True))
+    shown, wide, found, price = None, None, None, None
+    rank: Callable[[Vector], Any]
     if first.components is None:
         costs = exact_costs(row_cost_form(first, data) or first, data)
-        cost = LinearFraction(0, (1,), 1, (0,))
-        parts, splits = _by_row([costs.costs, *sums]), (costs.split, *sum_splits)
-        units = (_plain(costs.unit), *sum_units)
-        return Plan(
-            problem, parts, splits, units, intervals, kept, lambda vector: -vector[0], cost, None, None, costs.wide
-        )
-    scored, price = first.rated, first.price
-    named = scored.sums(data)
-    components = [_weighted(np.asarray(named[name], dtype=np.int64), weights) for name in scored.components]
-    sizes = {
-        name: tuple([_plain(unit * total) for total in part.sum(axis=0).tolist()])
-        for name, part in zip(scored.components, components, strict=True)
-    }
-    totals = State(data.size, bound=scored, **sizes)
-    fraction = scored.fraction(totals)
-    found = None if fraction is None else fraction.in_units(unit)
-    count = len(components)
-    nodes = [] if price is None else [np.zeros_like(components[0])]
+        own = [(costs.costs, costs.split, _plain(costs.unit))]
+        found, wide = LinearFraction(0, (1,), 1, (0,)), costs.wide
 
-    def rank(vector: Vector) -> Any:
-        if found is not None:
-            score: Any = found.at(vector[:count])
-        else:
-            score = scored.rank(tuple(_plain(unit * x) for x in vector[:count]), totals)
-        return score if price is None else score - price * vector[count]
+        def rank(vector: Vector) -> Any:
+            return -vector[0]
+    else:
+        scored, price, shown = first.rated, first.price, first.rated.shown
+        named = scored.sums(data)
+        components = [np.asarray(named[name], dtype=np.int64) for name in scored.components]
+        for at, each in enumerate(components):
+            check_weighted(each, weights)
+            components[at] = each if weights is None else each * weights[:, None]
+        totals = [tuple([_plain(unit * total) for total in each.sum(axis=0).tolist()]) for each in components]
+        state = State(data.size, bound=scored, **dict(zip(scored.components, totals, strict=True)))
+        fraction, count = scored.fraction(state), len(components)
+        found = None if fraction is None else fraction.in_units(unit)
+        own = [(each, 0, unit) for each in components]
+        own += [] if price is None else [(np.zeros_like(components[0]), 1, 1)]
 
-    parts = _by_row([*components, *nodes, *sums])
-    splits = (*[0] * count, *[1 for _ in nodes], *sum_splits)
-    units = (*[unit] * count, *[1 for _ in nodes], *sum_units)
-    return Plan(problem, parts, splits, units, intervals, kept, rank, found, price, scored.shown)
+        def rank(vector: Vector) -> Any:
+            sums = vector[:count]
+            score = scored.rank(tuple(_plain(unit * x) for x in sums), state) if found is None else found.at(sums)
+            return score if price is None else score - price * vector[count]
 
-
-def _by_row(parts: Sequence[Array]) -> Array:
-    """(m, n, K) the parts, those of a row side by side in memory, since rows are told apart by them."""
-    return np.stack(parts, axis=-1).transpose(2, 0, 1)
+    own += [(each.costs, each.split, _plain(each.unit)) for each in limited]
+    parts, splits, units = zip(*own, strict=True)
+    # those of a row side by side in memory, since rows are told apart by them
+    by_row = np.stack(parts, axis=-1).transpose(2, 0, 1)
+    problem = _within_nodes(problem, kept)
+    return Plan(problem, by_row, splits, units, intervals, kept, rank, found, price, shown, wide)
 
 
 def _within_nodes(problem: Problem, kept: Sequence[RowSum]) -> Problem:
