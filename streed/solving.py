@@ -72,8 +72,8 @@ class Solving:
         self._positive = positive_class(task, data, warn=True)
         self._totals = Totals(self.task, data)
         self.problem = Problem(data, bound, *limits[:2], rows_needed(bound, limits[2], data))
-        n_labels = len(bound.labels(data))
-        self.compilation = Compilation(lambda: f"{type(objective(bound)).__name__} with {n_labels} labels")
+        n_labels, name = len(bound.labels(data)), type(objective(self.task)).__name__
+        self.compilation = Compilation(lambda: f"{name} with {n_labels} label{'' if n_labels == 1 else 's'}")
         self._orders, self._interrupted = asked.orders, False
         self._read_goal()
 

@@ -55,6 +55,7 @@ def front(asked: Asked) -> None:
     }
     lines = [f"status  {result.status}: {len(rows)} nondominated points", f"over    {result.searched_over}"]
     lines += positive(result)
+    lines += [f"objective: {record.parts[0].value_unit}"] if heads[0] == "objective" else []
     lines += [f"missing points keep {result.stats.get('missing')}"] if result.status == "feasible" else []
     shown = [[f"{x:.6g}" if isinstance(x, float) else str(x) for x in row] for row, _ in rows]
     widths = [max(map(len, column)) for column in zip(heads, *shown, strict=True)]
