@@ -18,10 +18,11 @@ from streed.kernels.compilation import clock
 from streed.kernels.control import NODES, ROWS_OF_CONTROL, STOP
 from streed.pareto.fronts import Front, FrontEngine
 from streed.pareto.packing import Packed, pack_fronts
-from streed.pareto.trees import FrontTrees, smallest_leaf
+from streed.pareto.trees import FrontTrees
 from streed.problem import Outcome, Problem, SearchLimits, Solution, process_memory
 from streed.task.base import objective
-from streed.tree.nodes import depth_of
+from streed.tree import Leaf
+from streed.tree.nodes import depth_of, walk
 from streed.tree.predictions import count_branches
 
 _MOST_BYTES = 2**30
@@ -141,7 +142,8 @@ def check_solution(problem: Problem, solution: Solution, claimed: Sequence[Any],
     worse = any(x > y for x, y in zip(value, claimed, strict=False))
     if worse or (exact and tuple(value) != tuple(claimed)):
         raise MismatchError(f"the tree's sums are {value}, the search claimed {claimed}; please report this")
-    broken = problem.broken_by(depth_of(root), count_branches(root), smallest_leaf(root))
+    smallest = min(node.rows for node in walk(root) if isinstance(node, Leaf) and node.rows)
+    broken = problem.broken_by(depth_of(root), count_branches(root), smallest)
     if broken is not None:
         raise MismatchError(f"the tree has {broken}, which the limits forbid; please report this")
 

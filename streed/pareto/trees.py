@@ -98,10 +98,3 @@ def measured(problem: Problem, costs: VectorCosts, root: Node) -> Solution:
 
     counted = count(root, np.arange(data.n_rows))
     return Solution(costs.value(total.tolist()), counted)
-
-
-def smallest_leaf(root: Node) -> int:
-    """The fewest rows of a leaf that has any."""
-    if isinstance(root, Leaf):
-        return root.rows
-    return min(smallest_leaf(child) for child in root.children if child.rows)

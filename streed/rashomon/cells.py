@@ -125,7 +125,7 @@ class RowCells:
         """The leaves that may stand there, by their labels."""
         if cell.leaves is None:
             totals, size = [0] * self.question.n_labels, 0
-            for members, copies, keys in self._groups:
+            for members, (copies, *keys) in self._groups:
                 count = (members & cell.rows).bit_count()
                 if count:
                     size += count * copies
@@ -173,21 +173,21 @@ class RowCells:
         """How many rows the set has, each as often as its frequency says."""
         if self.question.data.frequency is None:
             return rows.bit_count()
-        return sum(copies * (members & rows).bit_count() for members, copies, _ in self._groups)
+        return sum(copies * (members & rows).bit_count() for members, (copies, *_) in self._groups)
 
     def paid(self, rows: int) -> int:
         """What every tree of the rows pays."""
         return sum(least * (members & rows).bit_count() for members, least in self._least)
 
     @functools.cached_property
-    def _groups(self) -> list[tuple[int, int, tuple[int, ...]]]:
-        """By kind of rows their set, copies of each row, and the keys by label."""
-        return list(zip(as_numbers(self.members), self.kinds.copies, self.kinds.keys, strict=True))
+    def _groups(self) -> list[tuple[int, list[int]]]:
+        """By kind of rows their set, and copies of each row with the keys by label."""
+        return list(zip(as_numbers(self.members), self.kinds.multipliers.tolist(), strict=True))
 
     @functools.cached_property
     def _least(self) -> list[tuple[int, int]]:
         """Rows that pay something whatever their label, and what."""
-        return [(members, min(keys)) for members, _, keys in self._groups if min(keys)]
+        return [(members, min(keys)) for members, (_, *keys) in self._groups if min(keys)]
 
     @functools.cached_property
     def ones(self) -> list[int]:

@@ -116,8 +116,7 @@ class Counted:
             elif engine is None:
                 self._count_all(recursion)
             else:
-                engine.begin(SearchLimits(monitor.remaining()))
-                engine.run(functools.partial(self._count_all, recursion))
+                engine.run(functools.partial(self._count_all, recursion), SearchLimits(monitor.remaining()))
             self.stopped = monitor.stopped
         except SearchStopped as stop:
             self.stopped = stop.reason
@@ -126,8 +125,6 @@ class Counted:
         except MemoryError:
             self.stopped = "memory"
         finally:
-            if engine is not None:
-                engine.end()
             # the limits are those of the count, not of what is asked of its trees
             recursion.monitor = recursion.least.monitor = StopMonitor()
         if self.stopped is not None:

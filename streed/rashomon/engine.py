@@ -64,7 +64,7 @@ class Engine:
     ) -> Engine | None:
         """The engine for splits, and keys not below 0; None if it takes no such."""
         coded = Dataset.make(binary.columns, frequency=data.frequency)
-        costs = np.array(kinds.keys, np.int64)
+        costs = np.ascontiguousarray(kinds.multipliers[:, 1:])
         problem = Problem(coded, task, depth, None, min_leaf)
         oracle: Any = DepthFirst().linear_oracle(problem, kinds.of_row, costs.shape[1], price > 0, SearchLimits())
         packed = getattr(oracle, "packed", None)
@@ -74,7 +74,7 @@ class Engine:
         flipped = packed.flipped.astype(bool)
         sets = np.empty((len(packed.column), len(rows)), np.uint64)
         sets[packed.column] = packed.column_rows ^ np.where(flipped[:, None], rows, np.uint64(0))
-        members = np.zeros((len(kinds.keys), len(rows)), np.uint64)
+        members = np.zeros((len(costs), len(rows)), np.uint64)
         ends = packed.groups.words.tolist()
         for kind, (begin, end) in enumerate(itertools.pairwise(ends)):
             members[kind, begin:end] = rows[begin:end]
@@ -84,32 +84,20 @@ class Engine:
             (entries, np.array([price, 0], np.int64)), packed.column.tolist(), flipped.tolist(),
         )  # fmt: skip
 
-    def begin(self, limits: SearchLimits) -> None:
-        """From now on these limits hold."""
-        entries, split = self._entries
-        self._bounds = self.oracle.row_sets(entries, split, limits)
-
-    def end(self) -> None:
-        """From now on no limits hold."""
-        self._bounds = None
-
-    def run(self, work: Callable[[], None]) -> None:
+    def run(self, work: Callable[[], None], limits: SearchLimits) -> None:
         """Has the work done, until time is up or Ctrl-C ends it; raises SearchStopped then."""
-        assert self._bounds is not None
-        self._runs = True
+        self._bounds, self._runs = self.oracle.row_sets(*self._entries, limits), True
         try:
             self._bounds.run(work)
         finally:
-            self._runs = False
+            self._bounds, self._runs = None, False
 
     def splits(self, rows: int, depth: int, budget: int, base: int) -> Iterator[tuple[int, int, int]]:
         """(place, least, least): the splits of trees of keys <= budget, and what the parts without and with cost.
 
         `base` is what every tree of the rows pays.
         """
-        if self._bounds is None:
-            self.begin(SearchLimits())
-        sets = self._bounds
+        sets = self._bounds = self._bounds or self.oracle.row_sets(*self._entries, SearchLimits())
         assert sets is not None
         room = (budget - base) // sets.unit
         if room < 0:

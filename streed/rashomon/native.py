@@ -49,14 +49,13 @@ class _Kernels:
 
     @classmethod
     def of(cls, cells: RowCells, *, trivial: bool) -> _Kernels:
-        kinds, question, words = cells.kinds, cells.question, cells.members.shape[1]
+        question, words = cells.question, cells.members.shape[1]
         # a split is the rows of its last part; which side a kernel calls the first is no matter to its counts
         columns = np.ascontiguousarray(cells.sets.T)
-        multipliers = np.column_stack([kinds.copies, np.array(kinds.keys).reshape(-1, question.n_labels)])
         member = cells.binary.member
         multiple = np.bincount(member[member >= 0], minlength=len(cells.sets))
         options = np.array([question.min_leaf, cells.radix, question.labels == "best", trivial, cells.cost], np.int64)
-        return cls((columns, cells.members, multipliers.astype(np.int64), multiple, options), words)
+        return cls((columns, cells.members, cells.kinds.multipliers, multiple, options), words)
 
     def shallow(self, rows: int, depth: int, bound: int, *, counts: bool) -> tuple[int, Histogram | None]:
         """The least key of trees of depth two or less, and, if asked for, the trees of keys <= bound."""

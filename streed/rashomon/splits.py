@@ -97,8 +97,8 @@ class Kinds:
 
     of_row: Array
     """(n,) the kind of each row."""
-    copies: list[int]
-    keys: list[tuple[int, ...]]
+    multipliers: Array
+    """(g, 1 + K) int64: the copies of a row of each kind, and what it costs by label."""
 
     @classmethod
     def of(cls, costs: Array, frequency: Array | None) -> Kinds:
@@ -106,12 +106,11 @@ class Kinds:
         copies = np.ones(len(costs), np.int64) if frequency is None else frequency
         told_apart = np.ascontiguousarray(np.column_stack([copies, costs]))
         first, member = find_classes(told_apart.view(np.uint8))
-        kinds = told_apart[first].tolist()
-        return cls(member, [each[0] for each in kinds], [tuple(each[1:]) for each in kinds])
+        return cls(member, told_apart[first])
 
     def members(self) -> Array:
         """(g, words) uint64: the rows of each kind; bit i is row i."""
         row = np.arange(len(self.of_row))
-        members = np.zeros((len(self.copies), -(-len(row) // _WORD)), np.uint64)
+        members = np.zeros((len(self.multipliers), -(-len(row) // _WORD)), np.uint64)
         np.bitwise_or.at(members, (self.of_row, row // _WORD), np.uint64(1) << (row % _WORD).astype(np.uint64))
         return members
