@@ -107,7 +107,7 @@ def put_sums(entries, used, bits, count, a, n_a, b, n_b, add, budget, most):  # 
     return entries, used, bits, count
 
 
-@native
+@entry
 def compact(entries, used, count):  # type: ignore[no-untyped-def]
     """The entries of a table, (count, width), by rising cost."""
     found = np.empty((count, entries.shape[1]), np.int64)
@@ -137,13 +137,6 @@ def add_sums(table, a, b, add, budget, most):  # type: ignore[no-untyped-def]
     """
     entries, used, bits, count = table
     return put_sums(entries, used, bits, count, a, len(a), b, len(b), add, budget, most)
-
-
-@entry
-def finish(table):  # type: ignore[no-untyped-def]
-    """The entries of a table, by rising cost."""
-    entries, used, _, count = table
-    return compact(entries, used, count)
 
 
 @entry

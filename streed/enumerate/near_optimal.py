@@ -13,7 +13,7 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from streed.enumerate.entries import COST, KEY, VALUE, add_sums, addends, finish, meet, start_table
+from streed.enumerate.entries import COST, KEY, VALUE, add_sums, addends, compact, meet, start_table
 from streed.enumerate.numbered_rows import NumberedRowSets
 from streed.enumerate.packing import WORD, Packing
 from streed.enumerate.shallow import enumerate_shallow
@@ -160,7 +160,7 @@ class NearOptimalTrees:
             first = self._merged(split.tables, budget - int(self._split[COST]))[-1]
             table = add_sums(table, first, split.tables[-1], self._split, np.int64(budget), self._most)
             self._check_size(table[-1])
-        return self._kept(finish(table))
+        return self._kept(compact(table[0], table[1], table[3]))
 
     def _shallow(self, rows: RowSet, budget: int) -> tuple[Array, Array]:
         """(columns, entries) of rows of a direct depth, where names speak of these columns."""
@@ -208,7 +208,7 @@ class NearOptimalTrees:
         for each in tables[1:-1]:
             table = add_sums(start_table(each[:0]), merged[-1], each, nothing, np.int64(room), self._most)
             self._check_size(table[-1])
-            merged.append(finish(table))
+            merged.append(compact(table[0], table[1], table[3]))
         return merged
 
     def _check_size(self, size: int) -> None:

@@ -25,19 +25,13 @@ _FEW = 4
 """Of so few trees of a side, all sums are tried before equal ones are looked for."""
 
 
-@native
-def bounds(pairs, total, m, split, depth, least_rows):  # type: ignore[no-untyped-def]
-    """What `least_sides` gives for trees of depth at most 0, 1 or 2."""
+@entry
+def least_shallow(pairs, total, m, split, depth, least_rows):  # type: ignore[no-untyped-def]
+    """What `least_sides` gives for trees of depth at most 0, 1 or 2: the least cost, and of both sides of every column."""
     picks = np.arange(-len(split), len(total) - 1, len(split)) + 1 + COST
     picks[0] = -1
     alone = diagonals(pairs, m, len(total))
     return least_sides(pairs, alone, total, picks, m, split[COST], depth == 2, least_rows)
-
-
-@entry
-def least_shallow(pairs, total, m, split, depth, least_rows):  # type: ignore[no-untyped-def]
-    """What `bounds` gives: the least cost of a tree, and of both sides of every column."""
-    return bounds(pairs, total, m, split, depth, least_rows)
 
 
 @native
@@ -114,7 +108,7 @@ def enumerate_shallow(pairs, total, m, split, depth, least_rows, budget, most): 
     entries, used, bits, count = put_entries(entries, used, int64(FIRST_BITS), int64(0), left, count)
     if depth < 2:
         return compact(entries, used, count)
-    _, least_in, least_out = bounds(pairs, total, m, split, depth, least_rows)
+    _, least_in, least_out = least_shallow(pairs, total, m, split, depth, least_rows)
     room = budget - split[COST]
     part = np.empty(len(total), np.int64)
     add = np.empty(width + 1, np.int64)

@@ -9,7 +9,7 @@ import numpy as np
 from streed.exact import Array
 from streed.kernels.control import NODES, STOP
 from streed.pareto.arrays import LEAF
-from streed.pareto.packed_vectors import close_deep, merge_deep, open_deep
+from streed.pareto.packed_vectors import close_front, merge, open_front
 from streed.pareto.staircases import front_of_node
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class FrontEngine:
         layout = self._layout
         keys, columns = self._shallow(node, 0) if known is None else known
         best, origins = self._empty_buckets(depth)
-        open_deep(layout, keys, columns, best, origins)
+        open_front(layout, keys, columns, best, origins)
         promising = dict.fromkeys(column for column in columns.tolist() if not is_leaf(column))
         for column in [*promising, *(f for f in range(len(self._rows.column_rows)) if f not in promising)]:
             if self.stopped or (best[0] == 0 if layout.buckets else len(keys) == 1 and keys[0] == 0):
@@ -95,8 +95,8 @@ class FrontEngine:
             if not a.any() or not b.any():
                 continue
             left, right = self.solve(a, depth - 1)[0], self.solve(b, depth - 1)[0]
-            keys, columns = merge_deep(layout, keys, columns, left, right, column, best, origins)
-        found: Front = close_deep(layout, keys, columns, best, origins)
+            keys, columns = merge(layout, keys, columns, left, right, column, best, origins)
+        found: Front = close_front(layout, keys, columns, best, origins)
         return found
 
     def _empty_buckets(self, depth: int) -> tuple[Array, Array]:

@@ -227,7 +227,7 @@ def empty(layout, best, count):  # type: ignore[no-untyped-def]
     return found[:kept]
 
 
-@native
+@entry
 def open_front(layout, keys, columns, best, origins):  # type: ignore[no-untyped-def]
     """Puts a front into buckets, where there are any."""
     mask = (int64(1) << layout.shifts[0]) - 1
@@ -236,7 +236,7 @@ def open_front(layout, keys, columns, best, origins):  # type: ignore[no-untyped
         origins[keys[i] >> layout.shifts[0]] = columns[i]
 
 
-@native
+@entry
 def merge(layout, keys, columns, a, b, column, best, origins):  # type: ignore[no-untyped-def]
     """(keys, columns) with all sums of a key of each set and the cost of a split; where there are buckets, in these."""
     if layout.buckets:
@@ -245,25 +245,7 @@ def merge(layout, keys, columns, a, b, column, best, origins):  # type: ignore[n
     return join(layout, keys, columns, add_sets(layout, a, b), column)
 
 
-@native
+@entry
 def close_front(layout, keys, columns, best, origins):  # type: ignore[no-untyped-def]
     """(keys, columns): the front; buckets are empty after."""
     return drain(layout, best, origins) if layout.buckets else (keys, columns)
-
-
-@entry
-def open_deep(layout, keys, columns, best, origins):  # type: ignore[no-untyped-def]
-    """See `open_front`."""
-    open_front(layout, keys, columns, best, origins)
-
-
-@entry
-def merge_deep(layout, keys, columns, a, b, column, best, origins):  # type: ignore[no-untyped-def]
-    """See `merge`."""
-    return merge(layout, keys, columns, a, b, column, best, origins)
-
-
-@entry
-def close_deep(layout, keys, columns, best, origins):  # type: ignore[no-untyped-def]
-    """See `close_front`."""
-    return close_front(layout, keys, columns, best, origins)
