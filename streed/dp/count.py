@@ -113,24 +113,6 @@ class Histogram:
 EMPTY = Histogram(np.zeros(0, np.int64), np.zeros(0, np.int64), 0)
 
 
-def combined(first: Histogram, last: Histogram, add: Any, budget: Any) -> Histogram:
-    """Every sum of a key of each and `add` that is <= budget, with the products of their counts."""
-    if not len(first.keys) or not len(last.keys):
-        return EMPTY
-    wide = first.total * last.total >= FITS
-    counts = first.counts.astype(object) if wide else first.counts
-    step = max(1, _AT_ONCE // len(last.keys))
-    parts = [EMPTY]
-    for at in range(0, len(first.keys), step):
-        sums = np.add.outer(first.keys[at : at + step] + add, last.keys)
-        inside = (sums <= budget).astype(bool)
-        made = np.multiply.outer(counts[at : at + step], last.counts)
-        sums, made = sums[inside], made[inside]
-        if len(sums):
-            parts.append(Histogram.made(*_grouped(sums, made)))
-    return Histogram.merged(parts)
-
-
 def _grouped(keys: Array, counts: Array) -> tuple[Array, Array]:
     """The keys, at least one, each once and rising, with the sums of their counts."""
     order = np.argsort(keys, kind="stable")
@@ -168,7 +150,20 @@ class Counting(Recursion):
 
     def combined(self, first: Histogram, last: Histogram, add: Any, bound: Any) -> Histogram:
         """Every sum of a key of each and `add` that is <= bound, with the products of their counts."""
-        return combined(first, last, add, bound)
+        if not len(first.keys) or not len(last.keys):
+            return EMPTY
+        wide = first.total * last.total >= FITS
+        counts = first.counts.astype(object) if wide else first.counts
+        step = max(1, _AT_ONCE // len(last.keys))
+        parts = [EMPTY]
+        for at in range(0, len(first.keys), step):
+            sums = np.add.outer(first.keys[at : at + step] + add, last.keys)
+            inside = (sums <= bound).astype(bool)
+            made = np.multiply.outer(counts[at : at + step], last.counts)
+            sums, made = sums[inside], made[inside]
+            if len(sums):
+                parts.append(Histogram.made(*_grouped(sums, made)))
+        return Histogram.merged(parts)
 
 
 @attrs.frozen

@@ -8,7 +8,7 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from streed.dp.count import FITS, Count, Counting, Depths, Histogram, combined
+from streed.dp.count import FITS, Count, Counting, Depths, Histogram
 from streed.dp.least import Least
 from streed.dp.recursion import Limits, Option, Path, Recursion
 from streed.dp.states import Cell
@@ -110,7 +110,7 @@ class _NativeCounting(Counting):
 
     def combined(self, first: Histogram, last: Histogram, add: Any, bound: Any) -> Histogram:
         if first.total * last.total >= FITS or not first.total or not last.total or first.keys.dtype == object:
-            return combined(first, last, add, bound)
+            return super().combined(first, last, add, bound)
         return Histogram.made(*convolve(first.keys, first.counts, last.keys, last.counts, add, bound, np.zeros(1)))
 
     def options(self, cell: Cell, limits: Limits, path: Path, bound: Any = None) -> Iterator[Option]:
