@@ -220,18 +220,6 @@ def test_a_product_has_the_front_of_its_parts(parts: list[Task], data: Dataset) 
     assert {value for value, _ in optimal_front(joint, data, max_depth=2)} == front
 
 
-def test_a_product_scores_part_by_part() -> None:
-    data = some_data()
-    joint = BalancedAccuracy() & Splits()
-    assert joint.larger_is_better
-    totals = Totals(joint, data)
-    assert joint.score((Fraction(1, 4), 2), totals) == (Fraction(3, 4), 2)
-    assert (Spread() & Splits()).lower_bound(State(1, part0_positive=1, part0_negative=0)) is None
-    assert (Spread() & Spread()).lower_bound(State(1)) == (0, 0)
-    assert (Spread() & Splits()).subtract((3, 4), (1, 1)) == (2, 3)
-    assert (Spread() & WorstLeaf()).subtract((3, 4), (1, 1)) is None
-
-
 @pytest.mark.parametrize(
     "task",
     [

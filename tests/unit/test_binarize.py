@@ -75,29 +75,6 @@ def test_multiway_columns_have_children_for_gaps_and_the_rest() -> None:
     assert clash.outputs[0].categories == ("C", "Q", "S", "X", "missing", "(missing)")
 
 
-LARGE = [2**60 + k for k in range(6)]
-
-
-@pytest.mark.parametrize(
-    "column",
-    [
-        np.array(LARGE),
-        np.array(LARGE, np.uint64),
-        LARGE,
-        pd.Series([*LARGE, None], dtype="Int64"),
-        pl.Series(LARGE, dtype=pl.UInt64),
-        pl.Series([*LARGE, None]),
-    ],
-)
-def test_whole_numbers_that_are_no_doubles_are_compared_exactly(column: Any) -> None:
-    recipe = make_recipe({"id": column}, Settings("midpoints"))
-    assert names(recipe)[:5] == [f"id<={value}" for value in LARGE[:-1]]
-    codes = recipe.encode({"id": column})[:6, :5]
-    assert codes.tolist() == [[int(i <= j) for j in range(5)] for i in range(6)]
-    listed = make_recipe({"id": column}, Settings(categorical=["id"]))
-    assert names(listed)[:6] == [f"id={value}" for value in LARGE]
-
-
 def test_values_never_seen() -> None:
     recipe = make_recipe({"sex": ["m", "f", "x"], "age": [1.5, 2.5, 3.5], "old": [0, 1, 0]})
     fine = {"sex": ["m"], "age": [9.0], "old": [1]}

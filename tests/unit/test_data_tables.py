@@ -70,19 +70,6 @@ def test_declared_order_of_categories_is_kept() -> None:
         assert data.X[:, 0].tolist() == [0, 2, 1, 0]
 
 
-@pytest.mark.parametrize("kind", [dict, pd.DataFrame, pl.DataFrame])
-@pytest.mark.parametrize("values", [[1, 2, 3], [0.5, 0.25, 1.0], [0, 1, 2]])
-def test_numbers_of_a_table_are_ordered_unless_listed(kind: Any, values: Any) -> None:
-    table = kind({"ok": [0, 1, 0], "age": values})
-    data = Dataset.make(table, None)
-    assert data.columns[1] == Column("age", (), False, Kind.NUMBER)
-    assert data.ordered[1].values[data.X[:, 1]].tolist() == values
-    data = Dataset.make(table, None, categorical=["age"])
-    assert data.column(1) == Column("age", tuple(sorted(values)), True)
-    assert Dataset.make(table, None, categorical=[1]).categorical == (1,)
-    assert Dataset.make(table, None, categorical=True).categorical == (1,)
-
-
 ORDERED: dict[str, tuple[Kind, list[Any], tuple[Any, ...]]] = {
     "dates": (
         Kind.DATE,

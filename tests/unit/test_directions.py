@@ -145,13 +145,3 @@ def test_leaves_say_what_they_gain(task: Task) -> None:
         assert len(said) == tree.n_leaves
         assert sum(map(int, said)) == right
     assert tree_svg(tree).count("gain ") >= tree.n_leaves
-
-
-@pytest.mark.compiles
-def test_a_time_limit_leaves_a_tree_and_a_bound() -> None:
-    draw = np.random.default_rng(3)
-    rows, y = draw.integers(0, 2, (400, 60)), draw.integers(0, 2, 400)
-    result = streed.solve(F1() - 0.001 * Splits(), rows, y, search="branches", time_limit=0.3)
-    assert result.status == "feasible"
-    assert result.tree is not None
-    assert result.value <= result.upper_bound <= 1

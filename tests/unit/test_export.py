@@ -26,7 +26,7 @@ from streed.export import (
 )
 from streed.plot import tree_svg
 from streed.tree import Branch, Leaf
-from tests.unit.grown import make_chain, make_data, make_table, make_tree
+from tests.unit.grown import make_chain, make_data, make_tree
 
 Table = dict[str, list[Any]]
 
@@ -62,17 +62,6 @@ def test_tools_of_scikit_learn() -> None:
     pyplot.close()
     # a box a node, and two words ("True", "False") at the root's edges
     assert len(drawn) == estimator.tree_.node_count + 2
-
-
-def test_shap_values_add_up_to_the_prediction() -> None:
-    pytest.importorskip("sklearn")
-    shap = pytest.importorskip("shap", reason="shap is not installed")
-    tree = make_tree(make_data(seed=5), seed=5, shown=(0.1, 2.5, -1.0, 3.0))
-    table = make_table(30, 9)
-    explainer = shap.TreeExplainer(to_sklearn(tree)[-1])
-    values = explainer.shap_values(codes(tree, table), check_additivity=False)
-    total = values.sum(axis=1) + np.ravel(explainer.expected_value)[0]
-    assert total == pytest.approx(tree.predict(table), abs=1e-6)
 
 
 def test_conditions_that_the_caller_gives() -> None:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
 
 import numpy as np
 import pytest
 
 import streed
-from streed.data import Dataset
 from streed.errors import InputError, NotSeparableError
-from streed.task import Task
 from streed.tasks import F1, ClassErrors, MonotoneMetric
 from tests.unit.refusal import refused
 from tests.unusual_tasks import ByOwnDominance, WorstOfEach
@@ -22,13 +19,6 @@ Y = (X[:, 0] & X[:, 1]) ^ (RNG.random(30) < 0.25)
 Y3 = RNG.integers(0, 3, 30)
 
 
-def values(task: Task, labels: Any, **options: Any) -> list[Any]:
-    result = streed.solve(task, X, labels, **options)
-    assert result.status == "optimal"
-    assert result.stats["route"] == "fronts"
-    return sorted(value for value, _ in result.front)
-
-
 def test_every_point_has_a_tree_that_is_worth_it() -> None:
     result = streed.solve(ClassErrors(), X, Y, max_depth=3)
     for value, tree in result.front:
@@ -37,27 +27,9 @@ def test_every_point_has_a_tree_that_is_worth_it() -> None:
         assert sum(leaf.rows for leaf in tree.leaves()) == 30
 
 
-def test_three_classes_and_scores_of_them() -> None:
-    front = values(ClassErrors(), Y3, max_depth=2)
-    assert all(len(value) == 3 for value in front)
-    worst = streed.solve(MonotoneMetric(_worst), X, Y3, max_depth=2)
-    sizes = np.bincount(Y3).tolist()
-    assert worst.value == max(_worst(*value, *sizes) for value in front)
-
-
 def _worst(*errors_and_sizes: int) -> float:
     half = len(errors_and_sizes) // 2
     return -max(e / n for e, n in zip(errors_and_sizes[:half], errors_and_sizes[half:], strict=True))
-
-
-def test_many_different_costs_are_sliced_into_bits() -> None:
-    weights = np.arange(1, 31) * 1.5
-    data = Dataset.make(X, Y, sample_weight=np.concatenate([weights] * 1))
-    front = streed.solve(ClassErrors(), data, max_depth=2)
-    again = streed.solve(ClassErrors(), data, max_depth=2, search="general")
-    assert sorted(v for v, _ in front.front) == sorted(v for v, _ in again.front)
-    big = Dataset.make(np.tile(X, (4, 1)), np.tile(Y, 4), sample_weight=np.arange(1, 121))
-    assert streed.solve(ClassErrors(), big, max_depth=1).stats["route"] == "fronts"
 
 
 def test_what_the_engine_cannot_take_goes_the_general_way() -> None:

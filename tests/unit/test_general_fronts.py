@@ -25,15 +25,6 @@ def solved(task: Task, **limits: Any) -> Result:
     return general(task, X, Y, **limits)
 
 
-def test_the_front_by_hand() -> None:
-    result = general(FewOfEach(), [[0], [0], [1], [1]], [0, 0, 0, 1])
-    assert [value for value, _ in result.front] == [(0, 1), (1, 0)]
-    assert result.status == "optimal"
-    assert result.value == (0, 1)
-    assert (result.lower_bound, result.upper_bound, result.gap) == (None, (0, 1), 0)
-    assert [tree.n_branches for _, tree in result.front] == [0, 1]
-
-
 @pytest.mark.parametrize("task", [FewOfEach(), FewOfEach(3), ErrorsByClass(), ByOwnDominance(), Lexicographic()])
 def test_every_tree_of_a_front_can_be_saved_and_checked(task: Task) -> None:
     data = Dataset.make(X, Y, sample_weight=[0.5, 1] * 8)

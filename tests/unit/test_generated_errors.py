@@ -102,10 +102,6 @@ def beyond_int64(self: Any, s: Any, k: int) -> Any:
     return s.a**5 // 10**12 + s.rows - s.of[k]
 
 
-def beyond_int64_and_back(self: Any, s: Any, k: int) -> Any:
-    return s.a**6 / (s.rows**5 * 1e8) + s.of[k]
-
-
 def of_every_size(self: Any, s: Any, k: int) -> Any:
     return 10.0 ** (s.rows - s.of[k])
 
@@ -114,22 +110,11 @@ def infinite_at_times(self: Any, s: Any, k: int) -> Any:
     return math.inf if s.rows > 12 else (s.rows - s.of[k]) % 5
 
 
-def large(self: Any, s: Any, k: int) -> Any:
-    return 1e300 * (s.rows - s.of[k] + 0.5)
-
-
 def tiny(self: Any, s: Any, k: int) -> Any:
     return 1e-200 * (s.rows - s.of[k] + 0.5)
 
 
-def divides(self: Any, s: Any, k: int) -> Any:
-    return s.of[k] / s.rows + s.a // s.rows % 3 + math.log(s.rows)
-
-
-MORE = [pytest.param(each, marks=pytest.mark.slow) for each in (beyond_int64_and_back, large, divides)]
-
-
-@pytest.mark.parametrize("leaf_cost", [real_at_times, beyond_int64, infinite_at_times, tiny, of_every_size, *MORE])
+@pytest.mark.parametrize("leaf_cost", [real_at_times, beyond_int64, infinite_at_times, tiny, of_every_size])
 def test_numbers_of_all_sizes(leaf_cost: Any) -> None:
     task, data = make(leaf_cost), data_of()
     best = optimum(task, data, max_depth=3)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 from streed.binarize import Settings, make_recipe
-from streed.cli.app import app
 from streed.errors import InputError
 from streed.estimators import Binarizer
 from streed.tree import Branch, Leaf, Tree
@@ -74,12 +71,3 @@ def test_broken_files(change: Callable[[dict[str, Any]], Any], said: str) -> Non
     change(document)
     with pytest.raises(InputError, match=said):
         Tree.from_json(json.dumps(document))
-
-
-def test_the_shell_reads_texts_as_steps(tmp_path: Path) -> None:
-    tree = tmp_path / "tree.json"
-    tree.write_text(grown("ignore").to_json(), encoding="utf-8")
-    rows = tmp_path / "rows.csv"
-    rows.write_text("size\ns\nm\nxl\n", encoding="utf-8")
-    made = CliRunner().invoke(app, ["predict", str(tree), str(rows)], prog_name="streed")
-    assert made.stdout.split() == ["a", "b", "c"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,11 +13,8 @@ from streed import reference
 from streed.data import Cut, Dataset
 from streed.drivers import drivers
 from streed.tasks import (
-    F1,
     Accuracy,
     Misclassifications,
-    Splits,
-    SquaredError,
 )
 from streed.tree import Branch, Leaf, Tree
 from tests.unit.refusal import refused
@@ -112,45 +108,3 @@ def test_tables_of_all_kinds_of_columns() -> None:
     assert result.tree.predict(table).tolist() == y
     assert result.tree.predict(data).tolist() == y
     assert Tree.from_json(result.tree.to_json()) == result.tree
-
-
-@pytest.mark.compiles
-@pytest.mark.parametrize("depth", [1, 2])
-def test_wide_tables_take_no_memory_for_pairs_of_columns(depth: int) -> None:
-    rng = np.random.default_rng(0)
-    X, y = rng.integers(0, 2, (40, 5_000)), rng.integers(0, 2, 40)
-    X[:, 4_321], y[:] = y, y ^ (rng.random(40) < 0.1)
-    found = streed.solve(Misclassifications(), X, y, max_depth=depth)
-    assert found.stats["route"] == "thresholds"
-    assert found.status == "optimal"
-    stump = min(int(min((X[:, j] != y).sum(), (X[:, j] == y).sum())) for j in range(5_000))
-    assert found.value == stump if depth == 1 else found.value <= stump
-    assert (found.tree.predict(X) != y).sum() == found.value  # type: ignore[union-attr]
-
-
-@pytest.mark.parametrize(
-    ("task", "limits"),
-    [
-        pytest.param(Accuracy(), {"max_depth": 5}, marks=pytest.mark.compiles),
-        (Accuracy(), {"max_depth": 6, "max_nodes": 9}),
-        (Accuracy() + Splits(), {"max_depth": None}),
-        (SquaredError(), {"max_depth": 5}),
-        (F1(), {"max_depth": 5}),
-    ],
-    ids=lambda each: getattr(each, "name", None),
-)
-@pytest.mark.parametrize("time_limit", [1e-9, 0.3])
-def test_a_stopped_search_of_all_thresholds_has_a_tree_and_a_bound(
-    task: Any, limits: dict[str, Any], time_limit: float
-) -> None:
-    rng = np.random.default_rng(83)
-    X, y = rng.normal(size=(400, 8)), rng.integers(0, 2, 400)
-    result = streed.solve(task, X, y, time_limit=time_limit, threads=2, max_cuts="all", **limits)
-    assert result.status == "feasible"
-    assert result.stats["stopped"] == "time"
-    assert result.stats["threads"] == 1
-    assert result.tree is not None
-    assert result.value in (result.lower_bound, result.upper_bound)
-    assert result.lower_bound < result.upper_bound
-    if type(task) is Accuracy:
-        assert (result.tree.predict(X) != y).sum() == result.value

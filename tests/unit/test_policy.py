@@ -13,7 +13,7 @@ from streed import solve
 from streed.data import Dataset
 from streed.errors import TaskError
 from streed.estimators import PolicyTree, cross_validate_policy
-from streed.tasks import PolicyValue, TreatmentCosts, TreatmentParity
+from streed.tasks import PolicyValue, TreatmentParity
 from streed.tasks.outcome_scores import policy_value, scores
 from tests.unit.refusal import refused
 
@@ -44,18 +44,6 @@ def test_values_are_means_of_the_best_scores_of_leaves() -> None:
     assert value("ipw") == (4 + 6) / 4
     assert value("dr") == (6 + 4) / 4
     assert value("dm", sample_weight=[3, 1, 1, 1]) == (6 + 2) / 6
-
-
-@pytest.mark.compiles
-def test_a_capacity_limits_how_many_are_treated() -> None:
-    """Both leaves would take b; there is room for one."""
-    scored = {"a": [0, 0, 0, 0], "b": [2, 2, 3, 3]}
-    used: Any = TreatmentCosts({"b": 1})
-    task = PolicyValue("dm").subject_to(used <= 2)
-    result = streed.solve(task, X, max_depth=1, predicted=scored)
-    assert result.tree is not None
-    assert result.tree.predict([[0], [1]]).tolist() == ["a", "b"]
-    assert result.value == 1.5
 
 
 @pytest.mark.parametrize(

@@ -26,63 +26,16 @@ from streed.errors import InputError, TaskError
 from streed.estimators import CostSensitiveTreeClassifier, FairTreeClassifier, OptimalTreeClassifier
 from streed.export import to_json
 from streed.proof import check
-from streed.task.algebra import at_most
 from streed.tasks import (
     Accuracy,
-    CostSensitive,
     DemographicParity,
-    EqualizedOdds,
-    FBeta,
     Gini,
     InstanceCosts,
     SparseAccuracy,
-    Splits,
-    WeightedAccuracy,
 )
-from streed.tasks.cost_tables import CostTable, TestCost
 from tests.unit.specimens import labels, sample
 
-TASKS: list[tuple[Any, dict[str, Any]]] = [
-    (Accuracy(), {"max_depth": 0}),
-    (Accuracy(), {"max_depth": 2}),
-    (Accuracy(), {"max_depth": 3, "min_leaf": 4}),
-    (Accuracy(), {"max_depth": 4}),
-    (SparseAccuracy(0.02), {"max_depth": None}),
-    (FBeta(2), {"max_depth": 2}),
-    (CostSensitive(CostTable([[0, 9], [5, 0]], (TestCost("t", 0.5, 0.25, "g", (0, 1)),))), {"max_depth": 3}),
-    (Accuracy().subject_to(at_most(Splits(), 2)), {"max_depth": 3}),
-    (Accuracy().subject_to(at_most(WeightedAccuracy({1: 3}), 30)), {"max_depth": 3}),
-    (Accuracy().subject_to(DemographicParity().ratio >= 0.8), {"max_depth": 3, "min_leaf": 2}),
-    (Accuracy().subject_to(EqualizedOdds() <= 0.2), {"max_depth": 3, "max_nodes": 4}),
-]
-
 GROUPS = np.random.default_rng(7).integers(0, 2, 50)
-
-
-_QUICK = 5
-"""The first of TASKS, whose kernels most other tests need, too."""
-
-
-@pytest.mark.parametrize(
-    ("task", "limits"), [*TASKS[:_QUICK], *(pytest.param(*each, marks=pytest.mark.compiles) for each in TASKS[_QUICK:])]
-)
-def test_what_solve_finds_is_proved(task: Any, limits: dict[str, Any]) -> None:
-    X, y = labels()
-    rows: dict[str, Any] = {"sensitive_features": GROUPS}
-    made = proof.prove(streed.solve(task, X, y, **limits, **rows), X, y, **rows)
-    assert made.optimal
-    assert "it is optimal" in made.check()
-
-
-def test_a_worse_tree_is_not_proved_optimal() -> None:
-    X, y = labels()
-    worse = streed.solve(Accuracy(), X, y, max_depth=1)
-    made = proof.prove(worse, X, y, limits={"max_depth": 3})
-    best = streed.solve(Accuracy(), X, y, max_depth=3).value
-    assert not made.optimal
-    assert best <= made.cost
-    assert made.bound <= best
-    assert "no tree costs less than" in made.check()
 
 
 def test_a_stopped_prover_leaves_a_bound() -> None:

@@ -11,7 +11,6 @@ import pytest
 
 import streed
 from streed.errors import InputError
-from streed.exact import exact_number
 from streed.task.algebra import at_most
 from streed.tasks import (
     F1,
@@ -135,20 +134,6 @@ def test_limits_of_time_and_memory_stop_a_count() -> None:
         assert list(trees) == []
 
 
-def test_so_many_of_the_best_trees() -> None:
-    X, y, _ = made(40, 4)
-    for task, slack in ((PRICED, 20), (F1(), 1), (Entropy(), 20)):
-        every = streed.rashomon(task, X, y, max_depth=2, slack=slack)
-        assert every.count is not None
-        values = [value for value, count in every.histogram.items() for _ in range(count)]
-        for k in (1, 10, len(values)):
-            best = streed.rashomon(task, X, y, max_depth=2, n_best=k)
-            ties = [value for value in values if value == values[k - 1] or values.index(value) < k]
-            assert (best.count, best.optimum) == (len(ties), values[0])
-            assert [value_of(tree) for tree in best] == ties
-    assert streed.rashomon(PRICED, X, y, max_depth=1, n_best=10**6).count == 18
-
-
 def test_no_depth_limit_with_a_price() -> None:
     X, y, _ = made(12, 3)
     free = streed.rashomon(PRICED, X, y, slack=3)
@@ -204,13 +189,6 @@ def test_trees_are_saved_and_sets_are_not() -> None:
     assert streed.Tree.from_json(trees[1].to_json()) == trees[1]
     with pytest.raises(TypeError, match="save its trees"):
         pickle.dumps(trees)
-
-
-def test_infeasible_limits_leave_no_trees() -> None:
-    X, y, _ = made()
-    trees = streed.rashomon(Accuracy(), X, y, max_depth=1, min_leaf=24)
-    assert all(tree.n_branches == 0 for tree in trees)
-    assert exact_number(trees.optimum) == min(y.sum(), 24 - y.sum())
 
 
 def test_frequencies_beside_several_categories_stand_for_equal_rows() -> None:

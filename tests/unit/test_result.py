@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from streed.errors import InputError
 from streed.progress import INTERVAL, LiveLine, Progress, Reporter, line
 from streed.result import Result
 from streed.solve import solve
@@ -22,13 +21,6 @@ def result(status: str, value: Any, lower: Any, upper: Any, task: Any = None, ro
     front = () if tree is None else ((value, tree),)
     stats = {"nodes": 7, "search_seconds": 0.25, "rounding": rounding}
     return Result(value, tree, status, lower, upper, stats, task or Accuracy(), front)
-
-
-def test_an_optimal_result_has_no_gap() -> None:
-    found = result("optimal", 0.3, 0.3, 0.3)
-    assert found.gap == 0
-    assert "within" not in str(found)
-    assert found.front == ((0.3, found.tree),)
 
 
 def test_an_optimal_result_says_what_rounding_leaves_open() -> None:
@@ -93,20 +85,6 @@ def test_a_callable_is_told_what_is_due_and_the_end() -> None:
         report.finish(at(2))
         report.finish(at(2))
     assert [p.elapsed for p in told] == [1, 2]
-
-
-def test_what_a_listener_raises_reaches_the_caller() -> None:
-    def refuse(progress: Progress) -> None:
-        raise KeyError("enough")
-
-    with pytest.raises(KeyError, match="enough"), Reporter(refuse) as report:
-        report.tell(at(1))
-
-
-@pytest.mark.parametrize("progress", [1, "yes", 0.5])
-def test_other_progress_is_refused(progress: Any) -> None:
-    with pytest.raises(InputError, match="progress"):
-        Reporter(progress)
 
 
 def test_the_live_line_waits_and_goes(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

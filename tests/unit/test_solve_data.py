@@ -14,7 +14,7 @@ import pytest
 from streed.data import Dataset
 from streed.solve import solve
 from streed.tasks import Accuracy, BalancedAccuracy, SparseAccuracy
-from tests.unit.outcomes import BOTH, CUBE, check, errors, tree_of
+from tests.unit.outcomes import BOTH, CUBE, check, tree_of
 from tests.unit.specimens import XOR
 
 # -- labels ------------------------------------------------------------------------------------------------------------
@@ -62,9 +62,6 @@ def test_the_label_of_a_tie_is_the_smallest() -> None:
     assert tree_of(solve(Accuracy(), CUBE, ["b", "a"] * 4, max_depth=0)).shows() == ("a",)
 
 
-# -- weights -----------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("weights", "optimum"),
     [
@@ -93,41 +90,3 @@ def test_real_weights_are_the_decimals_that_they_print_as() -> None:
     result = solve(Accuracy(), CUBE, BOTH, sample_weight=weights, max_depth=0)
     assert result.value == pytest.approx(15 * np.pi, rel=1e-15)
     assert (result.status, result.gap, result.stats["exact"]) == ("optimal", 0, True)
-
-
-# -- tables ------------------------------------------------------------------------------------------------------------
-
-TABLE = {
-    "colour": ["red", "green", "blue", "red", "green", "blue", "red", "blue"],
-    "size": ["small", "large"] * 4,
-    "round": [0, 0, 1, 1, 0, 0, 1, 1],
-}
-GOOD = ["yes", "yes", "no", "yes", "yes", "no", "yes", "no"]
-"""Whatever is not blue."""
-
-
-@pytest.mark.parametrize("frame", [dict, pd.DataFrame, pl.DataFrame])
-def test_a_table_with_a_categorical_column(frame: Any) -> None:
-    table = frame(TABLE)
-    result = solve(SparseAccuracy(0.01), table, GOOD)
-    assert (result.value, errors(result, table, GOOD)) == (0.01, 0)
-    tree = tree_of(result)
-    assert (tree.n_branches, tree.n_leaves, tree.depth) == (1, 3, 1)
-    assert {column.name: column.categories for column in tree.columns.values()} == {"colour": ("blue", "green", "red")}
-    assert tree.predict(frame({"colour": ["blue", "red"]})).tolist() == ["no", "yes"]
-
-
-def test_columns_of_two_texts_and_booleans() -> None:
-    X = pd.DataFrame({"sex": ["f", "m", "f", "m"], "old": [False, False, True, True]})
-    tree = tree_of(solve(Accuracy(), X, ["p", "q", "q", "p"], max_depth=2))
-    assert sorted(column.name for column in tree.columns.values()) == ["old", "sex"]
-    assert tree.predict(X).tolist() == ["p", "q", "q", "p"]
-
-
-def test_a_data_set_made_before() -> None:
-    data = Dataset.make(TABLE, GOOD)
-    result = solve(Accuracy(), data, max_depth=1)
-    assert (result.value, tree_of(result).predict(data).tolist()) == (0, GOOD)
-
-
-# -- the caller's own --------------------------------------------------------------------------------------------------

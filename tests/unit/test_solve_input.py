@@ -26,8 +26,7 @@ from streed.problem.process_memory import resident
 from streed.reference.definition import every_split
 from streed.result import Result
 from streed.solve import solve
-from streed.task import RowCostTask
-from streed.tasks import Accuracy, BalancedAccuracy, MinSupport, Misclassifications, SparseAccuracy, WeightedAccuracy
+from streed.tasks import Accuracy, BalancedAccuracy, MinSupport, SparseAccuracy, WeightedAccuracy
 from streed.tree.text import question
 from tests.unit.refusal import refused
 from tests.unit.specimens import XOR
@@ -214,34 +213,6 @@ def test_class_weights() -> None:
     refused("class_weight", "'b'", call=lambda: attempt(task=WeightedAccuracy({"b": 2})))
     for weight in (-1, NAN, INF, "x"):
         refused("class_weight", call=partial(attempt, task=WeightedAccuracy({0: weight})))
-
-
-@attrs.frozen
-class Given(RowCostTask):
-    """Whatever a user's mistake makes of the costs of four rows and two labels."""
-
-    costs: Any
-
-    def row_costs(self, data: Dataset) -> Any:
-        return self.costs
-
-
-GOOD = Misclassifications().row_costs(Dataset.make(XOR, Y))
-
-
-@pytest.mark.parametrize(
-    "costs",
-    [GOOD[:, 0], GOOD[:, :1], np.hstack([GOOD, GOOD]), GOOD[:3], np.vstack([GOOD, GOOD]), GOOD[:, :, None], None],
-)
-def test_costs_of_the_wrong_shape(costs: Any) -> None:
-    with pytest.raises(TaskError, match="row_costs"):
-        attempt(task=Given(costs))
-
-
-def test_costs_that_are_no_numbers() -> None:
-    for wrong in (NAN, INF):
-        refused("costs", call=partial(attempt, task=Given(GOOD + wrong)))
-    assert attempt(task=Given(GOOD * 2**60)).status in {"optimal", "feasible"}
 
 
 # -- odd and fine ------------------------------------------------------------------------------------------------------

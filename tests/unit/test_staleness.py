@@ -162,14 +162,7 @@ def by_import(place: Path) -> tuple[float, float]:
     return run(["-c", "from tasks_of_mine import *" + PRINT], place)
 
 
-WAYS = (by_command, by_import)
-
-
-@pytest.mark.parametrize(
-    "solved",
-    [by_script, *(pytest.param(way, marks=pytest.mark.compiles) for way in WAYS)],
-    ids=lambda way: way.__name__,
-)
+@pytest.mark.parametrize("solved", [by_script, by_command, by_import], ids=lambda way: way.__name__)
 def test_tasks_from_anywhere(place: Path, solved: Callable[[Path], tuple[float, float]]) -> None:
     for _ in range(2):
         value, seconds = solved(place)

@@ -128,6 +128,7 @@ def test_no_time_is_too_short_for_a_leaf(task: Task, cuts: Any) -> None:
     assert result.status == "feasible"
     assert result.tree is not None
     assert len(result.tree.predict(values)) == 1_000
+    assert task.order != "total" or result.lower_bound < result.upper_bound
 
 
 def test_limits_that_do_not_matter() -> None:
@@ -140,15 +141,6 @@ def test_limits_that_do_not_matter() -> None:
 @pytest.mark.parametrize("task", GENERAL, ids=lambda task: type(task).__name__)
 def test_a_memory_limit_of_the_general_route(task: Task) -> None:
     check_stopped(streed.solve(task, LARGE, max_depth=6, memory_limit=1, search="general"), "memory")
-
-
-@pytest.mark.parametrize("search", ["depth-first", "branches"])
-def test_little_memory_leaves_the_optimum_or_says_so(search: str) -> None:
-    part = Dataset.make(X[:200, :12], X[:200, 0] ^ (X[:200, 1] & Y[:200]))
-    free = streed.solve(SparseAccuracy(0.01), part, search=search)
-    tight = streed.solve(SparseAccuracy(0.01), part, search=search, memory_limit=int(free.stats["peak_bytes"]) + 2**20)
-    assert tight.status == "optimal" or tight.stats["stopped"] == "memory"
-    assert tight.lower_bound <= free.value <= tight.value
 
 
 class Never(streed.Limit):

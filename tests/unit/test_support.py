@@ -8,7 +8,7 @@ import pytest
 
 import streed
 from streed.task import Task
-from streed.tasks import AbsoluteError, Accuracy, Gini, MinSupport, MinSupportOf, Splits, WorstLeaf
+from streed.tasks import AbsoluteError, Accuracy, Gini, MinSupport, MinSupportOf
 from tests.unit.refusal import refused
 
 X = [[0, 0], [0, 0], [0, 1], [1, 1], [1, 1]]
@@ -28,8 +28,6 @@ def leaves(task: Task, **given: Any) -> int | None:
         Accuracy(),
         Gini(),
         AbsoluteError(),
-        pytest.param(WorstLeaf(), marks=pytest.mark.slow),
-        pytest.param(0.5 * Gini() + 0.01 * Splits(), marks=pytest.mark.slow),
     ],
 )
 def test_any_task_takes_limits_with_statistics_of_their_own(task: Task) -> None:

@@ -24,13 +24,6 @@ from streed.tree.storage import schema
 from tests.unit.specimens import XOR, chain, colour_tree, trees, xor_tree
 
 
-def test_size() -> None:
-    tree, _ = colour_tree()
-    assert (tree.n_branches, tree.n_leaves, tree.depth) == (2, 4, 2)
-    leaf = Tree.grown(Leaf(0, 4, 2), xor_tree()[1])
-    assert (leaf.n_branches, leaf.n_leaves, leaf.depth) == (0, 1, 0)
-
-
 def test_predict_by_name_from_every_kind_of_table() -> None:
     tree, data = xor_tree()
     expected = ["no", "yes", "yes", "no"]
