@@ -46,7 +46,6 @@ def test_table_2_of_branches(name: str, encoding: str, lam: str, value: str, acc
     data = _encoded(name, encoding)
     result = streed.solve(SparseAccuracy(float(lam)), data, max_depth=20)
     assert result.status == "optimal"
-    assert result.tree is not None
     assert result.tree.n_branches == splits
     errors = Fraction(result.value) - Fraction(lam) * splits
     assert float(1 - errors) == pytest.approx(float(accuracy), abs=1e-3)

@@ -122,7 +122,6 @@ def test_a_driver_that_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("streed.drivers.drivers", lambda: known)
     report = find_violations(Accuracy, (drivers_agree,), max_examples=5)
     found = report["drivers equal recursion"]
-    assert found.counterexample is not None
     assert found.counterexample.headline == "the driver 'nothing' gives another optimum"
     searched = ", ".join(name for name in known if name != "fronts")
     assert found.note.startswith(f"searched by {searched}; fronts refuses it: ")

@@ -269,7 +269,6 @@ def test_a_user_without_a_home(asked: pytest.MonkeyPatch, temporary: Path) -> No
     asked.delenv("XDG_CACHE_HOME", raising=False)
     asked.setattr(Path, "home", homeless)
     directory = places.cache_directory()
-    assert directory is not None
     assert directory.parent.parent == temporary.resolve()
 
 

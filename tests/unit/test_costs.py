@@ -139,7 +139,6 @@ def test_instance_costs_by_hand() -> None:
     costs = np.array([[1, 3], [1, 3], [9, 3], [9, 3]])
     result = streed.solve(InstanceCosts(labels=["quick", "steady"]), X, costs=costs, max_depth=1)
     assert result.value == 8
-    assert result.tree is not None
     assert result.tree.predict(X).tolist() == ["quick", "quick", "steady", "steady"]
     assert streed.solve(InstanceCosts(), X, costs=costs, max_depth=0).value == 12
     assert streed.solve(InstanceCosts(), X, costs=-costs, max_depth=0).value == -20
@@ -192,5 +191,4 @@ def test_a_test_that_parts_no_rows_cheapens_no_other(depth: int, search: str) ->
     task = CostSensitive(CostTable.of([[0, 1000], [1000, 0]], tests=tests, classes=[0, 1]))
     result = streed.solve(task, X, y, max_depth=depth, search=search)
     best = optimum(task, Dataset.make(X, y), max_depth=depth)
-    assert best is not None
     assert (result.status, result.value) == ("optimal", best[0])

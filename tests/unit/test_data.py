@@ -137,7 +137,6 @@ def test_subset() -> None:
         assert part.X.flags.c_contiguous
         assert part.class_numbers.tolist() == [1, 0]
         assert part.classes == ("a", "b", "c")
-        assert part.weights is not None
         assert part.weights.tolist() == [2, 4]
         assert part.row_data["costs"].tolist() == [6, 8]
         assert part.columns == data.columns

@@ -54,12 +54,10 @@ def test_a_row_of_frequency_0_is_as_absent(table: Any, labels: Any) -> None:
     assert (data.n_rows, data.size, len(data.classes)) == (2, 5, 2)
     assert all(not column.multiway for column in data.columns)
     assert data.exact_weights == [Fraction(1, 5), Fraction(9, 10)]
-    assert data.weights is not None
     assert data.weights.tolist() == [0.2, 0.9]
     assert data.class_totals() == [Fraction(1, 5), Fraction(9, 10)]
     assert data.row_data["z"].tolist() == [5, 7]
     copies = data.expanded()
-    assert copies.weights is not None
     assert copies.weights.tolist() == [0.1, 0.1, 0.3, 0.3, 0.3]
     assert copies.frequency is None
 
@@ -68,11 +66,9 @@ def test_a_tree_claims_and_shows_all_rows() -> None:
     y, frequency = [0, 1, 0], [2, 30, 4]
     result = streed.solve(Misclassifications(), X, y, frequency=frequency, max_depth=1, min_leaf=5)
     assert result.value == 0
-    assert result.tree is not None
     assert [leaf.rows for leaf in result.tree.leaves()] == [30, 6]
     saved = Tree.from_json(result.tree.to_json())
     data = streed.Dataset.make(X, y, frequency=frequency)
-    assert saved.claims is not None
     assert saved.claims.n_rows == 36
     assert all(each.holds for each in check(saved, data))
     assert not all(each.holds for each in check(saved, streed.Dataset.make(X, y)))

@@ -11,7 +11,6 @@ from streed.task import Totals
 from streed.tasks import MinSupport
 from tests.unusual_tasks import Spread
 
-
 # -- states ------------------------------------------------------------------------------------------------------------
 
 

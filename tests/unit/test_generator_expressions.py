@@ -100,5 +100,4 @@ def test_a_task_with_a_generator_expression_is_solved_natively() -> None:
     result = streed.solve(Impurity(), data, max_depth=2)
     assert result.stats["route"] == "generated"
     expected = optimum(Impurity(), data, max_depth=2)
-    assert expected is not None
     assert result.value == pytest.approx(expected[0])

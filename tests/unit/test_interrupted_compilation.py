@@ -32,7 +32,6 @@ def interrupted(code: str, arguments: list[str], number: signal.Signals, place: 
     """A process that gets a signal once it compiles: exit code, what it prints and says, seconds from then on."""
     environment = {**os.environ, "STREED_CACHE_DIR": str(place), "PYTHONPATH": str(ROOT)}
     with started([sys.executable, "-c", code, *arguments], env=environment) as child:
-        assert child.stderr is not None
         first = child.stderr.readline()
         assert "compiling" in first, first + child.stderr.read()
         time.sleep(0.5)

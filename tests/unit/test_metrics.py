@@ -66,7 +66,6 @@ def test_the_positive_class_is_named(task: Task, positive: str | None, warns: bo
     assert [("'yes' as the positive class" in str(each.message), each.filename) for each in said] == [
         (True, __file__)
     ] * warns
-    assert result.tree is not None
     assert result.positive_class == positive == streed.Tree.from_json(result.tree.to_json()).positive
     assert result.summary().get("positive_class") == positive
     named = f"positive class: {positive}"

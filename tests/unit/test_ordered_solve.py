@@ -30,16 +30,14 @@ Y = ((X[:, 0] > 0.2) ^ (np.nan_to_num(X[:, 1], nan=5.0) > 0.4)).astype(int)
 def test_every_driver_finds_the_optimum_of_the_reference(search: str) -> None:
     optimum = reference.optimum(Misclassifications(), Dataset.make(X, Y), max_depth=2)
     result = streed.solve(Misclassifications(), X, Y, max_depth=2, search=search)
-    assert optimum is not None
     assert result.status == "optimal"
     assert result.value == optimum[0]
-    assert (result.tree.predict(X) != Y).sum() == result.value  # type: ignore[union-attr]
+    assert (result.tree.predict(X) != Y).sum() == result.value
     assert result.stats["route"] == ("general" if search == "general" else "row costs by questions")
 
 
 def test_thresholds_lie_between_neighbours_and_go_left() -> None:
     result = streed.solve(Accuracy(), [[1.0], [2.0], [4.0]], ["a", "a", "b"], max_depth=1)
-    assert result.tree is not None
     assert result.tree.root == Branch(0, (Leaf(0, 2, 0), Leaf(1, 1, 0)), 3, Cut(3.0, 0))
     assert result.tree.predict([[3.0], [3.0001], [-1e300]]).tolist() == ["a", "b", "a"]
     assert str(result.tree).splitlines()[0] == "x0 <= 3?"
@@ -69,19 +67,16 @@ def test_a_gap_where_there_was_none_goes_to_the_child_with_more_rows() -> None:
     by_frequency = streed.solve(Misclassifications(), [[1.0], [2.0]], [0, 1], frequency=[3, 4], max_depth=1).tree
     even = streed.solve(Misclassifications(), [[1.0], [2.0]], [0, 1], max_depth=1).tree
     for tree, expected in ((many_low, 0), (many_high, 1), (by_frequency, 1), (even, 0)):
-        assert tree is not None
         with pytest.warns(UserWarning, match="'x0' has a missing value"):
             assert tree.predict([[NAN], [None]]).tolist() == [expected] * 2
 
 
 def test_new_rows_may_be_of_any_numeric_type() -> None:
     whole = streed.solve(Accuracy(), np.array([[2**60], [2**60 + 1], [5]]), [0, 1, 0], max_depth=1).tree
-    assert whole is not None
     assert whole.predict(np.array([[2**60], [2**60 + 1]], object)).tolist() == [0, 1]
     assert whole.predict([[float(2**60)], [2.0**61]]).tolist() == [0, 1]
     assert whole.predict(np.array([[2**60 + 1]], np.uint64)).tolist() == [1]
     real = streed.solve(Accuracy(), np.array([[0.1], [0.2], [0.9]], np.float32), [0, 0, 1], max_depth=1).tree
-    assert real is not None
     assert real.predict(np.array([[0.2], [0.9]], np.float32)).tolist() == [0, 1]
     assert real.predict(np.array([[0], [1]], bool)).tolist() == [0, 1]
     refused("X", "'x0'", "numbers", call=lambda: real.predict([["a"]]))
@@ -102,9 +97,7 @@ def test_tables_of_all_kinds_of_columns() -> None:
     data = Dataset.make(table, y)
     optimum = reference.optimum(Misclassifications(), data, max_depth=2)
     result = streed.solve(Misclassifications(), table, y, max_depth=2)
-    assert optimum is not None
     assert result.value == optimum[0] == 0
-    assert result.tree is not None
     assert result.tree.predict(table).tolist() == y
     assert result.tree.predict(data).tolist() == y
     assert Tree.from_json(result.tree.to_json()) == result.tree

@@ -88,7 +88,6 @@ def test_teachers_predict_rows_that_they_have_not_seen() -> None:
     assert lesson["propensity"].sum(axis=1) == pytest.approx(np.ones(300))
     assert lesson["predicted"] == pytest.approx(outcomes)
     policy = streed.solve(PolicyValue("dr"), features[:, :1] > features[:, 1:], max_depth=1, **lesson).tree
-    assert policy is not None
     assert policy.predict([[0], [1]]).tolist() == [1, 0]
     refused("treatment", "1 was given to 1 rows", call=lambda: teach([[0]] * 4, [0, 0, 0, 1], [1, 2, 3, 4], folds=2))
     refused("folds", "1", call=lambda: teach([[0]] * 4, [0, 0, 1, 1], [1, 2, 3, 4], folds=1))

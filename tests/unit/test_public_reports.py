@@ -154,7 +154,6 @@ def test_the_tree_does_not_depend_on_units(name: str, X: Array) -> None:
         targets = y.get(kind, a * _TARGETS + (b if kind == "y+" else 0))
         weighed = None if isinstance(task, _Own) else _WEIGHTS * c
         result = streed.solve(asked, X, targets, max_depth=2, max_cuts="all", sample_weight=weighed, **given)
-        assert result.tree is not None
         first = first or result.tree.apply(X).tolist()
         assert result.tree.apply(X).tolist() == first
         assert len(set(first)) > 2
@@ -167,7 +166,6 @@ def test_squared_errors_are_the_trees_own() -> None:
     for targets in (rng.normal(size=60), np.round(rng.normal(size=60) * 1e3, 1), rng.normal(size=60) + 1e9):
         data = Dataset.make(rng.integers(0, 2, (60, 5)), targets)
         result = streed.solve(SquaredError(), data, max_depth=3)
-        assert result.tree is not None
         leaves = result.tree.apply(data)
         exact: Any = Fraction(0)
         for leaf in set(leaves.tolist()):

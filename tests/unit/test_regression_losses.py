@@ -18,7 +18,6 @@ NEVER = [1, 1, 1, 1, 0]
 def test_poisson_deviance_by_hand() -> None:
     """Rates (0 + 2) / 4 and 6 / 2; deviances 2 (2 log(2 / (1/2 * 3)) and twice the terms of 1 and 5 at exposures 1."""
     result = streed.solve(PoissonDeviance(), [[0], [0], [1], [1]], [0, 2, 1, 5], exposure=[1, 3, 1, 1], max_depth=1)
-    assert result.tree is not None
     assert result.tree.predict([[0], [1]]).tolist() == [0.5, 3]
     left = 2 * (0.5 + 2 * math.log(2 / 1.5) - 0.5)
     right = 2 * (1 * math.log(1 / 3) + 2 + 5 * math.log(5 / 3) - 2)
@@ -36,7 +35,6 @@ def test_poisson_refuses() -> None:
 def test_quantiles_by_hand(quantile: float, shown: list[int], value: float) -> None:
     """Targets 1, 2, 6 and 10, 14: the leaf predicts the least target that reaches the quantile."""
     result = streed.solve(QuantileError(quantile), X, [1, 2, 6, 10, 14], max_depth=1)
-    assert result.tree is not None
     assert result.tree.predict([[0], [1]]).tolist() == shown
     assert result.value == pytest.approx(value)
 

@@ -126,7 +126,6 @@ def test_no_time_is_too_short_for_a_leaf(task: Task, cuts: Any) -> None:
     values, labels = rng.normal(size=(1_000, 12)), rng.integers(0, 2, 1_000)
     result = streed.solve(task, values, labels, max_depth=5, max_cuts=cuts, time_limit=1e-6)
     assert result.status == "feasible"
-    assert result.tree is not None
     assert len(result.tree.predict(values)) == 1_000
     assert task.order != "total" or result.lower_bound < result.upper_bound
 
@@ -250,7 +249,6 @@ print(json.dumps([result.status, result.stats["stopped"], result.value, wrong, r
 @pytest.mark.parametrize("threads", [1, 2])
 def test_an_interrupt_gives_the_best_tree_so_far(threads: int) -> None:
     with started([sys.executable, "-c", INTERRUPTED, str(threads)], stderr=None) as child:
-        assert child.stdout is not None
         assert child.stdout.readline() == "searching\n"
         time.sleep(0.3)
         child.send_signal(signal.SIGINT)
@@ -282,7 +280,6 @@ print(json.dumps([result.stats["evictions"], result.lower_bound, result.value, p
 def test_a_process_never_holds_more_than_its_memory_limit() -> None:
     limit = 350_000_000
     with started([sys.executable, "-c", LIMITED, str(limit)], stderr=None) as child:
-        assert child.stdout is not None
         evictions, lower, value, peak = json.loads(child.stdout.read())
     assert evictions > 0
     assert lower < value

@@ -37,7 +37,6 @@ def test_risks_and_losses_by_hand() -> None:
     """Left one event over twice the last hazard, right two events over the first two."""
     hazards = [13 / 12, 13 / 12, 7 / 12, 1 / 4]
     result = solved()
-    assert result.tree is not None
     left, right = result.tree.predict([[0], [1]])
     assert (left, right) == (pytest.approx(1 / (hazards[0] + hazards[1])), pytest.approx(2 / (hazards[2] + hazards[3])))
     losses = [

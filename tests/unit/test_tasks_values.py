@@ -101,10 +101,8 @@ def test_lexicographic_takes_errors_first_and_then_nodes() -> None:
     X = [[0, 0], [0, 1], [1, 0], [1, 1], [0, 1]]
     data = Dataset.make(X, [0, 1, 0, 1, 1], sample_weight=[1, 2, 3, 1, 1])
     found = optimum(Lexicographic(), data)
-    assert found is not None
     assert Lexicographic().score(found[0], State(data.n_rows)) == (0, 1)
     none = optimum(Lexicographic(), data, max_depth=0)
-    assert none is not None
     assert Lexicographic().score(none[0], State(data.n_rows)) == (4, 0)
     with pytest.raises(InputError, match="weight is not whole"):
         Lexicographic().bind(Dataset.make(X, [0, 1, 0, 1, 1], sample_weight=[0.5, 1, 1, 1, 1]))
@@ -114,12 +112,10 @@ def test_squared_errors_by_hand() -> None:
     X, y = [[0], [0], [1], [1]], [1.0, 2.0, 5.0, 5.0]
     data = Dataset.make(X, y)
     found = optimum(SquaredError(), data, max_depth=0)
-    assert found is not None
     assert float(found[0]) == pytest.approx(12.75)  # mean 3.25: 2.25^2 + 1.25^2 + 1.75^2 + 1.75^2
-    assert float(optimum(SquaredError(), data)[0]) == 0.5  # type: ignore[index]
-    assert float(optimum(SquaredError(13), data)[0]) == pytest.approx(12.75)  # type: ignore[index]
+    assert float(optimum(SquaredError(), data)[0]) == 0.5
+    assert float(optimum(SquaredError(13), data)[0]) == pytest.approx(12.75)
     share = optimum(SquaredError(0.125, normalized=True), data)
-    assert share is not None
     assert float(share[0]) == pytest.approx(0.5 / 12.75 + 0.125)
     bound = SquaredError().bind(data)
     evaluation = Evaluation(SquaredError(), data)

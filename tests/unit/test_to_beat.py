@@ -77,8 +77,6 @@ def test_a_search_that_begins_with_a_tree_ends_with_it_or_with_a_better_one(name
     again = streed.solve(task, X, y, max_depth=3, warm_start=best.tree, **more)
     assert again.status == "optimal"
     assert again.value == pytest.approx(best.value, rel=1e-12)
-    assert again.tree is not None
-    assert best.tree is not None
     assert (again.tree.apply(X) == best.tree.apply(X)).all()
     assert again.tree.root.rows == 240
 
@@ -129,7 +127,6 @@ def test_a_greedy_tree_is_made_better_and_never_worse(name: str, depth: int) -> 
         worth = wrong.sum()
     limits: dict[str, Any] = {"max_nodes": model.tree_.node_count // 2} if name == "nodes" else {}
     found = streed.improve(model, task, rows, target, time_limit=0.3, max_cuts="all", **limits)
-    assert found.tree is not None
     assert found.value <= worth + 1e-9
     assert found.lower_bound <= found.value
     assert found.tree.depth <= depth

@@ -139,7 +139,6 @@ def test_json_round_trip(make: Any) -> None:
     assert again == tree
     assert again.predict(data).tolist() == tree.predict(data).tolist()
     assert again.claims is not None
-    assert tree.claims is not None
     assert attrs.evolve(again.claims, task=None) == attrs.evolve(tree.claims, task=None)
     assert again.claims.task == tree.claims.describe_task()
     assert again.to_json() == tree.to_json()
