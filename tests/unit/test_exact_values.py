@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, final
 
@@ -12,10 +13,12 @@ import pytest
 
 import streed
 from streed.data import Dataset
+from streed.drivers.closing import NEAR_OPTIMAL
 from streed.exact import Array, exact_array, exact_integers
 from streed.reference import optimum
-from streed.task import State, Task
+from streed.task import RowCostTask, State, Task, Totals
 from streed.tasks import InstanceCosts
+from streed.tree.evaluation import evaluate
 
 
 @final
@@ -76,3 +79,70 @@ def test_whole_costs_of_any_size() -> None:
     assert result.lower_bound <= best
     both = streed.solve(InstanceCosts(), [[0], [1]] * 2, costs=[[2**57, -(2**57)], [-(2**57), 2**57]] * 2, max_depth=1)
     assert both.value == -4 * 2**57
+
+
+@final
+@attrs.frozen(eq=False)
+class FineCosts(RowCostTask):
+    """Costs (n, K) as fractions, which columns of a data set would make floats of."""
+
+    costs: Array
+    split: Fraction
+
+    def row_costs(self, data: Dataset) -> Array:
+        return self.costs
+
+    def labels(self, data: Dataset) -> Sequence[Any]:
+        return range(self.costs.shape[1])
+
+    def split_cost(self) -> Fraction:
+        return self.split
+
+
+def _fine(rng: np.random.Generator, n: int, labels: int, kind: int) -> Any:
+    """Costs (n, labels) of which most trees have nearly equal sums: they differ in what rounding takes away."""
+    coarse = rng.integers(0, 3, (n, labels))
+    if kind == 0:  # one low part
+        fine = [Fraction(int(k), 10**18) for k in rng.integers(0, 1000, n * labels)]
+    elif kind == 1:  # many parts, of very different sizes
+        powers = rng.choice([10, 25, 60, 140], n * labels).tolist()
+        fine = [Fraction(int(k), 10**power) for k, power in zip(rng.integers(-9, 10, n * labels), powers, strict=True)]
+    else:  # thirds and sevenths beside binary fractions
+        fine = [Fraction(int(k), 3 * 7 * 2**61) for k in rng.integers(0, 99, n * labels)]
+    costs = np.empty(n * labels, object)
+    costs[:] = [Fraction(int(k)) + each for k, each in zip(coarse.ravel(), fine, strict=True)]
+    return costs.reshape(n, labels)
+
+
+@pytest.mark.parametrize("kind", range(3))
+@pytest.mark.parametrize("depth", [1, 2, 3, 4])
+@pytest.mark.parametrize("seed", range(6))
+def test_the_best_of_nearly_equal_trees(kind: int, depth: int, seed: int) -> None:
+    rng = np.random.default_rng([kind, depth, seed])
+    n, columns = int(rng.integers(6, 30)), int(rng.integers(3, 6 if depth < 4 else 5))
+    X = rng.integers(0, 2, (n, columns))
+    data = Dataset.make(X)
+    task = FineCosts(_fine(rng, n, int(rng.integers(2, 4)), kind), Fraction(int(rng.integers(0, 3)), 5 * 10**17))
+    min_leaf = int(rng.integers(1, 3))
+    result = streed.solve(task, data, max_depth=depth, min_leaf=min_leaf)
+    found = optimum(task, data, max_depth=depth, min_leaf=min_leaf)
+    assert result.tree is not None
+    own = evaluate(result.tree, task, data)
+    assert task.score(own, Totals(task, data)) == task.score(found[0], Totals(task, data))
+    assert result.status == "optimal"
+    assert result.stats["rounding"] == 0
+    if depth <= 2:  # else rounded costs of equal rows may cancel, and the general route closes it
+        assert result.stats["closed"] == NEAR_OPTIMAL
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("depth", [1, 2])
+def test_costs_over_all_thresholds_are_closed(depth: int) -> None:
+    """What is searched over thresholds by rounded costs is searched by questions where bounds are left apart."""
+    rng = np.random.default_rng(depth)
+    X, costs, weights = rng.normal(size=(200, 2)), rng.random((200, 3)), rng.choice([1e-9, 0.1, 0.3, 1e9], 200)
+    X[::7, 0] = np.nan
+    result = streed.solve(InstanceCosts(), X, costs=costs, sample_weight=weights, max_depth=depth, max_cuts="all")
+    assert (result.status, result.gap) == ("optimal", 0)
+    chosen = costs[np.arange(200), result.tree.predict(X)]
+    assert result.value == pytest.approx(float(chosen @ weights), rel=1e-12)

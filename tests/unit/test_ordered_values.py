@@ -14,9 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import streed
 from streed.data import Column, Cut, Dataset, Kind
 from streed.data.ordered import between, between_moments, threshold_text
 from streed.data.single_values import date_text, microseconds
+from streed.tasks import Accuracy
 from tests.unit.refusal import refused
 
 NAN, INF = math.nan, math.inf
@@ -149,3 +151,33 @@ def test_max_cuts_are_quantiles_of_the_rows() -> None:
     assert heavy[0].threshold is not None
     assert heavy[0].threshold < 30
     assert len(cuts_of(Dataset.make(column, max_cuts=1000))) == 99
+
+
+MINUTES = [-90, 0, 5, 29, 31, 45, 600, 10_000]
+LATE = ["no" if minutes < 30 else "yes" for minutes in MINUTES]
+WAITS = [dt.timedelta(minutes=minutes) for minutes in MINUTES]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [WAITS, np.array(WAITS, "timedelta64[s]"), list(np.array(WAITS, "timedelta64[m]")), pl.Series(WAITS)],
+)
+def test_durations_in_every_table_give_the_same_tree(column: Any) -> None:
+    tree = streed.solve(Accuracy(), {"wait": column}, LATE, max_depth=1).tree
+    assert tree.columns[0].scale is Kind.DURATION
+    assert "wait <= 0:30:00" in tree.to_text()
+    new = {"wait": [dt.timedelta(minutes=30), dt.timedelta(minutes=30, microseconds=1)]}
+    assert tree.predict(new).tolist() == ["no", "yes"]
+    refused("X", "held durations before", call=lambda: tree.predict({"wait": [1.5, 2.5, 3.5]}))
+
+
+@pytest.mark.parametrize(
+    ("column", "found"),
+    [
+        ([dt.timedelta(days=999_999_999), dt.timedelta(0), dt.timedelta(1)], "give it as a number, such as days"),
+        (np.array([1, 2, 3], "timedelta64[ns]"), "no whole microsecond"),
+        (np.array([1, 2, 3], "timedelta64[M]"), "the type timedelta64[M]"),
+    ],
+)
+def test_durations_that_are_refused(column: Any, found: str) -> None:
+    refused("X", found, call=lambda: Dataset.make({"wait": column}, [0, 1, 1]))

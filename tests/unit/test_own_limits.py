@@ -1,4 +1,4 @@
-"""Limits with statistics of their own; errors of limits."""
+"""Limits with statistics of their own, errors of limits, and rows per class, group and treatment."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from streed.data import Dataset
 from streed.errors import TaskError
 from streed.reference import optimum
 from streed.task import Limit, State, Task
-from streed.tasks import MinSupport
-
-pytestmark = pytest.mark.compiles
+from streed.tasks import AbsoluteError, Accuracy, Gini, MinSupport, MinSupportOf
+from tests.unit.refusal import refused
 
 RNG = np.random.default_rng(2)
 X = RNG.integers(0, 2, (30, 3))
@@ -50,6 +49,7 @@ class LimitedErrors(Errors):
         return (HalfWomen(),)
 
 
+@pytest.mark.compiles
 @pytest.mark.parametrize("search", ["depth-first", "general"])
 @pytest.mark.parametrize("weights", [None, RNG.choice([0.5, 3], 30)])
 def test_limits_may_ask_for_statistics(search: str, weights: Any) -> None:
@@ -62,6 +62,7 @@ def test_limits_may_ask_for_statistics(search: str, weights: Any) -> None:
     assert found.status == "optimal"
 
 
+@pytest.mark.compiles
 def test_a_task_that_sets_limits_itself_is_refused() -> None:
     with pytest.raises(TaskError, match=r"LimitedErrors.limits are the task's own; set them by subject_to"):
         streed.solve(LimitedErrors(), X, Y, woman=WOMAN, max_depth=1)
@@ -74,6 +75,7 @@ def limit(name: str, **members: Any) -> Any:
 FIRST = {"statistics": lambda self, data: {"first": data.class_numbers}}
 
 
+@pytest.mark.compiles
 @pytest.mark.parametrize(
     ("limit", "said", "mark"),
     [
@@ -107,3 +109,52 @@ def test_errors_of_a_limit_name_the_limit_and_its_line(limit: Limit, said: str, 
     assert second.endswith(mark)
     if mark == "here: missing":
         assert "no statistic 'second'; it has first, rows" in first
+
+
+FIVE = [[0, 0], [0, 0], [0, 1], [1, 1], [1, 1]]
+LABELS = [0, 0, 1, 1, 1]
+SEX = ["f", "m", "f", "m", "f"]
+
+
+def leaves(task: Task, **given: Any) -> int | None:
+    tree = streed.solve(task, FIVE, LABELS, max_depth=2, **given).tree
+    return None if tree is None else tree.n_leaves
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize(
+    "task",
+    [
+        Accuracy(),
+        Gini(),
+        AbsoluteError(),
+    ],
+)
+def test_any_task_takes_limits_with_statistics_of_their_own(task: Task) -> None:
+    assert leaves(task) > 1  # type: ignore[operator]
+    assert leaves(task.subject_to(MinSupportOf("class", 1))) == 1
+    assert leaves(task.subject_to(MinSupportOf("sex", 1)), sex=SEX) == 2
+    assert leaves(task.subject_to(MinSupportOf("sex", 1), MinSupport(3)), sex=SEX) == 1
+    assert leaves(task.subject_to(MinSupportOf("sex", 2)), sex=SEX) == 1
+    assert leaves(task.subject_to(MinSupportOf("sex", 1), MinSupportOf("class", 1)), sex=SEX) == 1
+
+
+def test_row_weights_do_not_count() -> None:
+    limited = Accuracy().subject_to(MinSupportOf("class", 2))
+    heavy: dict[str, Any] = {"sample_weight": [9, 9, 9, 9, 9]}
+    assert streed.solve(limited, FIVE, LABELS, max_depth=1).value == 2
+    assert streed.solve(limited, FIVE, LABELS, max_depth=1, **heavy).value == 18
+    assert streed.solve(limited, FIVE, LABELS, max_depth=1, search="general", **heavy).value == 18
+
+
+def test_no_tree_meets_the_limit() -> None:
+    assert (
+        streed.solve(Accuracy().subject_to(MinSupportOf("class", 3)), FIVE, LABELS, max_depth=1).status == "infeasible"
+    )
+
+
+def test_what_is_refused() -> None:
+    refused("sex", "MinSupportOf needs it", call=lambda: leaves(Accuracy().subject_to(MinSupportOf("sex", 1))))
+    wrong = Accuracy().subject_to(MinSupportOf("sex", 1, values=["x"]))
+    refused("sex", "no row is 'x'", call=lambda: leaves(wrong, sex=SEX))
+    refused("min_rows", "0", call=lambda: MinSupportOf("sex", 0))

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from streed.data import Dataset
 from streed.data.database import Roles
 from streed.errors import InputError
-from streed.tasks import Accuracy, MinSupport, SparseAccuracy, Splits
+from streed.tasks import Accuracy, BalancedAccuracy, MinSupport, SparseAccuracy, Splits
 from streed.tree import Branch, Claims, Leaf, Tree, flatten, nest, walk
 from streed.tree.evaluation import evaluate, inspect
 from streed.tree.storage import schema
@@ -239,3 +239,19 @@ def test_every_form_holds_the_same_tree(drawn: tuple[Tree, Dataset]) -> None:
     nodes = tree.n_branches + tree.n_leaves
     assert len(tree.to_text().splitlines()) == nodes
     assert len(re.findall(r"^  n\d+ \[", tree.to_dot(), re.MULTILINE)) == nodes
+
+
+def test_values_by_hand() -> None:
+    """Rows 0..4 with labels 1, 2, 2, 1, 1; the root leaf says 1 and errs twice."""
+    tree, data = colour_tree()
+    leaf = Tree.grown(Leaf(0, 5, 2), data)
+    assert evaluate(leaf, Accuracy(), data) == 2
+    assert evaluate(leaf, BalancedAccuracy(), data) == Fraction(1, 2)
+    assert evaluate(leaf, SparseAccuracy(0.1), data) == Fraction(2, 5)
+    assert evaluate(tree, SparseAccuracy(0.1), data) == Fraction(1, 5)
+    assert evaluate(tree, Splits(), data) == 2
+    found = inspect(tree, Accuracy().subject_to(MinSupport(2)), data)
+    assert found.value == 0
+    assert found.rows == (5, 1, 2, 1, 1, 2)
+    assert found.leaf_rows == (1, 1, 1, 2)
+    assert found.broken == tuple((leaf, MinSupport(2)) for leaf in (0, 1, 2))

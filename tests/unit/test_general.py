@@ -1,8 +1,9 @@
-"""The general search: what it tries once, what it prunes, and that it checks what it hands out."""
+"""The general search and its fronts: what it tries once, what it prunes, and that it checks what it hands out."""
 
 from __future__ import annotations
 
-from typing import Any
+from fractions import Fraction
+from typing import Any, ClassVar
 
 import attrs
 import numpy as np
@@ -11,15 +12,24 @@ import pytest
 from streed.data import Dataset
 from streed.errors import MismatchError
 from streed.exact import Array
-from streed.reference import optimum
-from streed.task import GeneralTask, State
+from streed.reference import Evaluation, optimum
+from streed.reference.definition import OptimizationTask
+from streed.result import Result
+from streed.task import GeneralTask, State, Task, Totals
 from streed.tasks import AbsoluteError, MinSupport
+from streed.tree import Tree
+from streed.tree.verification import check
 from tests.unit.specimens import chain
 from tests.unusual_tasks import (
+    ByOwnDominance,
     ClassCounts,
     Discounted,
+    ErrorsByClass,
+    FewOfEach,
     Gini,
+    Lexicographic,
     Priced,
+    Spread,
     general,
     random_data,
 )
@@ -116,3 +126,69 @@ def test_an_empty_category_shows_what_its_parent_would() -> None:
         assert result.tree.predict({"c": [c], "x": [1]}).tolist() == [expected]
     first_x = general(AbsoluteError(), {"x": [0, 0, 1, 1, 1], "c": list("abdab")}, [9, 1, 5, 5, 5], max_depth=2)
     assert first_x.tree.predict({"x": [1, 0], "c": ["d", "d"]}).tolist()[0] == 5
+
+
+# -- results -----------------------------------------------------------------------------------------------------------
+
+X = [[i >> 2 & 1, i >> 1 & 1, i & 1] for i in range(8)] * 2
+Y = [0, 1, 1, 0, 1, 0, 0, 1, 0, 0, 1, 1, 1, 1, 0, 1]
+
+
+def solved(task: Task, **limits: Any) -> Result:
+    return general(task, X, Y, **limits)
+
+
+@pytest.mark.parametrize("task", [FewOfEach(), FewOfEach(3), ErrorsByClass(), ByOwnDominance(), Lexicographic()])
+def test_every_tree_of_a_front_can_be_saved_and_checked(task: Task) -> None:
+    data = Dataset.make(X, Y, sample_weight=[0.5, 1] * 8)
+    result = general(task, data, max_depth=2)
+    assert result.front
+    for value, tree in result.front:
+        again = Tree.from_json(tree.to_json())
+        assert again == tree
+        assert (again.claims.value, again.claims.status) == (value, "optimal")
+        checks = check(tree, data)
+        assert all(each.holds for each in checks)
+        assert tree.claims is not None
+        for wrong in (0, (*value, 0), tuple(x + 1 for x in value)):
+            lie = attrs.evolve(tree, claims=attrs.evolve(tree.claims, value=wrong, upper_bound=wrong))
+            assert {each.what for each in check(lie, data) if not each.holds} >= {"value"}
+
+
+@attrs.frozen
+class BestProduct(ErrorsByClass):
+    """The front of errors by class; its best solution has the least product, shown as a number to be maximised."""
+
+    maximize: ClassVar[bool] = True
+
+    def score(self, value: Any, totals: Any) -> Any:
+        return -Fraction(value[0] * value[1]) / totals.rows
+
+
+def test_the_score_chooses_from_the_front() -> None:
+    result = solved(BestProduct(), max_depth=1)
+    plain = solved(ErrorsByClass(), max_depth=1)
+    assert len(result.front) == len(plain.front) > 1
+    assert result.value == max(-a * b / 16 for (a, b, _), _ in plain.front)
+    assert type(result.value) in {int, float}
+    assert (result.lower_bound, result.upper_bound) == (result.value, None)
+
+
+# -- states ------------------------------------------------------------------------------------------------------------
+
+
+def test_states_know_their_rows_where_the_task_reads_them() -> None:
+    data = Dataset.make([[0], [0], [0], [1], [1]], [1, 2, 6, 10, 12])
+    o = OptimizationTask(Spread(), data)
+    states = [o.statistics(o.t(o.s0, 0)[1]), Evaluation(Spread(), data).state([4, 3])]
+    for state in states:
+        assert state.members.tolist() == [3, 4]
+        assert state.members.dtype == np.int64
+        assert state.data is data
+        assert state.rows == 2
+    totals = Totals(Spread().subject_to(MinSupport(2)), data)
+    assert totals.members.tolist() == [0, 1, 2, 3, 4]
+    assert totals.data is data
+
+
+# -- absolute error ----------------------------------------------------------------------------------------------------
