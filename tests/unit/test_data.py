@@ -72,11 +72,7 @@ def test_array_with_listed_columns() -> None:
     X = np.array([[0, 5, 3], [1, 9, 3], [1, -2, 4]])
     data = Dataset.make(X, None, categorical=[1, "x2"])
     assert data.X.tolist() == [[0, 1, 0], [1, 2, 0], [1, 0, 1]]
-    assert data.columns == (
-        Column("x0", (0, 1), False),
-        Column("x1", (-2, 5, 9), True),
-        Column("x2", (3, 4), False),
-    )
+    assert data.columns == (Column("x0", (0, 1), False), Column("x1", (-2, 5, 9), True), Column("x2", (3, 4), False))
     assert data.categorical == (1,)
 
 
@@ -118,8 +114,7 @@ def test_refuses_unknown_columns_in_categorical(categorical: Any, found: Any) ->
 
 
 @pytest.mark.parametrize(
-    ("names", "found"),
-    [(["a"], "1 names for 2"), (["a", "a"], "'a'"), ("ab", "'ab'"), (["a", 1], "1")],
+    ("names", "found"), [(["a"], "1 names for 2"), (["a", "a"], "'a'"), ("ab", "'ab'"), (["a", 1], "1")]
 )
 def test_refuses_names(names: Any, found: Any) -> None:
     refused("names", found, call=lambda: Dataset.make(XOR, None, names=names))

@@ -71,11 +71,7 @@ def test_declared_order_of_categories_is_kept() -> None:
 
 
 ORDERED: dict[str, tuple[Kind, list[Any], tuple[Any, ...]]] = {
-    "dates": (
-        Kind.DATE,
-        [dt.date(2020, 1, day) for day in (1, 3, 2)],
-        ("2020-01-01", "2020-01-02", "2020-01-03"),
-    ),
+    "dates": (Kind.DATE, [dt.date(2020, 1, day) for day in (1, 3, 2)], ("2020-01-01", "2020-01-02", "2020-01-03")),
     "dates as texts": (
         Kind.DATE,
         ["2020-01-01", "2020-01-03T12:00", "2020-01-02"],

@@ -9,14 +9,7 @@ import numpy as np
 import pytest
 
 import streed
-from streed.tasks import (
-    F1,
-    Accuracy,
-    DemographicParity,
-    InstanceCosts,
-    Splits,
-    SquaredError,
-)
+from streed.tasks import F1, Accuracy, DemographicParity, InstanceCosts, Splits, SquaredError
 from tests.unit.refusal import refused
 
 duckdb = pytest.importorskip("duckdb", reason="needs DuckDB (the extra `scale`)")

@@ -13,17 +13,7 @@ import pytest
 from streed import InputError, Tree
 from streed.data import Dataset
 from streed.estimators import OptimalTreeClassifier
-from streed.export import (
-    codes,
-    feature_names,
-    onnx_inputs,
-    to_dot,
-    to_json,
-    to_onnx,
-    to_python,
-    to_sklearn,
-    to_sql,
-)
+from streed.export import codes, feature_names, onnx_inputs, to_dot, to_json, to_onnx, to_python, to_sklearn, to_sql
 from streed.plot import tree_svg
 from streed.tree import Branch, Leaf
 from tests.unit.grown import make_chain, make_data, make_tree

@@ -184,12 +184,7 @@ def stumps() -> list[Any]:
 
 def rates(predicted: Any, event: str) -> list[tuple[int, int]]:
     """(how often, of how many) by group."""
-    counted = {
-        "all": np.ones(90, bool),
-        "positive": TRUTH == 1,
-        "negative": TRUTH == 0,
-        "errors": np.ones(90, bool),
-    }[event]
+    counted = {"positive": TRUTH == 1, "negative": TRUTH == 0}.get(event, np.ones(90, bool))
     happens = predicted != TRUTH if event == "errors" else predicted == 1
     return [(int((happens & counted & (g == GROUPS)).sum()), int((counted & (g == GROUPS)).sum())) for g in range(3)]
 
@@ -252,17 +247,11 @@ def test_what_is_refused() -> None:
 
 def test_what_is_refused_of_rates_of_all_rows() -> None:
     refused(
-        "y",
-        "3 classes",
-        call=lambda: streed.solve(Accuracy().subject_to(Recall() >= 0.5), ROWS, np.arange(90) % 3),
+        "y", "3 classes", call=lambda: streed.solve(Accuracy().subject_to(Recall() >= 0.5), ROWS, np.arange(90) % 3)
     )
     for limit in (-0.1, 1.1, True, "0.5"):
         refused("limit", call=functools.partial(Recall().__ge__, limit))
-    refused(
-        "positive",
-        "7",
-        call=lambda: streed.solve(Accuracy().subject_to(Recall(positive=7) >= 0.5), ROWS, TRUTH),
-    )
+    refused("positive", "7", call=lambda: streed.solve(Accuracy().subject_to(Recall(positive=7) >= 0.5), ROWS, TRUTH))
     with pytest.raises(TaskError, match="from below"):
         _ = Recall() <= 0.5
     with pytest.raises(TaskError, match=r">= 0\.5"):

@@ -15,15 +15,7 @@ from streed.data import Cut, Dataset
 from streed.drivers import drivers
 from streed.task import Task
 from streed.task.analysis.extent import OVER_ALL, cut_loss
-from streed.tasks import (
-    Accuracy,
-    BalancedAccuracy,
-    Gini,
-    InstanceCosts,
-    Misclassifications,
-    Splits,
-    SquaredError,
-)
+from streed.tasks import Accuracy, BalancedAccuracy, Gini, InstanceCosts, Misclassifications, Splits, SquaredError
 from streed.tree import Branch, Leaf, Tree
 from tests.unit.refusal import refused
 

@@ -159,8 +159,7 @@ WAITS = [dt.timedelta(minutes=minutes) for minutes in MINUTES]
 
 
 @pytest.mark.parametrize(
-    "column",
-    [WAITS, np.array(WAITS, "timedelta64[s]"), list(np.array(WAITS, "timedelta64[m]")), pl.Series(WAITS)],
+    "column", [WAITS, np.array(WAITS, "timedelta64[s]"), list(np.array(WAITS, "timedelta64[m]")), pl.Series(WAITS)]
 )
 def test_durations_in_every_table_give_the_same_tree(column: Any) -> None:
     tree = streed.solve(Accuracy(), {"wait": column}, LATE, max_depth=1).tree

@@ -122,14 +122,7 @@ def leaves(task: Task, **given: Any) -> int | None:
 
 
 @pytest.mark.compiles
-@pytest.mark.parametrize(
-    "task",
-    [
-        Accuracy(),
-        Gini(),
-        AbsoluteError(),
-    ],
-)
+@pytest.mark.parametrize("task", [Accuracy(), Gini(), AbsoluteError()])
 def test_any_task_takes_limits_with_statistics_of_their_own(task: Task) -> None:
     assert leaves(task) > 1  # type: ignore[operator]
     assert leaves(task.subject_to(MinSupportOf("class", 1))) == 1

@@ -26,13 +26,7 @@ from streed.errors import InputError, TaskError
 from streed.estimators import CostSensitiveTreeClassifier, FairTreeClassifier, OptimalTreeClassifier
 from streed.export import to_json
 from streed.proof import check
-from streed.tasks import (
-    Accuracy,
-    DemographicParity,
-    Gini,
-    InstanceCosts,
-    SparseAccuracy,
-)
+from streed.tasks import Accuracy, DemographicParity, Gini, InstanceCosts, SparseAccuracy
 from tests.unit.specimens import labels, sample
 
 GROUPS = np.random.default_rng(7).integers(0, 2, 50)

@@ -78,8 +78,7 @@ def test_types(write: Any, cells: list[str], expected: list[Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("target", "expected"),
-    [("b", "b"), ("-1", "c"), (-1, "c"), ("0", "a"), (0, "a"), ("2", "c"), (None, None)],
+    ("target", "expected"), [("b", "b"), ("-1", "c"), (-1, "c"), ("0", "a"), (0, "a"), ("2", "c"), (None, None)]
 )
 def test_target(write: Any, target: str | int | None, expected: str | None) -> None:
     assert read_table(write("a,b,c\n1,2,3\n"), target)[1] == expected
@@ -181,12 +180,7 @@ def test_berkeley_totals() -> None:
     bundled = datasets.load("berkeley")
     assert bundled.sensitive == ("gender",)
     counts = Counter(zip(bundled.table["gender"], bundled.table["admitted"], strict=True))
-    assert counts == {
-        ("male", "yes"): 1198,
-        ("male", "no"): 1493,
-        ("female", "yes"): 557,
-        ("female", "no"): 1278,
-    }
+    assert counts == {("male", "yes"): 1198, ("male", "no"): 1493, ("female", "yes"): 557, ("female", "no"): 1278}
     cells = Counter(rows_of(bundled.table))
     assert cells["male", "A", "no"] == 313
     assert cells["female", "A", "yes"] == 89

@@ -98,12 +98,7 @@ def test_a_task_of_ones_own() -> None:
 
     assert [solve(Regret(), CUBE, BOTH, max_depth=d).value for d in range(3)] == [2, 2, 0]
     noisy = [1, 0, 0, 0, 0, 0, 1, 1]
-    assert [solve(Regret() + 0.25 * Splits(), CUBE, noisy, max_depth=d).value for d in range(4)] == [
-        3.0,
-        3.0,
-        1.5,
-        1.0,
-    ]
+    assert [solve(Regret() + 0.25 * Splits(), CUBE, noisy, max_depth=d).value for d in range(4)] == [3.0, 3.0, 1.5, 1.0]
 
 
 # -- limits ------------------------------------------------------------------------------------------------------------
