@@ -10,7 +10,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -185,26 +184,6 @@ def test_a_second_process_compiles_nothing_of_any_kind() -> None:
     assert len(compiled_for) > 40
     assert {name: functions for name, functions in compiled_for.items() if functions} == {}
     assert done.stderr == ""
-
-
-def test_what_another_process_makes_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(beside, "processors", lambda: 2)
-    made, missing = tmp_path / "made.code", tmp_path / "missing.code"
-    code = f"""
-import pathlib, time
-for path, is_made in (({str(made)!r}, True), ({str(missing)!r}, False)):
-    print(pathlib.Path(path).name, flush=True)
-    time.sleep(1)
-    if is_made:
-        pathlib.Path(path).touch()
-"""
-    with beside.plan(code):
-        begin = time.monotonic()
-        while not made.exists():
-            assert time.monotonic() < begin + 60
-            beside.await_file(made)
-        beside.await_file(missing)  # whose process ends without it
-    assert not missing.exists()
 
 
 def test_a_process_that_cannot_run_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

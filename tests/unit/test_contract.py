@@ -40,122 +40,96 @@ def fine(name: str, **members: Any) -> Task:
     return made()  # type: ignore[no-any-return]
 
 
+def wrong(name: str, said: str, mark: str = "", **members: Any) -> tuple[Task, str, str]:
+    """A task of this name that is `Fine` but for these members; what is said of it; what stands in the line shown."""
+    return fine(name, **members), said, mark or f'"{name}"'
+
+
 def _outside(total: Any) -> Any:
-    return 1 / (total - total)  # here: helper
+    return 1 / (total - total)
 
 
 @attrs.frozen
 class Crooked(Limit):
     def allows(self, s: State) -> Any:
-        return s.rows.nothing  # type: ignore[attr-defined] # here: limit
+        return s.rows.nothing  # type: ignore[attr-defined]
 
 
 class TooFewCosts(RowCostTask):
-    def row_costs(self, data: Dataset) -> Any:  # here: row costs
+    def row_costs(self, data: Dataset) -> Any:
         return np.zeros((data.n_rows, 1))
 
 
 WRONG: list[tuple[Task, str, str]] = [
-    (
-        fine("Text", leaf_cost=lambda self, s, k: 0 if k == 0 else str(sum(s.n))),  # here: text
+    wrong(
+        "Text",
         "Text.leaf_cost(State(rows=3, n=(1.0, 2.5), rows_left=3.5, weight=3.5), 1) returned '3.5'",
-        "text",
+        leaf_cost=lambda self, s, k: 0 if k == 0 else str(sum(s.n)),
     ),
-    (
-        fine("NoReturn", leaf_cost=lambda self, s, k: None),  # here: no return
-        "returned None; return a number (is a `return` missing?)",
-        "no return",
-    ),
-    (
-        fine("BeyondTheEnd", leaf_cost=lambda self, s, k: s.n[k + 1]),  # here: beyond
-        "1) raised IndexError: tuple index out of range",
-        "beyond",
-    ),
-    (
-        fine("NoNumber", leaf_cost=lambda self, s, k: math.nan if s.rows == 1 else 0),  # here: nan
+    wrong("NoReturn", "returned None; return a number (is a `return` missing?)", leaf_cost=lambda self, s, k: None),
+    wrong("BeyondTheEnd", "1) raised IndexError: tuple index out of range", leaf_cost=lambda self, s, k: s.n[k + 1]),
+    wrong(
+        "NoNumber",
         "State(rows=1, n=(1.0, 0.0), rows_left=1.0, weight=1.0), 0) returned nan",
-        "nan",
+        leaf_cost=lambda self, s, k: math.nan if s.rows == 1 else 0,
     ),
-    (
-        fine("Misspelt", leaf_cost=lambda self, s, k: self.weight * s.n[k]),  # here: attribute
-        "object has no attribute 'weight'",
-        "attribute",
+    wrong("Misspelt", "object has no attribute 'weight'", leaf_cost=lambda self, s, k: self.weight * s.n[k]),
+    wrong("NoStatistic", "raised this state has no statistic 'm'; it has n,", leaf_cost=lambda self, s, k: s.m[k]),
+    wrong(
+        "OneListPerRow", "statistics(data) returned [1, 2, 3]; return a dict", statistics=lambda self, data: [1, 2, 3]
     ),
-    (
-        fine("NoStatistic", leaf_cost=lambda self, s, k: s.m[k]),  # here: statistic
-        "raised this state has no statistic 'm'; it has n,",
-        "statistic",
-    ),
-    (fine("RaisingHelper", leaf_cost=lambda self, s, k: _outside(s.n[k])), "RaisingHelper.leaf_cost(", "helper"),
-    (
-        fine("OneListPerRow", statistics=lambda self, data: [1, 2, 3]),  # here: list
-        "statistics(data) returned [1, 2, 3]; return a dict",
-        "list",
-    ),
-    (
-        fine("TooShort", statistics=lambda self, data: {"n": np.ones((data.n_rows + 1, 2))}),  # here: short
+    wrong(
+        "TooShort",
         "has 'n' of shape (4, 2); give one entry per row: shape (3,)",
-        "short",
+        statistics=lambda self, data: {"n": np.ones((data.n_rows + 1, 2))},
     ),
-    (
-        fine("NotFinite", statistics=lambda self, data: {"n": np.full((data.n_rows, 2), np.inf)}),  # here: infinite
+    wrong(
+        "NotFinite",
         "has 'n' with entries that are no finite numbers",
-        "infinite",
+        statistics=lambda self, data: {"n": np.full((data.n_rows, 2), np.inf)},
     ),
-    (
-        fine("BadName", statistics=lambda self, data: {"rows": np.ones(data.n_rows)}),  # here: name
+    wrong(
+        "BadName",
         "has the name 'rows'; use names such as",
-        "name",
+        statistics=lambda self, data: {"rows": np.ones(data.n_rows)},
     ),
-    (
-        fine("NoRowData", statistics=lambda self, data: {"n": data.row_data["treated"]}),  # here: row data
+    wrong(
+        "NoRowData",
         "KeyError: 'treated'; if that is row data, give treated=",
-        "row data",
+        statistics=lambda self, data: {"n": data.row_data["treated"]},
     ),
-    (
-        fine("NoLabels", labels=lambda self, data: []),  # here: labels
+    wrong(
+        "NoLabels",
         "NoLabels.labels(data) returned []; return a list of at least one label",
-        "labels",
+        labels=lambda self, data: [],
     ),
-    (
-        fine("Unlike", branching_cost=lambda self, rows, path, split: (1, 0)),  # here: a tuple
+    wrong(
+        "Unlike",
         "return what every leaf costs: a number, such as 2.5",
-        "a tuple",
+        branching_cost=lambda self, rows, path, split: (1, 0),
     ),
-    (
-        fine("NoAnswer", feasible=lambda self, value: None),  # here: no answer
-        "NoAnswer.feasible(2.5) returned None; return True or",
-        "no answer",
-    ),
-    (
-        fine("BadSubtract", subtract=lambda self, a, b: "less"),  # here: subtract
-        "BadSubtract.subtract(2.5, 0.0) returned 'less'",
-        "subtract",
-    ),
-    (
-        fine("BadWorst", worst_per_row=lambda self, data: 1.0),  # here: worst
+    wrong("NoAnswer", "NoAnswer.feasible(2.5) returned None; return True or", feasible=lambda self, value: None),
+    wrong("BadSubtract", "BadSubtract.subtract(2.5, 0.0) returned 'less'", subtract=lambda self, a, b: "less"),
+    wrong(
+        "BadWorst",
         "worst_per_row(data) returned 1.0; return an array of shape (3,)",
-        "worst",
+        worst_per_row=lambda self, data: 1.0,
     ),
-    (
-        fine("BadBind", bind=lambda self, data: None),  # here: bind
-        "BadBind.bind(data) returned None; return a Task, such as self",
-        "bind",
-    ),
-    (Fine().subject_to(Crooked()), "Crooked.allows(State(rows=3", "limit"),
-    (TooFewCosts(), "raised IndexError: tuple index out of range", "row costs"),
+    wrong("BadBind", "BadBind.bind(data) returned None; return a Task, such as self", bind=lambda self, data: None),
+    wrong("RaisingHelper", "RaisingHelper.leaf_cost(", "1 / (total", leaf_cost=lambda self, s, k: _outside(s.n[k])),
+    (Fine().subject_to(Crooked()), "Crooked.allows(State(rows=3", "s.rows.nothing"),
+    (TooFewCosts(), "raised IndexError: tuple index out of range", "def row_costs"),
 ]
 
 
-@pytest.mark.parametrize(("task", "said", "marked"), WRONG, ids=[marked for _, _, marked in WRONG])
+@pytest.mark.parametrize(("task", "said", "marked"), WRONG, ids=[said for _, said, _ in WRONG])
 def test_the_error_is_two_lines_and_shows_the_tasks_own(task: Task, said: str, marked: str) -> None:
     with pytest.raises(TaskError) as caught:
         check_contract(task, DATA)
     first, second = str(caught.value).splitlines()
     assert said in first
-    lines = Path(__file__).read_text(encoding="utf-8").splitlines()
-    number = next(i for i, line in enumerate(lines, start=1) if line.endswith(f" here: {marked}"))
-    assert f"test_contract.py:{number}: " in second
+    number = int(second.partition("test_contract.py:")[2].partition(":")[0])
+    assert marked in "".join(Path(__file__).read_text(encoding="utf-8").splitlines()[number - 3 : number])
 
 
 def test_solve_says_it_before_it_searches() -> None:

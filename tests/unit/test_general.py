@@ -16,7 +16,7 @@ from streed.reference import Evaluation, optimum
 from streed.reference.definition import OptimizationTask
 from streed.result import Result
 from streed.task import GeneralTask, State, Task, Totals
-from streed.tasks import AbsoluteError, MinSupport
+from streed.tasks import MinSupport
 from streed.tree import Tree
 from streed.tree.verification import check
 from tests.unit.specimens import chain
@@ -116,16 +116,6 @@ def test_of_equally_good_trees_the_shallowest_and_first() -> None:
     assert constant.tree.n_branches == 0
     either = general(Gini(), [[0, 0, 0], [0, 0, 0], [1, 1, 1], [1, 1, 0]], [0, 0, 1, 1])
     assert either.tree.to_text().startswith("x0")
-
-
-def test_an_empty_category_shows_what_its_parent_would() -> None:
-    table = {"c": ["a", "b", "d", "a", "b", "d"], "x": [0, 0, 0, 1, 1, 0]}
-    result = general(AbsoluteError(), table, [5, 1, 3, 7, 2, 3], max_depth=2)
-    assert result.value == 0
-    for c, expected in (("a", 7), ("b", 2)):
-        assert result.tree.predict({"c": [c], "x": [1]}).tolist() == [expected]
-    first_x = general(AbsoluteError(), {"x": [0, 0, 1, 1, 1], "c": list("abdab")}, [9, 1, 5, 5, 5], max_depth=2)
-    assert first_x.tree.predict({"x": [1, 0], "c": ["d", "d"]}).tolist()[0] == 5
 
 
 # -- results -----------------------------------------------------------------------------------------------------------

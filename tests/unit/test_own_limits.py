@@ -80,11 +80,6 @@ FIRST = {"statistics": lambda self, data: {"first": data.class_numbers}}
     ("limit", "said", "mark"),
     [
         (
-            limit("Raising", allows=lambda self, s: 1 / (s.rows - s.rows) > 0),  # here: raises
-            "Raising.allows(State(rows=30, n=",
-            "here: raises",
-        ),
-        (
             limit("Three", allows=lambda self, s: 3),  # here: three
             "Three.allows(State(rows=30, n=",
             "here: three",
