@@ -19,6 +19,12 @@ if sys.platform != "win32":
     HEARS_CTRL_C["preexec_fn"] = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
+def ended(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    """A process of Python that has ended, with what it printed and said."""
+    settings = {"cwd": ROOT, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": 600, **options}
+    return subprocess.run([sys.executable, *arguments], text=True, check=False, **settings)
+
+
 @contextlib.contextmanager
 def started(command: list[str], limit: float = 300, **options: Any) -> Iterator[subprocess.Popen[str]]:
     """A process with pipes for texts; it is killed after `limit` seconds, which ends whoever reads from it."""

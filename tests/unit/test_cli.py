@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ import streed.tasks
 from streed.datasets import load
 from streed.errors import MismatchError
 from streed.tasks import SparseAccuracy
+from tests.processes import ended
 from tests.unit.shell import refused, run, run_json, solve
 
 
@@ -103,9 +103,7 @@ def test_help_and_version_load_nothing_heavy() -> None:
         f"except SystemExit:\n    pass\nprint(sorted({heavy} & set(sys.modules)))"
     )
     for arguments in (["--help"], ["solve", "--help"], ["verify", "--help"], ["--version"]):
-        done = subprocess.run(
-            [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True, timeout=600
-        )
+        done = ended("-c", code, *arguments)
         assert done.stdout.splitlines()[-1] == "[]", arguments
 
 

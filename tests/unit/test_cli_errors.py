@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from streed.cli.app import app
+from tests.processes import ended
 
 LONG = "9" * 5_000
 PLAY = "outlook,windy,play\na,0,no\nb,1,yes\na,1,no\nb,0,yes\n"
@@ -123,28 +122,18 @@ def test_a_broken_pipe_is_silent(arguments: tuple[str, ...]) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     try:
-        ended = subprocess.run(
-            [sys.executable, "-m", "streed", *arguments],
-            stdout=writing,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-            timeout=600,
-        )
+        done = ended("-m", "streed", *arguments, stdout=writing)
     finally:
         os.close(writing)
-    assert ended.stderr == ""
-    assert ended.returncode in (0, 1)
+    assert done.stderr == ""
+    assert done.returncode in (0, 1)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full disk")
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_a_full_disk_is_told_in_a_line(unbuffered: str) -> None:
-    command = [sys.executable, "-m", "streed", "tasks"]
     settings = os.environ | {"PYTHONUNBUFFERED": unbuffered}
     with Path("/dev/full").open("w", encoding="utf-8") as full:
-        ended = subprocess.run(
-            command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, env=settings, timeout=600
-        )
-    assert (ended.returncode, ended.stderr.count("\n")) == (2, 1)
-    assert "No space left" in ended.stderr
+        done = ended("-m", "streed", "tasks", stdout=full, env=settings)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "No space left" in done.stderr

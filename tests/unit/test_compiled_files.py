@@ -7,7 +7,6 @@ import errno
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -20,8 +19,7 @@ import pytest
 from streed.kernels import beside, compiled, late_linking, notices, places
 from streed.kernels.places import SUFFIX
 from streed.kernels.views import native
-from tests.conftest import ROOT
-from tests.processes import started
+from tests.processes import ended, started
 
 posix = pytest.mark.skipif(not hasattr(os, "getuid"), reason="owners and modes are those of POSIX")
 
@@ -177,9 +175,8 @@ def test_processes_that_fill_one_empty_directory(place: Path) -> None:
 @pytest.mark.compiles
 def test_a_second_process_compiles_nothing_of_any_kind() -> None:
     """Nor does the folder grow then: what is compiled is all that is written."""
-    command = [sys.executable, "-m", "tests.unit.every_kind"]
     for _ in range(2):
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=900)
+        done = ended("-m", "tests.unit.every_kind", timeout=900)
     compiled_for = dict(map(json.loads, done.stdout.splitlines()))
     assert len(compiled_for) > 40
     assert {name: functions for name, functions in compiled_for.items() if functions} == {}

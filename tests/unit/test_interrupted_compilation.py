@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -12,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from tests.processes import started
+from tests.processes import ended, started
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="there, signals reach whole consoles")
 
@@ -84,14 +83,7 @@ def test_sigterm_gives_the_best_tree_so_far(tmp_path: Path) -> None:
     table = tmp_path / "table.csv"
     table.write_text("\n".join([",".join([*(f"c{j}" for j in range(X.shape[1])), "y"]), *rows]) + "\n")
     arguments = ["solve", str(table), "--target", "y", "--max-depth", "7", "--no-progress"]
-    done = subprocess.run(
-        [sys.executable, "-c", SEARCHING, *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=600,
-    )
+    done = ended("-c", SEARCHING, *arguments)
     assert done.returncode == 3, done.stdout + done.stderr
     assert "feasible" in done.stdout
     assert "interrupt" in done.stdout

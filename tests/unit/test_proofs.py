@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import shlex
 import shutil
-import subprocess
-import sys
 import time
 import zlib
 from pathlib import Path
@@ -27,6 +25,7 @@ from streed.estimators import CostSensitiveTreeClassifier, FairTreeClassifier, O
 from streed.export import to_json
 from streed.proof import check
 from streed.tasks import Accuracy, DemographicParity, Gini, InstanceCosts, SparseAccuracy
+from tests.processes import ended
 from tests.unit.specimens import labels, sample
 
 GROUPS = np.random.default_rng(7).integers(0, 2, 50)
@@ -78,14 +77,7 @@ def test_the_checker_stands_alone(files: tuple[Path, Path, list[str]], tmp_path:
         "sys.modules['streed'] = sys.modules['numba'] = None\n"
         "runpy.run_path('check.py', run_name='__main__')\n"
     )
-    found = subprocess.run(
-        [sys.executable, "-c", script, "check.py", str(written), str(table), *arguments],
-        cwd=alone,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=600,
-    )
+    found = ended("-c", script, "check.py", str(written), str(table), *arguments, cwd=alone)
     assert found.returncode == 0, found.stderr
     assert found.stdout.startswith("PROVED")
     assert "SHA-256" in found.stdout

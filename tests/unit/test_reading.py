@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -12,6 +10,7 @@ import pytest
 
 from streed import datasets
 from streed.datasets.reading import read_table
+from tests.processes import ended
 from tests.unit.refusal import refused
 
 
@@ -130,7 +129,7 @@ def test_reading_needs_no_table_library(write: Any) -> None:
         f"t, y = read_table({str(path)!r}, 'y'); labels = t.pop(y); d = Dataset.make(t, labels);"
         "print(d.n_rows, sorted({'numba', 'pandas', 'polars', 'narwhals', 'sklearn'} & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=600)
+    done = ended("-c", code)
     assert done.stdout.split(maxsplit=1) == ["3", "[]\n"]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -15,6 +14,7 @@ import pytest
 import streed
 from streed.tasks import Accuracy, BalancedAccuracy, SparseAccuracy
 from tests.conftest import ROOT
+from tests.processes import ended
 
 pytestmark = pytest.mark.compiles
 
@@ -58,10 +58,9 @@ with multiprocessing.get_context("{method}").Pool(2) as pool:
 
 def run(code: str, **variables: str) -> list[tuple[Any, str, str]]:
     environment = {**os.environ, "PYTHONPATH": str(ROOT), **variables}
-    done = subprocess.run(
-        [sys.executable, "-c", "if __name__ == '__main__':\n" + "".join(f"    {x}\n" for x in code.splitlines())],
-        cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=900,
-    )  # fmt: skip
+    done = ended(
+        "-c", "if __name__ == '__main__':\n" + "".join(f"    {x}\n" for x in code.splitlines()), env=environment
+    )
     assert done.returncode == 0, done.stderr
     return [tuple(each) for each in json.loads(done.stdout.splitlines()[-1])]
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import ROOT
+from tests.processes import ended
 
 pytestmark = pytest.mark.compiles
 
@@ -83,19 +82,10 @@ def script(imports: str = "from helpers import helper", helper: str = "helper") 
 REPORT = "\nif __name__ == '__main__':\n    print(json.dumps(answer(Priced(), max_depth=0)))\n"
 
 
-def run(command: list[str], cwd: Path, text: str | None = None, **variables: str) -> tuple[float, float]:
+def run(command: list[str], cwd: Path, **variables: str) -> tuple[float, float]:
     """(value, seconds of compilation) that a fresh process prints last."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1", **variables}
-    done = subprocess.run(
-        [sys.executable, *command],
-        cwd=cwd,
-        env=environment,
-        input=text,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=600,
-    )
+    done = ended(*command, cwd=cwd, env=environment)
     assert done.returncode == 0, done.stderr
     value, seconds = json.loads(done.stdout.splitlines()[-1])
     return value, seconds

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from typing import Any
 
 import attrs
@@ -16,6 +14,7 @@ from streed.data import Dataset
 from streed.errors import InputError, NotSeparableError, TaskError
 from streed.task import State
 from streed.testing import LAWS, Law, check_separable, datasets, find_violations, separability_suite
+from tests.processes import ended
 from tests.property.broken_tasks import Counted, MeanOfChildren, ParityEverywhere
 
 FEW: dict[str, Any] = {"max_examples": 15, "drivers": False}
@@ -144,5 +143,5 @@ def test_a_missing_package_is_named() -> None:
         "try: streed.testing.check_separable\n"
         "except streed.errors.MissingPackageError as error: print(error)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=600)
+    done = ended("-c", code)
     assert done.stdout == "streed.testing needs hypothesis, which is not installed; pip install 'streed[testing]'\n"
