@@ -1,8 +1,9 @@
-"""Dataset from 0/1 arrays: what is read, what it becomes, and what is refused."""
+"""Dataset from 0/1 arrays, labels, weights and further data by row: what is read, and what is refused."""
 
 from __future__ import annotations
 
 import pickle
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from streed.data import Column, Dataset
 from tests.unit.refusal import refused
+from tests.unit.test_data_tables import LABELS
 
 XOR = [[0, 0], [0, 1], [1, 0], [1, 1]]
 
@@ -158,3 +160,185 @@ def test_array_is_binary_exactly_where_it_is_zeros_and_ones(rows: Any, real: Any
     for j in range(3):
         values = data.ordered[j].values if j in data.ordered else np.array([0, 1])
         assert values[data.X[:, j]].tolist() == X[:, j].tolist()
+
+
+# -- labels ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("y", "classes", "numbers"),
+    [
+        (["no", "yes", "maybe", "no"], ("maybe", "no", "yes"), [1, 2, 0, 1]),
+        ([-1, 1, 1, -1], (-1, 1), [0, 1, 1, 0]),
+        ([2, 1, 2, 2], (1, 2), [1, 0, 1, 1]),
+        ([0, 10**6, 0, 10**6], (0, 10**6), [0, 1, 0, 1]),
+        ([2**63, 0, 2**63, 0], (0, 2**63), [1, 0, 1, 0]),
+        ([-(2**63), 2**63 - 1, 0, 0], (-(2**63), 0, 2**63 - 1), [0, 2, 1, 1]),
+        ([10**30, 0, 0, 0], (0, 10**30), [1, 0, 0, 0]),
+        ([True, False, True, True], (False, True), [1, 0, 1, 1]),
+        ([True, True, True, True], (True,), [0, 0, 0, 0]),
+        ([False, False, False, False], (False,), [0, 0, 0, 0]),
+        ([0.0, 2.0, 2.0, 0.0], (0.0, 2.0), [0, 1, 1, 0]),
+        ([5, 3, 9, 3], (3, 5, 9), [1, 0, 2, 0]),
+        ([Fraction(1, 2), 1, 1, 1], (Fraction(1, 2), 1), [0, 1, 1, 1]),
+    ],
+)
+def test_labels(y: Any, classes: Any, numbers: Any) -> None:
+    given_as = [y, tuple(y), np.array(y, dtype=object), pd.Series(y, dtype=object)]
+    if not any(isinstance(label, Fraction) for label in y) and max(map(abs, y) if y[0] != "no" else [0]) < 2**63:
+        given_as += [np.array(y), pd.Series(y), pl.Series(y)]
+    for labels in given_as:
+        data = Dataset.make(XOR, labels)
+        assert data.classes == classes
+        assert [type(label) for label in data.classes] == [type(label) for label in classes]
+        assert data.class_numbers.tolist() == numbers
+        assert data.class_numbers.dtype == np.int64
+
+
+@pytest.mark.parametrize(
+    ("y", "kind"),
+    [
+        ([2.5, -3, 4, -3], "f"),
+        ([7, 3, 9, 3], "i"),
+        ([-1, 1, 1, -1], "f"),
+        ([0, 1, 2, 0], "i"),
+        (["b", "a", "b", "a"], "O"),
+    ],
+)
+def test_y_holds_the_callers_values(y: Any, kind: str) -> None:
+    data = Dataset.make(XOR, y)
+    assert (data.y.tolist(), data.y.dtype.kind) == (y, kind)
+    assert (data.y[:, None] == data.classes).tolist() == (data.class_numbers[:, None] == range(data.n_classes)).tolist()
+    assert data.subset([2, 0]).y.tolist() == [y[2], y[0]]
+    if kind != "O":
+        assert (data.y - 1.5).tolist() == [each - 1.5 for each in y]
+        assert type(data.y[1:] * 2) is np.ndarray
+    with pytest.raises(ValueError, match="read-only"):
+        data.y[0] = 0
+
+
+@pytest.mark.parametrize(
+    ("y", "found"),
+    [
+        ([0, 1, 1], "3 labels, but X has 4 rows"),
+        ([], "0 labels, but X has 4 rows"),
+        (["a", None, "b", "b"], "missing value in row 1"),
+        (np.array([0.0, np.inf, 1, 1]), "infinite value in row 1"),
+        (pl.Series([1, None, 0, 0]), "missing value in row 1"),
+        (["a", 1, "b", 2], "types: int, str"),
+        ([[0], [1], [1], [0]], "sorted"),
+        (np.zeros((4, 1)), "2 dimensions"),
+        (pd.DataFrame({"y": [0, 1, 1, 0]}), "a table"),
+        (pl.DataFrame({"y": [0, 1, 1, 0]}), "a table"),
+        ("abcd", "str"),
+        (7, "int"),
+        (np.zeros(4, dtype=complex), "complex"),
+    ],
+)
+def test_refuses_labels(y: Any, found: Any) -> None:
+    refused("y", found, call=lambda: Dataset.make(XOR, y))
+
+
+@pytest.mark.parametrize("given_as", [list, np.array, lambda y: np.array(y, dtype=object), pd.Series, pl.Series])
+def test_few_real_numbers_are_classes_and_many_are_measured(given_as: Any) -> None:
+    data = Dataset.make(XOR, given_as([0.5, 1.25, 0.5, 2.0]))
+    assert data.targets.tolist() == [0.5, 1.25, 0.5, 2.0]
+    assert data.targets.dtype == np.float64
+    assert data.class_labels == (0.5, 1.25, 2.0)
+    measured = Dataset.make(XOR * 10, given_as([x / 4 for x in range(40)]))
+    refused("y", "40 different labels that are not whole numbers: 0.25, 0.5", call=lambda: measured.class_labels)
+
+
+# -- weights -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("given_as", [list, tuple, np.array, pd.Series, pl.Series])
+def test_weights(given_as: Any) -> None:
+    whole = Dataset.make(XOR, [0, 1, 1, 0], sample_weight=given_as([0, 2, 3, 1]))
+    assert whole.weights.tolist() == [0, 2, 3, 1]
+    assert whole.weights.dtype == np.int64
+    assert whole.class_totals() == [1, 5]
+    real = Dataset.make(XOR, [0, 1, 1, 0], sample_weight=given_as([0.1, 0.5, 2.0, 0.2]))
+    assert real.weights.tolist() == [0.1, 0.5, 2.0, 0.2]
+    assert real.weights.dtype == np.float64
+    assert real.class_totals() == [Fraction(3, 10), Fraction(5, 2)]
+
+
+def test_class_totals_are_exact() -> None:
+    data = Dataset.make([[0]] * 10, [0] * 10, sample_weight=[0.1] * 10)
+    assert data.class_totals() == [1]
+    assert isinstance(data.class_totals()[0], int)
+    large = Dataset.make([[0]] * 3, [0, 0, 1], sample_weight=[2**58, 1, 2**58 + 1])
+    assert large.class_totals() == [2**58 + 1, 2**58 + 1]
+    assert Dataset.make(XOR, [0, 0, 0, 5]).class_totals() == [3, 1]
+    assert Dataset.make(XOR, [0, 0, 0, 5], sample_weight=[1, 1, 1, 0]).class_totals() == [3, 0]
+
+
+@pytest.mark.parametrize(
+    ("weights", "found"),
+    [
+        ([1, 2, 3], "3 weights, but X has 4 rows"),
+        ([1, -1, 1, 1], "row 1 has -1"),
+        ([1.0, 1.0, -0.5, 1.0], "row 2 has -0.5"),
+        ([1.0, float("inf"), 1.0, 1.0], "row 1"),
+        ([1, None, 1, 1], "row 1"),
+        ([0, 0, 0, 0], "all weights are zero"),
+        ([2**59, 2**59, 1, 1], "2**60"),
+        (np.array([2**63, 1, 1, 1], dtype=np.uint64), "2**60"),
+        ([2**70, 1.5, 1, 1], "row 0 has the weight"),
+        (["1", "2", "3", "4"], "no number"),
+        (np.ones((4, 1)), "2 dimensions"),
+        (3, "int"),
+    ],
+)
+def test_refuses_weights(weights: Any, found: Any) -> None:
+    refused("sample_weight", found, call=lambda: Dataset.make(XOR, [0, 1, 1, 0], sample_weight=weights))
+
+
+# -- further data by row -----------------------------------------------------------------------------------------------
+
+
+def test_row_data() -> None:
+    costs = np.arange(8).reshape(4, 2)
+    data = Dataset.make(
+        XOR,
+        None,
+        sensitive_features=["f", "m", "f", "x"],
+        costs=costs,
+        more=[[1, 2.5]] * 4,
+        group=pl.Series([1, 2, 3, 4]),
+    )
+    assert data.row_data["sensitive_features"].tolist() == ["f", "m", "f", "x"]
+    assert data.row_data["costs"].tolist() == costs.tolist()
+    assert not np.shares_memory(data.row_data["costs"], costs)
+    assert data.row_data["more"].shape == (4, 2)
+    assert data.row_data["group"].tolist() == [1, 2, 3, 4]
+    assert Dataset.make(XOR, None, costs=None).row_data == {}
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        ([1, 2, 3], "3 rows"),
+        (np.zeros((5, 2)), "5 rows"),
+        (np.array(1), "single"),
+        (["f", None, "m", "f"], "row 1"),
+        ([[1], [1, 2], [1], [1]], "different lengths"),
+        (pd.DataFrame({"sex": ["f", None, "m", "f"]}), "'sex'"),
+        (pd.DataFrame([[0, 1]] * 4, columns=["a", "a"]), "'a'"),
+    ],
+)
+def test_refuses_row_data(values: Any, found: Any) -> None:
+    refused("sensitive_features", found, call=lambda: Dataset.make(XOR, None, sensitive_features=values))
+
+
+# -- properties --------------------------------------------------------------------------------------------------------
+
+
+@given(LABELS | st.lists(st.fractions(), min_size=1, max_size=30))
+def test_labels_round_trip(labels: Any) -> None:
+    data = Dataset.make(np.zeros((len(labels), 1), dtype=int), labels)
+    assert [data.classes[k] for k in data.class_numbers.tolist()] == labels
+    assert list(data.classes) == sorted(set(labels))
+    assert sum(data.class_totals()) == len(labels)
+    assert min(data.class_totals()) > 0

@@ -1,7 +1,8 @@
-"""The general search and its fronts: what it tries once, what it prunes, and that it checks what it hands out."""
+"""The general search and fronts of every route: what is tried once, what is pruned, stopped, and handed out."""
 
 from __future__ import annotations
 
+import itertools
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -9,16 +10,18 @@ import attrs
 import numpy as np
 import pytest
 
+import streed
 from streed.data import Dataset
-from streed.errors import MismatchError
+from streed.errors import InputError, MismatchError, NotSeparableError
 from streed.exact import Array
 from streed.reference import Evaluation, optimum
 from streed.reference.definition import OptimizationTask
 from streed.result import Result
 from streed.task import GeneralTask, State, Task, Totals
-from streed.tasks import MinSupport
+from streed.tasks import F1, ClassErrors, MinSupport, MonotoneMetric
 from streed.tree import Tree
 from streed.tree.verification import check
+from tests.unit.refusal import refused
 from tests.unit.specimens import chain
 from tests.unusual_tasks import (
     ByOwnDominance,
@@ -30,6 +33,7 @@ from tests.unusual_tasks import (
     Lexicographic,
     Priced,
     Spread,
+    WorstOfEach,
     general,
     random_data,
 )
@@ -182,3 +186,60 @@ def test_states_know_their_rows_where_the_task_reads_them() -> None:
 
 
 # -- absolute error ----------------------------------------------------------------------------------------------------
+
+
+RNG = np.random.default_rng(11)
+ROWS = RNG.integers(0, 2, (30, 4))
+SAID = (ROWS[:, 0] & ROWS[:, 1]) ^ (RNG.random(30) < 0.25)
+Y3 = RNG.integers(0, 3, 30)
+
+
+def test_every_point_has_a_tree_that_is_worth_it() -> None:
+    result = streed.solve(ClassErrors(), ROWS, SAID, max_depth=3)
+    for value, tree in result.front:
+        predicted = tree.predict(ROWS)
+        assert value == ((predicted & ~SAID).sum(), (~predicted & SAID).sum())
+        assert sum(leaf.rows for leaf in tree.leaves()) == 30
+
+
+def _worst(*errors_and_sizes: int) -> float:
+    half = len(errors_and_sizes) // 2
+    return -max(e / n for e, n in zip(errors_and_sizes[:half], errors_and_sizes[half:], strict=True))
+
+
+def test_what_the_engine_cannot_take_goes_the_general_way() -> None:
+    for task in (WorstOfEach(), ByOwnDominance()):
+        assert streed.solve(task, ROWS, SAID, max_depth=1).stats["route"] == "general"
+    wide = streed.solve(ClassErrors(), ROWS, SAID, sample_weight=[2**50 + row for row in range(30)], max_depth=1)
+    assert (wide.stats["route"], wide.status) == ("general", "optimal")
+
+
+def test_a_stopped_front_has_points_and_bounds() -> None:
+    rng = np.random.default_rng(0)
+    many, labels = rng.integers(0, 2, (1500, 60)), rng.integers(0, 2, 1500)
+    perfect = streed.solve(ClassErrors(), many[:200], labels[:200], max_depth=6, time_limit=60)
+    assert (perfect.status, perfect.front[0][0], len(perfect.front)) == ("optimal", (0, 0), 1)
+    result = streed.solve(ClassErrors(), many, labels, max_depth=6, time_limit=1.5)
+    assert (result.status, result.stats["stopped"]) == ("feasible", "time")
+    assert len(result.front) >= 2
+    points = [value for value, _ in result.front]
+    assert not any(a != b and a[0] <= b[0] and a[1] <= b[1] for a, b in itertools.permutations(points, 2))
+    for value, tree in result.front[:5]:
+        predicted = tree.predict(many)
+        assert value == (((predicted == 1) & (labels == 0)).sum(), ((predicted == 0) & (labels == 1)).sum())
+    lower = streed.solve(ClassErrors(), many, labels, max_depth=3)
+    assert min(map(sum, points)) < min(sum(value) for value, _ in lower.front)  # by the lookahead, at depth six
+    for bound in result.stats["missing"]:
+        assert (
+            min(sum(w * x for w, x in zip(bound["weights"], value, strict=True)) for value in points) >= bound["bound"]
+        )
+
+
+def test_refused_input() -> None:
+    refused("y", "same label", call=lambda: streed.solve(ClassErrors(), ROWS, [1] * 30))
+    refused("y", "7 classes", "6 at most", call=lambda: streed.solve(ClassErrors(), ROWS, np.arange(30) % 7))
+    refused("y", "3 classes", call=lambda: streed.solve(F1(), ROWS, Y3))
+    with pytest.raises(NotSeparableError, match="class 1"):
+        streed.solve(MonotoneMetric(lambda *v: v[1]), ROWS, Y3, max_depth=1)
+    with pytest.raises(InputError):
+        streed.solve(MonotoneMetric(_worst), ROWS, np.arange(30) % 7, max_depth=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import types
 from typing import Any
 
 import attrs
@@ -12,10 +13,9 @@ import pytest
 import streed
 from streed.data import Dataset
 from streed.errors import TaskError
+from streed.kernels.codegen.generators import without_generators
 from streed.reference import optimum
 from streed.task import State, Task
-
-pytestmark = pytest.mark.compiles
 
 rng = np.random.default_rng(0)
 X = rng.integers(0, 2, (40, 4)).astype(np.uint8)
@@ -67,6 +67,7 @@ REFUSED: dict[str, tuple[Any, dict[str, Any], str | None]] = {
 }
 
 
+@pytest.mark.compiles
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_does_not_compile_is_told_in_two_lines(name: str) -> None:
     leaf_cost, more, line = REFUSED[name]
@@ -80,6 +81,7 @@ def test_what_does_not_compile_is_told_in_two_lines(name: str) -> None:
         assert lines[1].endswith(f"test_generated_errors.py:{number}: {line}")
 
 
+@pytest.mark.compiles
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_errors_at_states_that_were_not_tried() -> None:
     def leaf_cost(self: Any, s: Any, k: int) -> Any:
@@ -114,6 +116,7 @@ def tiny(self: Any, s: Any, k: int) -> Any:
     return 1e-200 * (s.rows - s.of[k] + 0.5)
 
 
+@pytest.mark.compiles
 @pytest.mark.parametrize("leaf_cost", [real_at_times, beyond_int64, infinite_at_times, tiny, of_every_size])
 def test_numbers_of_all_sizes(leaf_cost: Any) -> None:
     task, data = make(leaf_cost), data_of()
@@ -135,6 +138,7 @@ def shifts(self: Any, s: Any, k: int) -> Any:
     return (s.rows >> 1) + (s.of[k] & 3) + s.a % 3
 
 
+@pytest.mark.compiles
 @pytest.mark.parametrize("leaf_cost", [indexes, shifts])
 @pytest.mark.parametrize("rows", [30, 200])
 def test_whole_sums_stay_whole_when_rows_are_many(leaf_cost: Any, rows: int) -> None:
@@ -147,6 +151,7 @@ def test_whole_sums_stay_whole_when_rows_are_many(leaf_cost: Any, rows: int) -> 
     assert native.value == python.value
 
 
+@pytest.mark.compiles
 def test_bounds_of_whole_products_are_rounded_up() -> None:
     """7 / 2: what 3 times 2 is better than 7, though 3 is not below the whole part of 3.5."""
     task = make(
@@ -161,6 +166,7 @@ def test_bounds_of_whole_products_are_rounded_up() -> None:
         assert streed.solve(task, data, max_depth=3).value == best[0]
 
 
+@pytest.mark.compiles
 def test_small_remainders_of_large_sums() -> None:
     """Squared deviations of numbers far from zero: both sides round, so the tree's own value is what is told."""
 
@@ -179,3 +185,90 @@ def test_small_remainders_of_large_sums() -> None:
     result = streed.solve(Deviations(), data_of(), max_depth=3)
     assert result.status == "optimal"
     assert 0 <= abs(result.value) < 40
+
+
+SCALE = 3
+
+
+def squares(xs: Any) -> Any:
+    return sum(x * x for x in xs)
+
+
+def with_start_and_condition(xs: Any) -> Any:
+    return sum((SCALE * x for x in xs if x > 1 if x < 9), 0.5)
+
+
+def nested(xs: Any) -> Any:
+    return max(sum(a * b for b in xs) for a in xs) - min(abs(a - b) for a in xs for b in xs)
+
+
+def lazily(xs: Any) -> Any:
+    return 0 if not any(x > 0 for x in xs) else sum(1 / x for x in xs if x) * all(x >= 0 for x in xs)
+
+
+@pytest.mark.parametrize("function", [squares, with_start_and_condition, nested, lazily])
+@pytest.mark.parametrize("xs", [(1, 2, 3), (0, 0), (4.5, -2, 0), (9, 1, 5, 5)])
+def test_loops_give_what_the_expressions_give(function: types.FunctionType, xs: Any) -> None:
+    rewritten = without_generators(function)
+    assert rewritten is not function
+    assert not any(isinstance(c, types.CodeType) for c in rewritten.__code__.co_consts)
+    assert rewritten(xs) == function(xs)
+    assert type(rewritten(xs)) is type(function(xs))
+
+
+def to_a_list(xs: Any) -> Any:
+    return len(list(x for x in xs))  # noqa: C400 - here: list
+
+
+def largest_of_some(xs: Any) -> Any:
+    return max(x for x in xs if x > 1)  # here: condition
+
+
+def largest_by(xs: Any) -> Any:
+    return max((x for x in xs), key=abs)  # here: key
+
+
+def kept(xs: Any) -> Any:
+    found = (x for x in xs)  # here: kept
+    return sum(found)
+
+
+@pytest.mark.parametrize(
+    ("function", "why", "mark"),
+    [
+        (to_a_list, "not list", "here: list"),
+        (largest_of_some, "may leave none", "here: condition"),
+        (largest_by, "further arguments", "here: key"),
+        (kept, "no argument", "here: kept"),
+    ],
+)
+def test_others_are_refused_with_their_line(function: types.FunctionType, why: str, mark: str) -> None:
+    with pytest.raises(TaskError) as caught:
+        without_generators(function)
+    first, second = str(caught.value).split("\n")
+    assert function.__name__ in first
+    assert why in first
+    assert "write a loop" in first
+    assert second.endswith(mark)
+
+
+@attrs.frozen
+class Impurity(Task):
+    shares: tuple[float, ...] = (1.0, 2.0)
+
+    def statistics(self, data: Dataset) -> Any:
+        return {"n": (data.class_numbers[:, None] == np.arange(2)).astype(np.int64)}
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return s.rows - sum(n * n * share for n, share in zip(s.n, self.shares) if n > 0) / s.rows  # noqa: B905
+
+
+@pytest.mark.compiles
+def test_a_task_with_a_generator_expression_is_solved_natively() -> None:
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 2, (30, 3))
+    data = Dataset.make(X, X[:, 0] ^ (X[:, 1] & X[:, 2]))
+    result = streed.solve(Impurity(), data, max_depth=2)
+    assert result.stats["route"] == "generated"
+    expected = optimum(Impurity(), data, max_depth=2)
+    assert result.value == pytest.approx(expected[0])
