@@ -13,7 +13,7 @@ import streed
 from streed.estimators import OptimalTreeClassifier
 from streed.reference import Evaluation, every_tree
 from streed.tasks import Misclassifications, MonotoneErrors
-from streed.tree import Branch, Leaf, Node
+from streed.tree import Leaf, Node
 from streed.tree.verification import check as checks_of
 from tests.unit.refusal import refused
 
@@ -32,12 +32,6 @@ def in_order(node: Node, signs: dict[int, int]) -> bool:
     low, high = node.children[:: sign or 1][:2]
     rises = sign == 0 or max(labels_of(low)) <= min(labels_of(high))
     return rises and all(in_order(child, signs) for child in node.children)
-
-
-def label(node: Node, row: tuple[int, ...]) -> int:
-    while isinstance(node, Branch):
-        node = node.children[row[node.column]]
-    return node.label
 
 
 @pytest.mark.parametrize("seed", range(40))
