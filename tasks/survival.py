@@ -149,20 +149,20 @@ class CumulativeHazard:
 
     def at(self, times: Any) -> Array:
         """The hazard accumulated until each of the times, in the shape of `times`; they are finite numbers >= 0."""
-        asked = _as_times(times, "times")
+        asked = as_times(times, "times")
         return np.asarray(np.concatenate([[0.0], self.values])[np.searchsorted(self.times, asked, side="right")])
 
 
-def _as_times(times: Any, argument: str) -> Array:
+def as_times(times: Any, argument: str) -> Array:
     """The times as float64; raises InputError unless they are finite numbers >= 0."""
     remedy = "give finite numbers >= 0"
     try:
         given = np.asarray(times)
         objects = given.flat if given.dtype.kind == "O" else ()
-        if given.size and (given.dtype.kind in "bSUmM" or any(isinstance(x, (str, bool)) for x in objects)):
+        if given.size and (given.dtype.kind in "bcSUmM" or any(isinstance(x, (str, bool)) for x in objects)):
             raise TypeError
-        asked = given.astype(np.float64)
-    except (TypeError, ValueError):
+        asked = np.ma.filled(np.ma.asarray(times, np.float64), math.nan)
+    except (TypeError, ValueError, OverflowError):
         raise InputError(argument, f"{times!r:.200} holds what is no number", remedy) from None
     wrong = ~(np.isfinite(asked) & (asked >= 0))
     if wrong.any():
@@ -177,7 +177,7 @@ def nelson_aalen(times: Any, events: Any, weights: Any = None) -> CumulativeHaza
     times (n,) >= 0; events (n,): 1 if the event was observed, 0 if the row was censored then; weights (n,) >= 0.
     Raises InputError for negative times, events that are not 0 or 1, and where no event was observed.
     """
-    t, d = _as_times(times, "y"), read_events(events)
+    t, d = as_times(times, "y"), read_events(events)
     w = np.ones(len(t)) if weights is None else np.asarray(weights, dtype=np.float64)
     if not (d * w > 0).any():
         raise InputError("event", "every row is censored", "give rows whose event was observed")

@@ -12,7 +12,7 @@ import numpy as np
 from streed.data.reading import read_values
 from streed.data.single_values import missing_value
 from streed.data.table import named_columns
-from streed.errors import InputError
+from streed.errors import InputError, brief
 from streed.exact import LARGEST_TOTAL, Array, Range, as_objects, exact_array, exact_number
 
 if TYPE_CHECKING:
@@ -60,8 +60,10 @@ def read_frequency(frequency: Any, n: int) -> Array | None:
         raise InputError("frequency", f"it has {len(read)} numbers, but X has {n} rows", "give one per row")
     large = InputError("frequency", "the total is 2**60 or more", "divide all frequencies by a common factor")
     if not isinstance(read, np.ndarray) or read.dtype.kind == "b":
-        if not isinstance(read, list) or not all(isinstance(x, int) and not isinstance(x, bool) for x in read):
-            raise InputError("frequency", f"row 0 has {np.asarray(read).tolist()[0]!r}", f"give {_COPIES}")
+        read = read.tolist() if isinstance(read, np.ndarray) else read
+        strange = [row for row, x in enumerate(read) if not isinstance(x, int) or isinstance(x, bool)]
+        if strange:
+            raise InputError("frequency", f"row {strange[0]} has {brief(read[strange[0]])}", f"give {_COPIES}")
         if min(read) >= 0:
             raise large
         read = np.array(read, dtype=object)

@@ -172,7 +172,12 @@ def lost_in_sums(problem: Problem, terms: Sequence[ScoredTerm], inexact: bool) -
     lost = _OPERATIONS * _ROUNDING * sum(parts[name] * moved[name] for name in totals)
     if inexact:
         apart = _DIFFERENCES * (2 + math.sqrt(len(problem.data.X)))
-        errors = {name: apart * np.abs(values).sum(axis=0) for name, values in sums.items()}
+        errors = {}
+        for name, values in sums.items():
+            sizes = np.abs(values)
+            # rows too small for the grid of the sums are rounded up to a step of it, all to one side
+            raised = ((values != 0) & (sizes < _DIFFERENCES * sizes.sum(axis=0))).sum(axis=0)
+            errors[name] = (apart + 2 * _DIFFERENCES * raised) * sizes.sum(axis=0)
         copies = problem.data.counts
         most = max(
             sum(_moved(problem, terms, int(copies[i]), {k: v[i] for k, v in sums.items()}, errors).values())

@@ -33,7 +33,7 @@ from streed.data.reading import read_values
 from streed.data.rows import read_row_data, row_matrix
 from streed.errors import InputError, brief, shown
 from streed.estimators.base import OptimalTree, task_of, with_splits
-from streed.estimators.reading import FREQUENCY, argument_names, checked_column, checked_weights, signs_of
+from streed.estimators.reading import FREQUENCY, argument_names, checked_column, checked_weights, named_errors, signs_of
 from streed.exact import Array, Range
 from streed.result import Result
 from streed.task import Task
@@ -70,7 +70,9 @@ class LabelTree(ClassifierMixin, OptimalTree):  # type: ignore[misc]
     def _prepare(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> Dataset:
         X, weights = self._checked(X, sample_weight)
         labels = labels_of(y, len(X))
-        check_classification_targets(labels)
+        if labels.dtype.kind in "fmM":  # of others, scikit-learn does not know dates, decimals and bytes
+            with named_errors("y", "give classes, not measurements"):
+                check_classification_targets(labels)
         self.classes_ = np.unique(labels)
         self._check_classes()
         return self._make_data(X, labels, self._class_weights(labels, weights, row_data), row_data)

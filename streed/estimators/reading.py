@@ -100,7 +100,9 @@ def checked_column(y: Any, n_rows: int, name: str = "y", *, numeric: bool = Fals
     if isinstance(y, (list, tuple)):
         y = as_array(y)
     if getattr(y, "ndim", 1) == 1 and not hasattr(y, "toarray"):
-        complete(y, name, "it")
+        held = complete(y, name, "it")
+        if isinstance(held, np.ndarray) and held.dtype.kind in "biu":
+            y = held  # of which scikit-learn makes floats where their container may have gaps
     with named_errors(name, "give one entry per row of X"):
         checked = validation.check_array(y, ensure_2d=False, dtype=None, input_name=name)
         column = validation.column_or_1d(checked, warn=name == "y")

@@ -22,7 +22,7 @@ from streed.estimators.base import OptimalTree, task_of, with_splits
 from streed.estimators.reading import FREQUENCY, checked_column
 from streed.exact import Array
 from streed.task import Task
-from streed.tasks.survival import cumulative_hazards, nelson_aalen, survival_functions
+from streed.tasks.survival import as_times, cumulative_hazards, nelson_aalen, survival_functions
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -124,6 +124,7 @@ def _outcome(times: Any, event: Any, n_rows: int) -> tuple[Array, Array]:
     column = checked_column(times, n_rows, numeric=True)
     if column.dtype.kind not in "iuf":
         raise InputError("y", f"its type is {column.dtype}", "give times as numbers")
+    as_times(column, "y")
     if event is None:
         return column, np.ones(n_rows, np.int64)
     return column, read_events(row_column(read_row_data({"event": event}, n_rows), "event", "SurvivalTree"))

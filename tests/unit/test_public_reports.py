@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import functools
 import math
 from collections.abc import Sequence
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, final
@@ -412,3 +414,50 @@ def test_dates_of_another_awareness_are_refused_by_estimators() -> None:
             there = pd.DataFrame({"t": known.tz_convert("America/New_York")})
             assert model.predict(there).tolist() == labels.tolist()
             assert "'2024-03-30 20:00:00.000000+01:00'" in to_sql(model)
+
+
+@pytest.mark.parametrize("far", [1e12, 1e30])
+def test_a_target_far_from_all_others(far: float) -> None:
+    """What rounding leaves of sums of its square is beyond what others cost."""
+    y = np.append(np.random.default_rng(3).lognormal(0, 3, 19), far)
+    X = np.arange(20)[:, None] % 19 + 100 * (y == far)[:, None]
+    for columns in (X, (np.unique(X)[:-1] < X).astype(int)):
+        found = streed.solve(SquaredError(), columns, y, max_depth=1)
+        assert found.status == "optimal"
+        assert found.value == pytest.approx(((y[:-1] - y[:-1].mean()) ** 2).sum())
+
+
+@pytest.mark.compiles
+def test_times_of_other_kinds_are_refused() -> None:
+    model = SurvivalTree(max_depth=1).fit(PATIENTS, TIMES, event=EVENTS)
+    for wrong in (1j, [10**400], np.ma.masked_array([1.0, 2.0], mask=[0, 1])):
+        refused("times", call=functools.partial(model.predict_survival_function, PATIENTS, wrong))
+    refused("y", "row 0 has the time -9", call=lambda: model.score(PATIENTS, [-9, 8, 2, 1], event=EVENTS))
+
+
+def test_the_row_of_a_frequency_that_is_none() -> None:
+    for wrong in (True, "x", 1j, 0.5):
+        given = np.array([1, 1, wrong], dtype=object)
+        refused("frequency", "row 2 has", call=lambda given=given: Dataset.make([[0], [1], [1]], frequency=given))
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        pd.array([2**53, 2**53 + 1] * 6, dtype="Int64"),
+        pd.array([True, False] * 6, dtype="boolean"),
+        pd.Series([7, -7] * 6, dtype="int64[pyarrow]"),
+        [dt.date(2020, 1, 1), dt.date(2021, 1, 1)] * 6,
+        [Decimal("0.1"), Decimal("0.2")] * 6,
+        [b"no", b"yes"] * 6,
+    ],
+    ids=["Int64", "boolean", "pyarrow", "dates", "decimals", "bytes"],
+)
+def test_labels_stay_what_they_are(labels: Any) -> None:
+    X = np.arange(12)[:, None] % 2
+    groups = np.arange(12) // 2 % 2
+    fair = FairTreeClassifier(max_depth=1).fit(X, labels, sensitive_features=groups)
+    for model in (fair, OptimalTreeClassifier(max_depth=1).fit(X, labels)):
+        shown, plain = model.predict(X).tolist(), labels.tolist() if hasattr(labels, "tolist") else labels
+        assert (shown, list(map(type, shown))) == (plain, list(map(type, plain)))
+        assert model.score(X, labels) == 1
