@@ -430,15 +430,15 @@ def test_a_target_far_from_all_others(far: float) -> None:
 @pytest.mark.compiles
 def test_times_of_other_kinds_are_refused() -> None:
     model = SurvivalTree(max_depth=1).fit(PATIENTS, TIMES, event=EVENTS)
-    for wrong in (1j, [10**400], np.ma.masked_array([1.0, 2.0], mask=[0, 1])):
+    for wrong in (1j, [10**400], ONES):
         refused("times", call=functools.partial(model.predict_survival_function, PATIENTS, wrong))
     refused("y", "row 0 has the time -9", call=lambda: model.score(PATIENTS, [-9, 8, 2, 1], event=EVENTS))
 
 
 def test_the_row_of_a_frequency_that_is_none() -> None:
     for wrong in (True, "x", 1j, 0.5):
-        given = np.array([1, 1, wrong], dtype=object)
-        refused("frequency", "row 2 has", call=lambda given=given: Dataset.make([[0], [1], [1]], frequency=given))
+        make = functools.partial(Dataset.make, [[0], [1], [1]], frequency=np.array([1, 1, wrong], dtype=object))
+        refused("frequency", "row 2 has", call=make)
 
 
 @pytest.mark.parametrize(
