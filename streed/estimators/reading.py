@@ -36,11 +36,13 @@ def forget(estimator: Any) -> None:
 
 def readable(X: Any) -> Any:
     """X as an array, nested lists, an eager table, a `Table` or a sparse matrix, whose rows can be taken."""
+    if hasattr(X, "tocsr"):  # which some that are mappings have, of places
+        return X.tocsr()
     if isinstance(X, Mapping) or getattr(getattr(X, "dtype", None), "names", None):
         return read_input(X)
     if hasattr(X, "collect") and hasattr(type(X), "columns"):  # asking a lazy frame for them warns
         return nw.from_native(X).lazy().collect().to_native()
-    return X.tocsr() if hasattr(X, "tocsr") else X
+    return X
 
 
 def checked_table(estimator: Any, X: Any, *, reset: bool) -> Any:

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy.sparse import coo_matrix
 
 import streed
 from streed.data import Dataset
@@ -461,3 +462,11 @@ def test_labels_stay_what_they_are(labels: Any) -> None:
         shown, plain = model.predict(X).tolist(), labels.tolist() if hasattr(labels, "tolist") else labels
         assert (shown, list(map(type, shown))) == (plain, list(map(type, plain)))
         assert model.score(X, labels) == 1
+
+
+def test_sparse_matrices_of_every_format() -> None:
+    dense = _RNG.integers(0, 2, (12, 3))
+    expected = OptimalTreeClassifier(max_depth=2).fit(dense, LABELS * 4).predict(dense).tolist()
+    for kind in ("csr", "csc", "coo", "dok", "lil", "bsr", "dia"):
+        X = coo_matrix(dense).asformat(kind)
+        assert OptimalTreeClassifier(max_depth=2).fit(X, LABELS * 4).predict(X).tolist() == expected
