@@ -39,28 +39,14 @@ def is_shallow(node):  # type: ignore[no-untyped-def]
 
 
 @inline
-def ask_like(e, rows, target, lower, entry, high, low):  # type: ignore[no-untyped-def]
-    """As `ask` at depth three, with the bounds of an entry of the similarity cache."""
-    e.asked_rows = rows.ctypes.data
-    e.asked_depth = SHALLOW
-    e.asked_target = target
-    e.asked_lower = lower
-    e.asked_all = 0
-    e.asked_similar = entry
-    e.asked_high = high
-    e.asked_low = low
-    call(e.solve_shallow, e)
-
-
-@inline
-def ask(e, rows, depth, target, lower, high, low):  # type: ignore[no-untyped-def]
-    """Has the work unit solve the rows (W,) to the depth (at most three)."""
+def ask(e, rows, depth, target, lower, high, low, entry=NONE):  # type: ignore[no-untyped-def]
+    """Has the work unit solve the rows (W,) to the depth (at most three), given an entry of the similarity cache."""
     e.asked_rows = rows.ctypes.data
     e.asked_depth = depth
     e.asked_target = target
     e.asked_lower = lower
     e.asked_all = 0
-    e.asked_similar = NONE
+    e.asked_similar = entry
     e.asked_high = high
     e.asked_low = low
     call(e.solve_shallow, e)

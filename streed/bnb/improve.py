@@ -23,7 +23,7 @@ from numba import int32, int64, uint64
 from streed.bnb.bounds import bound_by_equal_rows
 from streed.bnb.branch_cache import extend_branch, literal
 from streed.bnb.choosing import choose_apart, choose_edge, goal_of, next_side
-from streed.bnb.expand import ask, ask_like, is_shallow, open_node
+from streed.bnb.expand import ask, is_shallow, open_node
 from streed.bnb.node_index import enter_node, look_up, write_node
 from streed.bnb.nodes import (
     below,
@@ -175,6 +175,7 @@ def solve_shallow(e, level, target, high, low):  # type: ignore[no-untyped-def]
     path = vector(e.path, e.path_space, int64)
     v = path[level]
     node = nodes_of(e)[v]
+    entry = int64(NONE)
     if e.archived == 1 and node.depth == SHALLOW:
         bound, entry = find_similar(e, v, int64(node.lower))
         lock_node(e, v)
@@ -182,9 +183,7 @@ def solve_shallow(e, level, target, high, low):  # type: ignore[no-untyped-def]
         unlock_node(e, v)
         if node.lower >= target or (node.lower >= node.upper and node.split != NO_TREE):
             return
-        ask_like(e, rows_of(e)[v], target, int64(node.lower), entry, high, low)
-    else:
-        ask(e, rows_of(e)[v], int64(node.depth), target, int64(node.lower), high, low)
+    ask(e, rows_of(e)[v], int64(node.depth), target, int64(node.lower), high, low, entry)
     lock_node(e, v)
     if node.split == NO_TREE or e.upper < node.upper:
         node.upper = e.upper

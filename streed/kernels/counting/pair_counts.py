@@ -6,6 +6,8 @@ multiplier; int16 popcounts are widened to the lane type of the sums before they
 
 from __future__ import annotations
 
+from typing import Any
+
 from numba import int16, int64
 
 from streed.kernels.counting.look_up import LOOKS_UP, look_up_tile
@@ -70,37 +72,33 @@ def _add_tile(tile, multipliers, g, planes, pairs, stride, j, k):  # type: ignor
             store(pairs, row + 3, k, add_times(load(pairs, row + 3, k), pairs, a3, times))
 
 
-@native
-def count_words(words, begins, groups, columns, multipliers, planes, pairs, stride):  # type: ignore[no-untyped-def]
-    """Writes pairs[p * stride + j, k] = sum over groups of multipliers[group, p] * (rows with columns j and k).
+def _counting(count: Any, most: int) -> Any:
+    """The kernel that counts tiles by a function, of so many words or units at once."""
 
-    Rows j are written up to a whole tile; what they hold beyond `columns` is zero.
-    """
-    for k in range(0, stride, LANES):
-        for j in range(0, columns, TILE):
-            _clear_tile(planes, pairs, stride, j, k)
-            for g in range(groups):
-                begin = begins[g]
-                while begin < begins[g + 1]:
-                    end = min(begins[g + 1], begin + MOST_WORDS)
-                    tile = count_tile(words, begin, end, j, k)
-                    begin = end
-                    _add_tile(tile, multipliers, g, planes, pairs, stride, j, k)
+    @native
+    def count_pairs_of(words, begins, groups, columns, multipliers, planes, pairs, stride):  # type: ignore[no-untyped-def]
+        for k in range(0, stride, LANES):
+            for j in range(0, columns, TILE):
+                _clear_tile(planes, pairs, stride, j, k)
+                for g in range(groups):
+                    begin = begins[g]
+                    while begin < begins[g + 1]:
+                        end = min(begins[g + 1], begin + most)
+                        tile = count(words, begin, end, j, k)
+                        begin = end
+                        _add_tile(tile, multipliers, g, planes, pairs, stride, j, k)
+
+    return count_pairs_of
 
 
-@native
-def count_units(units, begins, groups, columns, multipliers, planes, pairs, stride):  # type: ignore[no-untyped-def]
-    """As `count_words`, of units."""
-    for k in range(0, stride, LANES):
-        for j in range(0, columns, TILE):
-            _clear_tile(planes, pairs, stride, j, k)
-            for g in range(groups):
-                begin = begins[g]
-                while begin < begins[g + 1]:
-                    end = min(begins[g + 1], begin + MOST_UNITS)
-                    tile = look_up_tile(units, begin, end, j, k)
-                    begin = end
-                    _add_tile(tile, multipliers, g, planes, pairs, stride, j, k)
+count_words = _counting(count_tile, MOST_WORDS)
+"""Writes pairs[p * stride + j, k] = sum over groups of multipliers[group, p] * (rows with columns j and k).
+
+Rows j are written up to a whole tile; what they hold beyond `columns` is zero.
+"""
+
+count_units = _counting(look_up_tile, MOST_UNITS)
+"""As `count_words`, of units."""
 
 
 @native

@@ -18,7 +18,20 @@ from streed.kernels.ordered.orders import place_rows
 from streed.kernels.ordered.record import NEW, RESULTS, ROW, SPLITS
 from streed.kernels.ordered.sides import make_write_sides
 from streed.kernels.simd import broadcast, fill, keep_at_least, keep_lanes, load, maximum, minimum, store
-from streed.kernels.views import matrix, native, vector
+from streed.kernels.views import inline, matrix, native, vector
+
+
+@inline
+def _add_row(scratch, lanes, weights, row, label):  # type: ignore[no-untyped-def]
+    """(weight, weight on the left, sums of its label on both sides) of a row, which is added to these."""
+    weight = broadcast(weights, row, 0)
+    on_left = keep_lanes(lanes, weight)
+    k = RESULTS + 2 * label
+    sum_left = load(scratch, k, 0) + on_left
+    sum_right = load(scratch, k + 1, 0) + (weight - on_left)
+    store(scratch, k, 0, sum_left)
+    store(scratch, k + 1, 0, sum_right)
+    return weight, on_left, sum_left, sum_right
 
 
 def make_score(lane: Any, counts: bool) -> Any:
@@ -49,15 +62,9 @@ def make_score(lane: Any, counts: bool) -> Any:
         for r in range(n):
             row = int64(orders[0, r] & uint32(ROW))
             lanes = int64(mask[row])
-            weight = broadcast(weights, row, 0)
-            on_left = keep_lanes(lanes, weight)
+            weight, on_left, sum_left, sum_right = _add_row(scratch, lanes, weights, row, int64(label_of[row]))
             left_weight = left_weight + on_left
             all_weight = all_weight + weight
-            k = RESULTS + 2 * int64(label_of[row])
-            sum_left = load(scratch, k, 0) + on_left
-            sum_right = load(scratch, k + 1, 0) + (weight - on_left)
-            store(scratch, k, 0, sum_left)
-            store(scratch, k + 1, 0, sum_right)
             left_leaf = maximum(left_leaf, sum_left)
             right_leaf = maximum(right_leaf, sum_right)
             if counts:
@@ -85,13 +92,7 @@ def make_score(lane: Any, counts: bool) -> Any:
                         store(scratch, at + 2, 0, rows_left)
                         store(scratch, at + 3, 0, rows_passed - rows_left)
                 lanes = int64(mask[row])
-                weight = broadcast(weights, row, 0)
-                on_left = keep_lanes(lanes, weight)
-                k = RESULTS + 2 * int64(label_of[row])
-                sum_left = load(scratch, k, 0) + on_left
-                sum_right = load(scratch, k + 1, 0) + (weight - on_left)
-                store(scratch, k, 0, sum_left)
-                store(scratch, k + 1, 0, sum_right)
+                _, _, sum_left, sum_right = _add_row(scratch, lanes, weights, row, int64(label_of[row]))
                 most_left = maximum(most_left, sum_left)
                 most_right = maximum(most_right, sum_right)
                 if counts:
@@ -107,13 +108,7 @@ def make_score(lane: Any, counts: bool) -> Any:
                 entry = orders[f, r]
                 row = int64(entry & uint32(ROW))
                 lanes = int64(mask[row])
-                weight = broadcast(weights, row, 0)
-                on_left = keep_lanes(lanes, weight)
-                k = RESULTS + 2 * int64(label_of[row])
-                sum_left = load(scratch, k, 0) + on_left
-                sum_right = load(scratch, k + 1, 0) + (weight - on_left)
-                store(scratch, k, 0, sum_left)
-                store(scratch, k + 1, 0, sum_right)
+                _, _, sum_left, sum_right = _add_row(scratch, lanes, weights, row, int64(label_of[row]))
                 most_left = maximum(most_left, sum_left)
                 most_right = maximum(most_right, sum_right)
                 if entry >= uint32(NEW):
