@@ -336,16 +336,17 @@ def first_one(typing: Any, word: Any) -> Any:
     return types.int64(types.uint64), generate
 
 
-@intrinsic
-def load_atomic(typing: Any, array: Any, index: Any) -> Any:
-    """array[index] of an int64 array, read afresh each time: a plain read in a loop may be hoisted out of it."""
+def _load(name: str, doc: str, order: str) -> Any:
+    def typed(typing: Any, array: Any, index: Any) -> Any:
+        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            struct = context.make_array(sig.args[0])(context, builder, args[0])
+            pointer = cgutils.get_item_pointer(context, builder, sig.args[0], struct, [args[1]], wraparound=False)
+            return builder.load_atomic(pointer, order, 8)
 
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        struct = context.make_array(sig.args[0])(context, builder, args[0])
-        pointer = cgutils.get_item_pointer(context, builder, sig.args[0], struct, [args[1]], wraparound=False)
-        return builder.load_atomic(pointer, "monotonic", 8)
+        return types.int64(array, types.intp), generate
 
-    return types.int64(array, types.intp), generate
+    typed.__name__, typed.__doc__ = name, doc
+    return intrinsic(typed)
 
 
 def _atomic(name: str, doc: str, operation: str) -> Any:
@@ -359,18 +360,6 @@ def _atomic(name: str, doc: str, operation: str) -> Any:
 
     typed.__name__, typed.__doc__ = name, doc
     return intrinsic(typed)
-
-
-@intrinsic
-def load_acquire(typing: Any, array: Any, index: Any) -> Any:
-    """array[index] of an int64 array; what was written before `store_release` wrote it there is seen after this."""
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        struct = context.make_array(sig.args[0])(context, builder, args[0])
-        pointer = cgutils.get_item_pointer(context, builder, sig.args[0], struct, [args[1]], wraparound=False)
-        return builder.load_atomic(pointer, "acquire", 8)
-
-    return types.int64(array, types.intp), generate
 
 
 @intrinsic
@@ -399,6 +388,11 @@ def swap_atomic(typing: Any, array: Any, index: Any, before: Any, after: Any) ->
     return types.boolean(array, types.intp, types.int64, types.int64), generate
 
 
+_FRESH = "array[index] of an int64 array, read afresh each time: a plain read in a loop may be hoisted out of it."
+_AFTER = "array[index] of an int64 array; what was written before `store_release` wrote it there is seen after this."
+
+load_atomic = _load("load_atomic", _FRESH, "monotonic")
+load_acquire = _load("load_acquire", _AFTER, "acquire")
 add_atomic = _atomic("add_atomic", "array[index] of an int64 array, to which the value is then added.", "add")
 lower_atomic = _atomic("lower_atomic", "array[index] of an int64 array, which is then lowered to the value.", "min")
 raise_atomic = _atomic("raise_atomic", "array[index] of an int64 array, which is then raised to the value.", "max")
