@@ -288,12 +288,11 @@ def _of_tests(task: Any, data: Dataset, coded: CodedTable) -> _Words:
     """The costs of labels, and what tests cost a row."""
     more = _columns(_exact(exact_costs(task.priced(data).costs, data)))
     words = ["--task", "costs", "--costs", *more]
-    for test in dict.fromkeys(task.feature_of.tolist()):
-        columns = np.flatnonzero(task.feature_of == test).tolist()
-        full, discounted = (str(int(x) * Fraction(task.price_unit)) for x in task.prices[:2, columns[0]])
-        names = [name for j in columns for name in coded.names_of(j)]
-        if full != "0" and names:
-            words += ["--test", full, discounted, str(task.group_of[columns[0]]), *names]
+    owner = task.costs.feature_of(dict(enumerate(data.names)), data.n_columns)
+    for number, (test, group) in enumerate(zip(task.costs.tests, task.costs.group_of(), strict=True)):
+        names = [name for j, each in enumerate(owner) if each == number for name in coded.names_of(j)]
+        if test.cost and names:
+            words += ["--test", str(test.cost), str(test.discounted), str(group), *names]
     return list(more), more, words
 
 
