@@ -79,7 +79,7 @@ _choose_cache()
 
 _LONG_EXAMPLES = (
     *("estimators.fair", "estimators.regressor", "estimators.survival", "tasks.cost_sensitive", "tasks.fairness"),
-    *("tasks.metrics", "tasks.monotone", "tasks.support", "tasks.survival"),
+    *("tasks.metrics", "tasks.monotone", "tasks.regression", "tasks.support", "tasks.survival"),
 )
 """Modules whose examples wait for kernels that no other test needs, in the package."""
 

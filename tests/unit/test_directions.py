@@ -140,6 +140,7 @@ def test_what_says_both_ways_is_refused(task: Task, said: str) -> None:
             streed.solve(given, DATA, max_depth=1)
 
 
+@pytest.mark.compiles
 @pytest.mark.parametrize("task", [BY_FIELD, BY_BETTER, streed.maximize(Hits()), BY_FIELD - 0.25 * Splits()])
 def test_leaves_say_what_they_gain(task: Task) -> None:
     tree = streed.solve(task, DATA, max_depth=2).tree

@@ -214,6 +214,7 @@ def test_what_the_engine_cannot_take_goes_the_general_way() -> None:
     assert (wide.stats["route"], wide.status) == ("general", "optimal")
 
 
+@pytest.mark.compiles
 def test_a_stopped_front_has_points_and_bounds() -> None:
     rng = np.random.default_rng(0)
     many, labels = rng.integers(0, 2, (1500, 60)), rng.integers(0, 2, 1500)

@@ -83,6 +83,7 @@ def test_new_rows_may_be_of_any_numeric_type() -> None:
     refused("X", "'x0'", "numbers", call=lambda: real.predict(np.array([["2020-01-01"]], "datetime64[D]")))
 
 
+@pytest.mark.compiles
 def test_tables_of_all_kinds_of_columns() -> None:
     table = pd.DataFrame(
         {

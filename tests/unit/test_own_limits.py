@@ -127,6 +127,7 @@ def test_any_task_takes_limits_with_statistics_of_their_own(task: Task) -> None:
     assert leaves(task.subject_to(MinSupportOf("sex", 1), MinSupportOf("class", 1)), sex=SEX) == 1
 
 
+@pytest.mark.compiles
 def test_row_weights_do_not_count() -> None:
     limited = Accuracy().subject_to(MinSupportOf("class", 2))
     heavy: dict[str, Any] = {"sample_weight": [9, 9, 9, 9, 9]}

@@ -76,6 +76,7 @@ def test_an_estimate_is_a_mean_with_its_error() -> None:
     refused("treatment", "prescribes", call=lambda: policy_value(tree, X, "ipw", **past))
 
 
+@pytest.mark.compiles
 def test_teachers_predict_rows_that_they_have_not_seen() -> None:
     linear_model = pytest.importorskip("sklearn.linear_model")
     from streed.estimators.teachers import teach
@@ -110,6 +111,7 @@ def best(most: float) -> float:
     return float(max(found))
 
 
+@pytest.mark.compiles
 @pytest.mark.parametrize(("capacity", "rows"), [(None, 80), (80, 80), (0.25, 20), (45, 45), (0.6, 48), (0, 0)])
 def test_no_more_rows_are_treated_than_there_is_room_for(capacity: Any, rows: int) -> None:
     model = PolicyTree(max_depth=1, capacity=capacity).fit(ROWS, SCORES)

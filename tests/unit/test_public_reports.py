@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, final
 
@@ -299,6 +300,7 @@ def test_regression_trees_in_order_are_not_searched() -> None:
     refused("monotonic_cst", "not searched", call=lambda: OptimalTreeRegressor(monotonic_cst=[1]).fit(X, y))
 
 
+@pytest.mark.compiles
 def test_wide_numbers_of_scores_and_of_tasks_without_kernels_fit_into_memory() -> None:
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(16, 8_000)), rng.random(16) < 0.4
@@ -447,12 +449,12 @@ def test_the_row_of_a_frequency_that_is_none() -> None:
     [
         pd.array([2**53, 2**53 + 1] * 6, dtype="Int64"),
         pd.array([True, False] * 6, dtype="boolean"),
-        pd.Series([7, -7] * 6, dtype="int64[pyarrow]"),
+        *([pd.Series([7, -7] * 6, dtype="int64[pyarrow]")] if find_spec("pyarrow") else []),
         [dt.date(2020, 1, 1), dt.date(2021, 1, 1)] * 6,
         [Decimal("0.1"), Decimal("0.2")] * 6,
         [b"no", b"yes"] * 6,
     ],
-    ids=["Int64", "boolean", "pyarrow", "dates", "decimals", "bytes"],
+    ids=lambda labels: str(getattr(labels, "dtype", type(labels[0]).__name__)),
 )
 def test_labels_stay_what_they_are(labels: Any) -> None:
     X = np.arange(12)[:, None] % 2
