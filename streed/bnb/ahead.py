@@ -10,15 +10,18 @@ from streed.bnb.extraction import extract_tree
 from streed.bnb.layout import empty_caches, lay_out, link_problem
 from streed.bnb.terminal import compile_terminal
 from streed.kernels import beside
-from streed.kernels.compiled import ready
+from streed.kernels.compiled import ready, was_kept
 from streed.kernels.records import SHALLOW
-from streed.kernels.routing import compile_measure
+from streed.kernels.routing import MEASURE, measure_rows
+
+_EXTRACT = "(int64, int64[::1], uint8[::1], uint64[::1], int64, int64)"
 
 
 def planned(max_depth: int | None, max_nodes: int | None) -> AbstractContextManager[None]:
     """A context in which that begins once a search within these limits misses a function."""
     deep = max_nodes is not None or max_depth is None or max_depth > SHALLOW
-    return beside.plan(f"from streed.bnb.ahead import compile_shared; compile_shared(deep={deep})")
+    is_made = was_kept(extract_tree, _EXTRACT) if deep else was_kept(measure_rows, MEASURE)
+    return beside.plan(None if is_made else f"from streed.bnb.ahead import compile_shared; compile_shared(deep={deep})")
 
 
 def compile_shared(*, deep: bool) -> None:
@@ -33,7 +36,7 @@ def compile_shared(*, deep: bool) -> None:
     if deep:
         opening()
         units.beside("recall", "store", "inherit")
-        ready(extract_tree, "(int64, int64[::1], uint8[::1], uint64[::1], int64, int64)")
+        ready(extract_tree, _EXTRACT)
     else:
         compile_terminal()
-    compile_measure()
+    ready(measure_rows, MEASURE)

@@ -34,8 +34,8 @@ _at_work: dict[str, str] = {}
 
 
 @contextlib.contextmanager
-def plan(code: str) -> Iterator[None]:
-    """A context whose first missing function starts a process that runs the code."""
+def plan(code: str | None) -> Iterator[None]:
+    """A context whose first missing function starts a process that runs the code, if any."""
     token = planned.set(code)
     try:
         yield

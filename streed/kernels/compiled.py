@@ -62,6 +62,12 @@ def ready(function: Any, signature: str) -> None:
     function.compile(normalize_signature(signature)[0])
 
 
+@functools.cache
+def was_kept(function: Any, signature: str) -> bool:
+    """Whether an entry for a signature was on disk when this was first asked."""
+    return bool(function._cache.is_kept(normalize_signature(signature)[0]))
+
+
 def unit(signature: Any, **options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Decorates a function that native code calls by its address: compiled for the signature, kept on disk."""
 

@@ -24,6 +24,7 @@ import llvmlite
 import numba
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
+from numba.core.registry import cpu_target
 from numba.core.serialize import dumps
 
 from streed.kernels import beside
@@ -58,6 +59,10 @@ class CodeCache(_Cache):  # type: ignore[misc]
             beside.announce(self._path(sig, target_context.codegen()))
             code = self._loaded(sig, target_context)
         return code
+
+    def is_kept(self, sig: Any) -> bool:
+        """Whether there is a file for a signature."""
+        return self._directory is not None and self._path(sig, cpu_target.target_context.codegen()).exists()
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keeps compiled code for a signature, if that is possible."""

@@ -6,7 +6,7 @@ import numpy as np
 from numba import int64, uint8, uint64
 
 from streed.exact import Array
-from streed.kernels.compiled import entry, ready
+from streed.kernels.compiled import entry
 from streed.kernels.pointers import engine_at
 from streed.kernels.records import LEAF
 from streed.kernels.simd import count_ones
@@ -57,10 +57,10 @@ def measure_tree(preorder: Array, codes: Array, arity: Array, costs: Array) -> A
     return measured
 
 
-def compile_measure() -> None:
-    """Compiles what `measure_tree` calls."""
-    table = "int64[:, ::1]"
-    ready(measure_rows, f"(int64[::1], uint8[:, ::1], int64[::1], {table}, {table}, {table}, {table})")
+_TABLE = "int64[:, ::1]"
+
+MEASURE = f"(int64[::1], uint8[:, ::1], int64[::1], {_TABLE}, {_TABLE}, {_TABLE}, {_TABLE})"
+"""The signature of `measure_rows`."""
 
 
 @entry

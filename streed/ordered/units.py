@@ -8,16 +8,18 @@ from typing import Any
 from numba import int64
 
 from streed.kernels import beside
-from streed.kernels.compiled import entry, ready, unit
+from streed.kernels.compiled import entry, ready, unit, was_kept
 from streed.kernels.ordered import cost_matrix, many_labels, two_labels
 from streed.kernels.ordered.pointers import record_at
 from streed.kernels.pointers import KERNEL
-from streed.kernels.routing import compile_measure
+from streed.kernels.routing import MEASURE, measure_rows
 from streed.ordered.categories import find_best_stump
 from streed.ordered.depth_two import solve_asked
 from streed.ordered.layout import LABELLED, MATRIX, SIGNED
 from streed.ordered.lookahead import search_all
 from streed.ordered.nodes import Node
+
+_STUMP = "(int64, uint32[:, ::1], int64, int64[::1], int64[::1])"
 
 _ROOMS = {SIGNED: two_labels, LABELLED: many_labels, MATRIX: cost_matrix}
 
@@ -45,9 +47,11 @@ def shallow() -> Any:
     return solve_shallow
 
 
+@functools.cache
 def link() -> int:
     """Compiles what a search needs, part of it by a second process; the address of the kernel of depth two."""
-    with beside.plan("from streed.ordered.units import compile_shared; compile_shared()"):
+    is_made = was_kept(find_stump, _STUMP)
+    with beside.plan(None if is_made else "from streed.ordered.units import compile_shared; compile_shared()"):
         ready(search_tree, "(int64, int64, int64, int64, uint32[:, ::1], int64[::1], int64[::1], int64[::1])")
     return int(shallow().address)
 
@@ -56,8 +60,8 @@ def compile_shared() -> None:
     """What the second process does."""
     beside.announce = beside.tell
     shallow()
-    ready(find_stump, "(int64, uint32[:, ::1], int64, int64[::1], int64[::1])")
-    compile_measure()
+    ready(find_stump, _STUMP)
+    ready(measure_rows, MEASURE)
 
 
 @entry
