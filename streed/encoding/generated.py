@@ -225,8 +225,9 @@ class Scored(Encoding):
         value, claimed = solution.value, self.value(code)
         apart = abs(value - claimed)
         if complete and self.coding == coding.GRID and not (self.settled or agree(value, self.bound(lower), 0)):
-            # a tree of this value exists, so costs far above it, and what rounding makes of it, need no codes
-            finer = _scale(max(as_float(abs(fraction_of(value)) / self.probe.unit), self.lost))
+            # a tree of this value exists, so costs far above it, and what rounding makes of sums, need no codes
+            least = 0.0 if self.planes.integral or self.planes.per_unit is not None else self.lost
+            finer = _scale(max(as_float(abs(fraction_of(value)) / self.probe.unit), least))
             if finer > 2 * self.scale:
                 raise TooImprecise(self.on_grid(finer))
         allowed = max(TOLERANCE * max(abs(value), abs(claimed)), self._worth(self._slack(code)))
