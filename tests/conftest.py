@@ -81,7 +81,7 @@ _LONG_EXAMPLES = (
     *("estimators.fair", "estimators.regressor", "estimators.survival", "tasks.cost_sensitive", "tasks.fairness"),
     *("tasks.metrics", "tasks.monotone", "tasks.regression", "tasks.support", "tasks.survival"),
 )
-"""Modules whose examples wait for kernels that no other test needs, in the package."""
+"""Modules of the package whose examples wait for kernels that few tests need."""
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -15,10 +15,14 @@ from streed.kernels.records import SHALLOW
 from streed.kernels.routing import MEASURE, measure_rows
 
 _EXTRACT = "(int64, int64[::1], uint8[::1], uint64[::1], int64, int64)"
+"""The signature of `extract_tree`."""
 
 
 def planned(max_depth: int | None, max_nodes: int | None) -> AbstractContextManager[None]:
-    """A context in which that begins once a search within these limits misses a function."""
+    """A context in which the second process is started once a search within these limits misses a function.
+
+    It is not where the last function that it would compile is on disk.
+    """
     deep = max_nodes is not None or max_depth is None or max_depth > SHALLOW
     is_made = was_kept(extract_tree, _EXTRACT) if deep else was_kept(measure_rows, MEASURE)
     return beside.plan(None if is_made else f"from streed.bnb.ahead import compile_shared; compile_shared(deep={deep})")
@@ -35,7 +39,7 @@ def compile_shared(*, deep: bool) -> None:
     units.of_every_kind()
     if deep:
         opening()
-        units.beside("recall", "store", "inherit")
+        units.further("recall", "store", "inherit")
         ready(extract_tree, _EXTRACT)
     else:
         compile_terminal()

@@ -315,11 +315,11 @@ def link_units(workspace: Workspace, kind: str, relaxed: bool, terminal: bool) -
     engine = workspace.engine
     engine.write(units.addresses(kind, workspace.lane_type))
     if engine["fixed_costs"]:
-        engine.write(units.beside("count_splits", "count_more_splits"))
+        engine.write(units.further("count_splits", "count_more_splits"))
     if terminal:
         compile_terminal()
         return
-    engine.write(units.beside("recall", "store", "inherit"))
+    engine.write(units.further("recall", "store", "inherit"))
     if not relaxed:
         engine["expand"] = units.expand(*workspace.expansion(kind)).address
     engine["open_node"] = opening().address

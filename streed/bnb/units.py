@@ -38,9 +38,9 @@ def of_every_kind() -> dict[str, int]:
     return {"load": load().address, "solve_shallow": _compiled(solve_depth_three).address}
 
 
-def beside(*names: str) -> dict[str, int]:
+def further(*names: str) -> dict[str, int]:
     """Those of these names that not every search calls, likewise."""
-    return {name: _compiled(_BESIDE[name]).address for name in names}
+    return {name: _compiled(_FURTHER[name]).address for name in names}
 
 
 def expand(kind: str, lane: Any) -> Any:
@@ -48,7 +48,7 @@ def expand(kind: str, lane: Any) -> Any:
     return _compiled(_EXPAND[kind], None if kind in (COUNTED, SUMMED) else lane)
 
 
-_BESIDE = {
+_FURTHER = {
     "recall": recall_sides,
     "store": store_sides,
     "inherit": inherit_bounds,

@@ -20,6 +20,7 @@ from streed.ordered.lookahead import search_all
 from streed.ordered.nodes import Node
 
 _STUMP = "(int64, uint32[:, ::1], int64, int64[::1], int64[::1])"
+"""The signature of `find_stump`."""
 
 _ROOMS = {SIGNED: two_labels, LABELLED: many_labels, MATRIX: cost_matrix}
 
