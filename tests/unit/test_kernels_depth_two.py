@@ -1,22 +1,249 @@
-"""Depth-two scoring, by both kernels and for every lane type, against the reference's optima."""
+"""Pair sums of nodes, of their children, and of rows with numbers of their own; depth-two scoring, by the reference."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import attrs
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from streed.data import Dataset
 from streed.exact import Array
 from streed.kernels import values
+from streed.kernels.compiled import entry
+from streed.kernels.counting.fours import sum_eight, sum_sixteen
+from streed.kernels.counting.groups import Groups, group_rows
+from streed.kernels.packed import pack
 from streed.kernels.records import INFINITE
+from streed.kernels.scoring.signed import ROWS_OF_SUMS
 from tests.unit.kernel_harness import KINDS, Bench, Instance, make_instance
 
-pytestmark = pytest.mark.compiles
-
 LANE_TYPES = (np.int16, np.int32, np.int64)
+
+
+def _amounts(bench: Bench) -> Array:
+    """(n, planes): what every row adds to each plane of the pair sums."""
+    costs = bench.instance.costs
+    if bench.engine["signed"] == 1:
+        signed = costs[:, 0] - costs[:, 1]
+        return np.column_stack([signed, abs(signed)])
+    worst = costs.max(axis=1)
+    planes = np.column_stack([worst[:, None] - costs, worst, np.ones(len(costs), np.int64)])
+    return planes[:, : int(bench.engine["planes"])]
+
+
+def _having(bench: Bench, rows: Array) -> Array:
+    """(n, n_active): which rows of the set have which local column."""
+    columns = [bench.rows_with(f) & rows for f in bench.active()]
+    return np.column_stack(columns) if columns else np.zeros((len(rows), 0), bool)
+
+
+def _sums(having: Array, amounts: Array) -> Array:
+    """(planes, n_active, n_active): for every pair of columns, the amounts of the rows that have both."""
+    one = having.astype(np.int64)
+    return np.stack([one.T @ (one * amount[:, None]) for amount in amounts.T])
+
+
+def _pairs(bench: Bench, field: str, planes: int) -> Array:
+    """The pair sums of the record, (planes, n_active, n_active); what lies beyond in the last lanes must be zero."""
+    stride, active = int(bench.engine["stride"]), len(bench.active())
+    found = bench.view(field, bench.workspace.lane_type, planes, stride, stride)
+    assert not found[:, :active, active:].any()
+    if field != "rest_pairs":
+        assert not found[:, active : -(-active // 4) * 4].any()
+    return found[:, :active, :active].astype(np.int64)
+
+
+def _check_sums(bench: Bench, rows: Array) -> Array:
+    """The node's pair sums, after comparing them and the sums and totals made of them."""
+    amounts = _amounts(bench)
+    planes = amounts.shape[1]
+    bench.load(rows)
+    bench.call("prepare")
+    having = _having(bench, rows)
+    pairs = _pairs(bench, "pairs", planes)
+    expected = _sums(having, amounts)
+    assert (pairs == expected).all()
+    assert bench.view("totals", np.int64, planes).tolist() == amounts[rows].sum(axis=0).tolist()
+    width, active = int(bench.engine["width"]), len(bench.active())
+    if bench.engine["signed"] == 1:
+        sums = bench.view("sums", bench.workspace.lane_type, ROWS_OF_SUMS, width)[2:, :active]
+        diagonals = expected[:1]
+    else:
+        sums = bench.view("sums", bench.workspace.lane_type, planes, width)[:, :active]
+        diagonals = expected
+    assert (sums == np.diagonal(diagonals, axis1=1, axis2=2)).all()
+    return expected
+
+
+def _check_sums_of_children(bench: Bench, rows: Array, column: int) -> None:
+    """Compares the pair sums that solving the children of a column leaves behind (by labels only)."""
+    amounts = _amounts(bench)
+    planes = amounts.shape[1]
+    expected = _check_sums(bench, rows)
+    bench.solve_children(column)
+    without, having = bench.sides(rows, column)
+    literal = bench.active()[column] >= bench.packed.n_binary
+    places = bench.packed.groups.places[::2]
+    with_is_small = 2 * having[places].sum() <= rows[places].sum() or literal
+    small = _sums(_having(bench, rows) & (having if with_is_small else without)[:, None], amounts)
+    assert (_pairs(bench, "child_pairs", planes) == small).all()
+    if not literal:
+        assert (_pairs(bench, "rest_pairs", planes)[:, : len(expected[0])] == expected - small).all()
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("lane", LANE_TYPES)
+@pytest.mark.parametrize("signed", [True, False])
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=12, deadline=None)
+def test_pair_sums_are_matrix_products(lane: Any, signed: bool, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    instance = make_instance(
+        rng,
+        rows=int(rng.choice([10, 50, 120])),
+        binary=int(rng.choice([2, 5, 33])),
+        categories=() if signed else rng.integers(3, 5, rng.integers(0, 2)).tolist(),
+        labels=2 if signed else int(rng.integers(2, 6)),
+        kind=str(rng.choice(KINDS)),
+        min_leaf=1 if signed else 2,
+    )
+    with Bench(instance, lane=lane) as bench:
+        assert bench.engine["signed"] == signed
+        for share in (1.0, 0.3):
+            rows = rng.random(instance.data.n_rows) < share
+            _check_sums(bench, rows)
+            if not signed and bench.active():
+                _check_sums_of_children(bench, rows, int(rng.integers(0, len(bench.active()))))
+
+
+def _long(labels: int) -> tuple[Instance, Array]:
+    """An instance and rows of it of which more than 2,047 words of one group have both of two columns."""
+    rng = np.random.default_rng(3)
+    X = np.zeros((90_000, 4), np.uint8)
+    X[:40_000, :2] = rng.random((40_000, 2)) < 0.99
+    X[:, 2:] = rng.random((90_000, 2)) < 0.3
+    costs = np.full((90_000, labels), 3)
+    costs[:, 0] = 0
+    costs[::50] = [2, 0, 2][:labels]
+    return Instance(Dataset.make(X), costs), np.arange(90_000) < 44_000
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("labels", [2, 3])
+def test_groups_of_more_than_2047_words(labels: int) -> None:
+    instance, rows = _long(labels)
+    with Bench(instance) as bench:
+        expected = _check_sums(bench, rows)
+        assert expected[-1, 0, 1] > 2**15
+        assert int(bench.view("group_begins", np.int64, 3)[1:].max()) > 2047
+        if labels == 3:
+            for column in range(4):
+                _check_sums_of_children(bench, rows, column)
+
+
+@entry
+def _sum_eight(values, width, first, planes, names, rows, size, bits, column, into, row, stride):  # type: ignore[no-untyped-def]
+    sum_eight(values, width, first, planes, names, rows, size, bits, column, into, row, stride)
+
+
+@entry
+def _sum_sixteen(values, width, first, planes, names, rows, size, bits, column, into, row, stride):  # type: ignore[no-untyped-def]
+    sum_sixteen(values, width, first, planes, names, rows, size, bits, column, into, row, stride)
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize(("kernel", "lanes"), [(_sum_eight, 8), (_sum_sixteen, 16)])
+@pytest.mark.parametrize(("number", "lane"), [(np.int64, np.int32), (np.int64, np.int64), (np.float64, np.float64)])
+@pytest.mark.parametrize("size", [0, 1, 31, 32, 33, 65])
+def test_sums_over_listed_rows_in_many_columns(kernel: Any, lanes: int, number: Any, lane: Any, size: int) -> None:
+    """Up to four planes of a row that is known by another name, in columns of the second word of its bits."""
+    rng = np.random.default_rng(size)
+    having = rng.random((80, 64)) < 0.4
+    bits = np.packbits(having, axis=1, bitorder="little").view(np.int32)
+    names = rng.permutation(100)[:80].astype(np.int32)
+    values = rng.integers(-(2**24), 2**24, 100 * 8).astype(number)
+    rows = rng.permutation(80)[:size].astype(np.int32)
+    for planes in (1, 2, 3, 4):
+        for column in (0, lanes, 64 - lanes):
+            into = np.full((4 * 2, 64), 9, lane)
+            expected = into.copy()
+            for p in range(planes):
+                amounts = values[names[rows] * 8 + 3 + p]
+                sums = (having[rows, column : column + lanes] * amounts[:, None]).sum(axis=0)
+                expected[1 + 2 * p, column : column + lanes] = sums
+            kernel(values, 8, 3, planes, names, rows, size, bits, column, into, 1, 2)
+            assert (into == expected).all()
+
+
+def summed(
+    rng: np.random.Generator, rows: int, columns: int, labels: int, scale: int, min_leaf: int, share: float = 0.15
+) -> Instance:
+    """Different rows, each of costs of its own, so that sums over rows take less time than groups.
+
+    `share`: of the columns that a row has.
+    """
+    X = (rng.random((4 * rows, columns)) < share).astype(np.uint8)
+    X = X[np.sort(np.unique(X, axis=0, return_index=True)[1])][:rows]
+    costs = rng.integers(0, 1000, (len(X), labels)) * scale
+    costs -= costs.min(axis=1, keepdims=True)
+    return Wide(Dataset.make(X), costs, 0, min_leaf)
+
+
+@attrs.define(eq=False, slots=False)
+class Wide(Instance):
+    """An instance whose rows are summed one by one."""
+
+    @property
+    def packed(self) -> Any:
+        if "_packed" not in self.__dict__:
+            groups: Groups = group_rows(self.costs, 1, self.min_leaf > 1, self.data.X)
+            assert groups.values is not None
+            none = np.zeros(self.data.n_columns, np.int64)
+            self.__dict__["_packed"] = pack(
+                self.data.X, none, groups, self.costs.shape[1], 0, self.min_leaf, merge=False
+            )
+        return self.__dict__["_packed"]
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("lane", [np.int32, np.int64])
+@pytest.mark.parametrize(("columns", "share"), [(8, 0.15), (31, 0.15), (32, 0.15), (33, 0.15), (63, 0.15), (64, 0.15),
+                                                (65, 0.15), (65, 0.45), (96, 0.45), (130, 0.45)])  # fmt: skip
+@pytest.mark.parametrize(("labels", "min_leaf"), [(2, 1), (3, 1), (3, 2), (4, 2)])
+def test_pair_sums_of_rows_with_numbers_of_their_own(
+    lane: Any, columns: int, share: float, labels: int, min_leaf: int
+) -> None:
+    """Both ways: in registers up to 64 columns or where rows have many, else row by row; of four planes and of more."""
+    rng = np.random.default_rng(columns)
+    instance = summed(rng, 90, columns, labels, 2**40 if lane is np.int64 else 1, min_leaf, share)
+    costs, planes = instance.costs, labels + 1 + (min_leaf > 1)
+    worst = costs.max(axis=1)
+    amounts = np.column_stack([worst[:, None] - costs, worst, np.ones(len(costs), np.int64)])[:, :planes]
+    with Bench(instance, lane=lane) as bench:
+        rows = rng.random(len(costs)) < 0.8
+        bench.load(rows)
+        bench.call("prepare")
+        active, stride = len(bench.active()), int(bench.engine["stride"])
+        assert bench.engine["dense"] == (share > 0.4)
+        having = np.column_stack([bench.rows_with(f) for f in bench.active()]).astype(np.int64)
+
+        def check(field: str, side: Array) -> None:
+            found = bench.view(field, lane, planes, stride, stride)
+            one = having * side[:, None]
+            for plane, each in enumerate(amounts.T):
+                assert (found[plane, :active, :active] == one.T @ (one * each[:, None])).all()
+            assert not found[:, :active, active:].any()
+
+        check("pairs", rows)
+        assert bench.view("totals", np.int64, planes).tolist() == amounts[rows].sum(axis=0).tolist()
+        for column in (0, active - 1):
+            without, with_it = bench.sides(rows, column)
+            bench.solve_children(column)
+            check("child_pairs", with_it if 2 * with_it.sum() <= rows.sum() else without)
 
 
 def _literals(bench: Bench, c: int) -> range:
@@ -68,6 +295,7 @@ def _check(instance: Instance, lane: Any, rng: np.random.Generator) -> None:
                 _check_children(bench, rows)
 
 
+@pytest.mark.compiles
 @pytest.mark.parametrize("lane", LANE_TYPES)
 @given(seed=st.integers(0, 2**32))
 @settings(max_examples=25, deadline=None)
@@ -81,6 +309,7 @@ def test_two_labels_on_binary_columns(lane: Any, seed: int) -> None:
     _check(instance, lane, rng)
 
 
+@pytest.mark.compiles
 @pytest.mark.parametrize("lane", LANE_TYPES)
 @given(seed=st.integers(0, 2**32))
 @settings(max_examples=25, deadline=None)
@@ -101,6 +330,7 @@ def test_labels_categories_and_minimum_support(lane: Any, seed: int) -> None:
     _check(instance, lane, rng)
 
 
+@pytest.mark.compiles
 @pytest.mark.parametrize(("lane", "limit"), [(np.int16, 2**15 - 2), (np.int32, 2**30), (np.int64, 2**60)])
 @pytest.mark.parametrize("labels", [2, 3])
 @pytest.mark.parametrize("tenths", [0, 1, 10])

@@ -1,7 +1,9 @@
-"""Every vector operation against numpy, for each lane type."""
+"""Vector operations, and counting by tables that they make: against numpy, for each lane type."""
 
 from __future__ import annotations
 
+import itertools
+import platform
 from typing import Any
 
 import numpy as np
@@ -9,9 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from streed.kernels import simd
+from streed.exact import Array
+from streed.kernels import simd, target
 from streed.kernels.compiled import entry
-from streed.kernels.records import LANES
+from streed.kernels.counting.look_up import AGAINST, look_up_bytes, look_up_tile
+from streed.kernels.counting.pair_counts import count_split, count_units
+from streed.kernels.counting.units import build_nibbles, build_units, fill_up
+from streed.kernels.records import CHUNK, LANES, NIBBLE, UNIT_BYTES, UNIT_ROWS, WORD_ROWS
+from streed.kernels.simd import store
 
 LANE_TYPES = (np.int16, np.int32, np.int64)
 
@@ -121,3 +128,150 @@ def test_bytes_without_sign(dtype: Any, seed: int, which: int) -> None:
     assert (found[2] == words % 256).all()
     assert (found[3] == words >> 4 * which & 15).all()
     assert (wide == a).all()
+
+
+shuffles = pytest.mark.skipif(
+    platform.machine().lower() not in ("x86_64", "amd64"), reason="the tables need an instruction of x86"
+)
+
+tables = pytest.mark.skipif(
+    not target.shuffles(target.this_machine()), reason="the tables need an instruction that the target does not have"
+)
+
+
+# -- units ---------------------------------------------------------------------------------------------------------
+
+
+@entry
+def _build(rows, row_bits, blocks, units, unit):  # type: ignore[no-untyped-def]
+    return build_units(rows, 0, len(rows), row_bits, blocks, units, unit)
+
+
+@entry
+def _tile(units, begin, end, j, k, out):  # type: ignore[no-untyped-def]
+    a0, a1, a2, a3 = look_up_tile(units, begin, end, j, k)
+    store(out, 0, 0, a0)
+    store(out, 1, 0, a1)
+    store(out, 2, 0, a2)
+    store(out, 3, 0, a3)
+
+
+@entry
+def _mixed(rows, of_first, row_bits, blocks, units, j, k, out):  # type: ignore[no-untyped-def]
+    """What is added to the counts of the first rows, less those of the others, in out: bytes (4, 32)."""
+    used = build_nibbles(rows, 0, of_first, row_bits, blocks, units, 0, 0)
+    others = build_nibbles(rows, of_first, len(rows) - of_first, row_bits, blocks, units, used, AGAINST)
+    b0, b1, b2, b3 = look_up_bytes(units, 0, fill_up(units, used + others, blocks), j, k)
+    store(out, 0, 0, b0)
+    store(out, 1, 0, b1)
+    store(out, 2, 0, b2)
+    store(out, 3, 0, b3)
+    return NIBBLE * others
+
+
+@entry
+def _pairs(units, begins, columns, multipliers, pairs, stride):  # type: ignore[no-untyped-def]
+    count_units(units, begins, len(begins) - 1, columns, multipliers, multipliers.shape[1], pairs, stride)
+
+
+@entry
+def _pairs_of_words(words, begins, columns, multipliers, pairs, units):  # type: ignore[no-untyped-def]
+    groups = len(begins) - 1
+    count_split(words, begins, groups, columns, multipliers, multipliers.shape[1], pairs, words.shape[1], units)
+
+
+def _draw(rng: np.random.Generator, rows: int, columns: int) -> tuple[Array, Array]:
+    """0/1 (rows, columns padded to lanes), and the same as bits (rows, blocks) int32."""
+    stride = -(-max(columns, 1) // LANES) * LANES
+    bits = np.zeros((rows, stride), np.uint8)
+    bits[:, :columns] = rng.random((rows, columns)) < rng.uniform(0, 1, columns)
+    return bits, np.packbits(bits, axis=1, bitorder="little").view(np.int32)
+
+
+def _room(units: int, stride: int) -> Array:
+    return np.full((units, UNIT_BYTES * stride), 99, np.int8)
+
+
+def _words_of(bits: Array, begins: list[int]) -> tuple[Array, Array]:
+    """Words (w, stride) int16 of the rows, every group from a word of its own, and where groups begin in them."""
+    words, starts = [np.zeros((0, bits.shape[1]), np.uint16)], [0]
+    for begin, end in itertools.pairwise(begins):
+        group = np.zeros((-(-(end - begin) // WORD_ROWS) * WORD_ROWS, bits.shape[1]), np.uint16)
+        group[: end - begin] = bits[begin:end]
+        group = group.reshape(-1, WORD_ROWS, bits.shape[1]) << np.arange(WORD_ROWS, dtype=np.uint16)[None, :, None]
+        words.append(group.sum(axis=1, dtype=np.uint16))
+        starts.append(starts[-1] + len(words[-1]))
+    return np.concatenate(words).view(np.int16), np.array(starts)
+
+
+SIZES = [0, 1, 3, 4, 5, 11, 12, 13, 16, 47, 48, 240, 251, 252, 253, 500]
+
+
+@tables
+@pytest.mark.parametrize("rows", SIZES)
+@pytest.mark.parametrize("full", [False, True])
+def test_tiles_are_counts(rows: int, full: bool) -> None:
+    rng = np.random.default_rng(rows)
+    bits, packed = _draw(rng, max(rows, 1), 64)
+    if full:
+        bits[:], packed[:] = 1, -1
+    units = _room(1 + rows // UNIT_ROWS, 64)
+    used = _build(np.arange(rows, dtype=np.int32), packed, 2, units, 0)
+    expected = bits[:rows].T.astype(np.int64) @ bits[:rows]
+    out = np.zeros((4, LANES), np.int16)
+    for j in range(0, 64, 4):
+        for k in (0, 32):
+            _tile(units, 0, used, j, k, out)
+            assert (out == expected[j : j + 4, k : k + LANES]).all()
+
+
+@tables
+@pytest.mark.parametrize("rows", [1, 12, 100, 251, 252])
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("full", [False, True])
+def test_rows_for_and_against_meet_in_a_byte(rows: int, share: float, full: bool) -> None:
+    rng = np.random.default_rng(rows)
+    bits, packed = _draw(rng, rows, 60)
+    if full:
+        bits[:, :60], packed[:] = 1, [-1, 2**28 - 1]
+    first = int(share * rows)
+    if rows == 252 and share == 0.5:
+        first = 128  # whole nibbles of both, or 252 rows take more than a byte holds
+    signs = np.where(np.arange(rows) < first, 1, -1)
+    expected = bits.T.astype(np.int64) @ (bits * signs[:, None])
+    units = _room(rows // UNIT_ROWS + 2, 64)
+    out = np.zeros((4, LANES), np.int8)
+    for j in range(0, 64, 4):
+        for k in (0, 32):
+            added = _mixed(np.arange(rows, dtype=np.int32), first, packed, 2, units, j, k, out)
+            assert added == -(-(rows - first) // NIBBLE) * NIBBLE
+            assert (out.view(np.uint8).astype(np.int64) - added == expected[j : j + 4, k : k + LANES]).all()
+
+
+@tables
+@pytest.mark.parametrize("lane", [np.int16, np.int32, np.int64])
+@given(seed=st.integers(0, 2**32))
+@settings(deadline=None, max_examples=12)
+def test_pair_sums_of_units_and_words_are_matrix_products(lane: Any, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    columns = int(rng.choice([1, 4, 31, 33, 64]))
+    begins = [0, *np.cumsum(rng.choice([0, 1, 12, 30, 241, 300], rng.integers(1, 4))).tolist()]
+    bits, packed = _draw(rng, max(begins[-1], 1), columns)
+    multipliers = rng.integers(-3, 4, (len(begins) - 1, 2))
+    stride = bits.shape[1]
+    amounts = np.repeat(multipliers, np.diff(begins), axis=0)
+    having = bits[: begins[-1]].astype(np.int64)
+    expected = np.stack([having.T @ (having * amount[:, None]) for amount in amounts.T])
+    units = _room(begins[-1] // UNIT_ROWS + len(begins), stride)
+    starts = [0]
+    for begin, end in itertools.pairwise(begins):
+        starts.append(
+            starts[-1] + _build(np.arange(begin, end, dtype=np.int32), packed, stride // 32, units, starts[-1])
+        )
+    pairs = np.full((2 * stride, stride), 77, lane)
+    _pairs(units, np.array(starts), columns, multipliers, pairs, stride)
+    assert (pairs.reshape(2, stride, stride)[:, :columns] == expected[:, :columns]).all()
+    words, starts_of_words = _words_of(bits[: begins[-1]], begins)
+    pairs[:] = 77
+    _pairs_of_words(words, starts_of_words, columns, multipliers, pairs, _room(CHUNK, stride))
+    assert (pairs.reshape(2, stride, stride)[:, :columns] == expected[:, :columns]).all()

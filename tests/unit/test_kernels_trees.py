@@ -1,0 +1,352 @@
+"""Shallow trees, fronts and splits of ordered columns, against every tree in plain numpy."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any, final
+
+import attrs
+import numpy as np
+import pytest
+
+from streed.data import Dataset
+from streed.enumerate.entries import COST, KEY, VALUE
+from streed.enumerate.shallow import enumerate_shallow, least_shallow
+from streed.exact import Array
+from streed.kernels.buffers import address_of
+from streed.kernels.control import ROWS_OF_CONTROL
+from streed.kernels.ordered.orders import sort_rows
+from streed.kernels.ordered.record import INFEASIBLE, NEW, PLACE, ROW, SPLITS
+from streed.kernels.records import INFINITE
+from streed.ordered import units
+from streed.ordered.generated import GeneratedRows
+from streed.ordered.layout import LABELLED, MATRIX, SIGNED
+from streed.ordered.problem import OrderedRows
+from streed.ordered.session import OrderedSession
+from streed.pareto.arrays import LEAF
+from streed.pareto.fronts import FrontEngine
+from streed.pareto.packing import Packed, pack_fronts
+from streed.problem import Problem
+from streed.task import COMPONENTWISE, State, Task
+
+Entry = tuple[int, ...]
+
+
+def as_set(entries: Any) -> set[Entry]:
+    return set(map(tuple, entries.tolist()))
+
+
+def least_of_keys(entries: Any) -> dict[Entry, int]:
+    """The least value of every key."""
+    least: dict[Entry, int] = {}
+    for each in map(tuple, np.asarray(entries).reshape(-1, np.shape(entries)[-1] if len(entries) else 3).tolist()):
+        least[each[KEY:]] = min(each[VALUE], least.get(each[KEY:], INFINITE))
+    return least
+
+
+def check_table(entries: Array) -> None:
+    """Asserts that no key stands twice and that costs rise."""
+    assert (np.diff(entries[:, COST]) >= 0).all()
+    assert len({each[KEY:] for each in as_set(entries)}) == len(entries)
+
+
+@attrs.frozen(eq=False)
+class Posed:
+    """Rows X (n, p), what each costs by label, (n, K, width), and how many rows each stands for, as kernels take them.
+
+    `split` (width,) is what a branching node adds.
+    """
+
+    X: Array
+    costs: Array
+    counts: Array
+    split: Array
+
+    @classmethod
+    def drawn(cls, rng: np.random.Generator, n: int, p: int, labels: int, width: int = 3, scale: int = 1) -> Posed:
+        X = (rng.random((n, p)) < 0.4).astype(np.uint8)
+        split = np.array([scale, 0, scale])[:width]
+        costs = rng.integers(0, 5, (n, labels, width)) * scale
+        costs[:, :, COST] = costs[:, :, VALUE:].sum(axis=2)  # a weighted sum, as costs are
+        return cls(X, costs, rng.integers(1, 4, n), split)
+
+    def sums(self, rows: Array, depth: int) -> tuple[Array, Array, int]:
+        """(pairs, total, m) of the rows, by number: for all columns, whether they separate the rows or not."""
+        more = (self.costs[:, 1:] - self.costs[:, :1]).reshape(len(self.X), -1)
+        profits = np.column_stack([self.counts, more])[rows]
+        m = self.X.shape[1] if depth else 0
+        having = np.zeros((len(rows), 32), np.int64)
+        having[:, :m] = self.X[rows, :m]
+        pairs = np.einsum("ni,nj,nc->cij", having, having, profits).reshape(-1, 32)
+        return np.ascontiguousarray(pairs), profits.sum(axis=0), m
+
+    def trees(self, rows: Array, depth: int, least_rows: int) -> Iterator[Entry]:
+        """The entry of every tree of depth at most `depth` for some of the rows (n,) bool."""
+        if self.counts[rows].sum() >= least_rows:
+            yield from map(tuple, self.costs[rows].sum(axis=0).tolist())
+        if depth > 0:
+            for having in self.X.T.astype(bool):
+                a, b = rows & having, rows & ~having
+                if a.any() and b.any():
+                    left, right = set(self.trees(a, depth - 1, least_rows)), set(self.trees(b, depth - 1, least_rows))
+                    for x, y in itertools.product(left, right):
+                        yield tuple((np.array(x) + y + self.split).tolist())
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("labels", [1, 2, 3])
+@pytest.mark.parametrize("least_rows", [1, 4])
+@pytest.mark.parametrize("depth", [0, 1, 2])
+def test_all_shallow_trees_within_a_budget(labels: int, least_rows: int, depth: int) -> None:
+    for seed in range(6):
+        rng = np.random.default_rng([seed, labels])
+        posed = Posed.drawn(rng, 7, 3, labels, scale=2**50 if seed == 0 else 1)
+        sums, least = posed.sums(np.arange(7), depth), posed.costs[:, 0].sum(axis=0)
+        every = np.array(sorted(posed.trees(np.ones(7, bool), depth, least_rows)), np.int64).reshape(-1, 3)
+        for quantile in (0, 0.3, 1):
+            budget = int(np.quantile(every[:, COST], quantile, method="nearest")) if len(every) else 9
+            within = every[every[:, COST] <= budget]
+            for most in (10**9, 1):
+                found = enumerate_shallow(*sums, posed.split, depth, least_rows, budget - least[COST], most)[:, :-1]
+                found += least
+                check_table(found)
+                assert as_set(found) <= as_set(within)
+                assert len(found) > most or least_of_keys(found) == least_of_keys(within)
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("labels", [2, 3])
+@pytest.mark.parametrize("least_rows", [1, 3])
+@pytest.mark.parametrize("depth", [0, 1, 2])
+def test_the_least_cost_of_shallow_trees(labels: int, least_rows: int, depth: int) -> None:
+    rng = np.random.default_rng([labels, least_rows, depth])
+    posed = Posed.drawn(rng, 12, 4, labels, width=2, scale=2**45)
+    for share in (0.1, 0.3, 0.8, 1):
+        inside = rng.random(12) < share
+        sums = posed.sums(np.flatnonzero(inside), depth)
+        found, left, right = least_shallow(*sums, posed.split, depth, least_rows)
+        costs = [each[COST] for each in posed.trees(inside, depth, least_rows)]
+        least = min(costs, default=INFINITE) - (posed.costs[inside, 0, COST].sum() if costs else 0)
+        assert found == least if least_rows == 1 else found <= least
+        assert (left + right + posed.split[COST]).min(initial=found) >= found
+
+
+Point = tuple[int, ...]
+
+
+@final
+@attrs.frozen(eq=False)
+class Sums(Task):
+    """Costs (n, K, m) by row, label and component, and what a branching node costs, (m,)."""
+
+    order = COMPONENTWISE
+
+    costs: Any
+    split: tuple[int, ...]
+
+    def statistics(self, data: Dataset) -> dict[str, Array]:
+        return {f"of_{k}_{c}": self.costs[:, k, c] for k in range(self.costs.shape[1]) for c in range(len(self.split))}
+
+    def labels(self, data: Dataset) -> Any:
+        return range(self.costs.shape[1])
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return tuple(getattr(s, f"of_{k}_{c}") for c in range(len(self.split)))
+
+    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
+        return self.split
+
+
+def posed(
+    rng: np.random.Generator,
+    *,
+    rows: int,
+    columns: int,
+    labels: int,
+    components: int,
+    scale: int = 1,
+    min_leaf: int = 1,
+) -> tuple[Dataset, Sums, Packed]:
+    """A problem of whole costs of which every row has one label that is free."""
+    X = (rng.random((rows, columns)) < 0.5).astype(np.uint8)
+    costs = rng.integers(0, 3, (rows, labels, components)) * scale
+    costs[np.arange(rows), rng.integers(0, labels, rows)] = 0
+    task = Sums(costs, tuple(range(components)))
+    data = Dataset.make(X)
+    packed = pack_fronts(Problem(data, task, None, None, min_leaf))
+    assert packed is not None
+    return data, task, packed
+
+
+def nondominated(points: set[Point]) -> set[Point]:
+    """Those that no other is nowhere above."""
+    every = np.array(sorted(points))
+    return {
+        tuple(each.tolist()) for each in every if not ((every <= each).all(axis=1) & (every != each).any(axis=1)).any()
+    }
+
+
+def front(X: Array, task: Sums, rows: Array, depth: int, min_leaf: int) -> set[Point]:
+    """The front of trees of so much depth for some of the rows (n,) bool, by trying every column."""
+    points = set(map(tuple, task.costs[rows].sum(axis=0).tolist())) if rows.sum() >= min_leaf else set()
+    if depth > 0:
+        for having in X.T.astype(bool):
+            if (rows & having).any() and (rows & ~having).any():
+                sides = [front(X, task, rows & side, depth - 1, min_leaf) for side in (having, ~having)]
+                points |= {tuple(np.add(np.add(a, b), task.split).tolist()) for a in sides[0] for b in sides[1]}
+    return nondominated(points) if points else points
+
+
+def values(packed: Packed, keys: Array, rows: int) -> list[Point]:
+    """The values of keys of all rows."""
+    return [packed.costs.value(packed.keys.vector(key)) for key in keys.tolist()]
+
+
+CASES = {
+    # rows, columns, labels, components, scale, min_leaf
+    "one row": (1, 3, 2, 2, 1, 1),
+    "two labels, two components: staircases": (31, 5, 2, 2, 1, 1),
+    "the same with minimum support": (33, 5, 2, 2, 1, 4),
+    "three labels, two components: buckets": (32, 4, 3, 2, 1, 1),
+    "the same, counted": (40, 4, 3, 2, 1, 3),
+    "no buckets": (33, 4, 2, 2, 2**20 + 1, 1),
+    "three components": (33, 4, 2, 3, 1, 1),
+    "three components, counted": (40, 4, 2, 3, 1, 3),
+    "narrow lanes no longer suffice": (64, 4, 3, 3, 997, 1),
+    "four components": (20, 3, 2, 4, 1, 1),
+}
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("depth", [0, 1, 2, 3])
+def test_fronts_are_those_of_all_trees(name: str, depth: int) -> None:
+    n, p, labels, components, scale, min_leaf = CASES[name]
+    rng = np.random.default_rng(len(name))
+    shape: dict[str, Any] = {"rows": n, "columns": p, "labels": labels, "components": components}
+    data, task, packed = posed(rng, **shape, scale=scale, min_leaf=min_leaf)
+    expected = sorted(front(data.X, task, np.ones(n, bool), depth, min_leaf))
+    for room in (2**20, 0):
+        engine = FrontEngine(packed, np.zeros(ROWS_OF_CONTROL, np.int64), room)
+        keys, columns = engine.solve(packed.root, depth)
+        assert engine.kept == 0 or room
+        assert (np.diff(keys) > 0).all()
+        assert sorted(values(packed, keys, n)) == expected
+        assert ((columns >= LEAF + 1 - labels) & (columns < len(packed.columns))).all()
+    if depth == 0:
+        leaves = task.costs.sum(axis=0).tolist()
+        assert [tuple(leaves[LEAF - column]) for column in columns] == values(packed, keys, n)
+
+
+SIZES = (1, 2, 31, 32, 33, 70)
+
+KINDS = (SIGNED, LABELLED, MATRIX)
+
+LARGEST = {np.int16: 40, np.int32: 10_000, np.int64: 2**40}
+"""Of a row's costs, so that sums need the lane type."""
+
+
+def _draw(rng: np.random.Generator, n: int, kind: str, lane: Any, min_leaf: int) -> OrderedRows:
+    labels = 2 if kind == SIGNED else int(rng.integers(3, 6))
+    costs = rng.integers(0, LARGEST[lane], (n, labels))
+    if kind == LABELLED:
+        costs = (rng.integers(0, labels, n)[:, None] != np.arange(labels)) * costs[:, :1]
+    if lane != np.int16:
+        # one row that alone asks for the lane type, and one that leaves no common divisor
+        costs[0] = [0, *[LARGEST[lane] * 4] * (labels - 1)]
+        costs[1] = [0, *[1] * (labels - 1)] if kind != MATRIX else [0, 1, *[2] * (labels - 2)]
+    ranks = np.stack([rng.integers(0, most, n) for most in (1, 2, 5, 1000, 1000)]).astype(np.int32)
+    frequency = rng.integers(1, 4, n) if min_leaf > 1 else None
+    return OrderedRows(ranks, costs.astype(np.int64), min_leaf=min_leaf, frequency=frequency)
+
+
+def _leaf(rows: OrderedRows, inside: Array) -> int:
+    """What a leaf for some rows costs in units of the divisor."""
+    frequency = np.ones(len(rows.costs), np.int64) if rows.frequency is None else rows.frequency
+    if frequency[inside].sum() < rows.min_leaf:
+        return INFEASIBLE
+    return int(rows.reduced[inside].sum(axis=0).min())
+
+
+def _stump(rows: OrderedRows, inside: Array) -> int:
+    """What the best single split of some rows costs, likewise."""
+    best = INFEASIBLE
+    for ranks in rows.ranks:
+        for rank in np.unique(ranks[inside])[:-1]:
+            below = ranks <= rank
+            sides = _leaf(rows, inside & below), _leaf(rows, inside & ~below)
+            best = min(best, sum(sides) if max(sides) < INFEASIBLE else INFEASIBLE)
+    return best
+
+
+def _ask(session: OrderedSession, columns: int, splits: list[tuple[int, int]]) -> dict[str, Array]:
+    """What the scoring kernel says of splits (column, position)."""
+    record = session.record
+    record[PLACE["asked_orders"]] = address_of(session.orders)
+    record[PLACE["asked_rows"]] = session.rows.n_rows
+    record[PLACE["asked_columns"]] = columns
+    record[PLACE["asked_splits"]] = len(splits)
+    for at, (column, position) in enumerate(splits):
+        session.arrays["split_columns"][at], session.arrays["split_positions"][at] = column, position
+    rows = session.rows
+    if isinstance(rows, OrderedRows):
+        units.score(rows.kind, rows.lane, rows.min_leaf > 1).ctypes(address_of(record))
+    else:
+        assert isinstance(rows, GeneratedRows)
+        rows.compiled.units["score_thresholds"].ctypes(address_of(record))
+    return {name: session.arrays[name][: len(splits)] for name in session.arrays if name.endswith(("left", "right"))}
+
+
+@pytest.mark.compiles
+def test_orders_hold_every_row_once_and_say_where_values_grow() -> None:
+    rng = np.random.default_rng(0)
+    for n in SIZES:
+        ranks = rng.integers(0, 9, (3, n)).astype(np.int32)
+        orders = sort_rows(ranks)
+        for column in range(3):
+            rows = orders[column, :n] & np.uint32(ROW)
+            assert sorted(rows.tolist()) == list(range(n))
+            grows = (orders[column, :n] & np.uint32(NEW)) != 0
+            assert not grows[0]
+            assert (grows[1:] == (np.diff(ranks[column][rows]) > 0)).all()
+
+
+@pytest.mark.compiles
+@pytest.mark.parametrize("min_leaf", [1, 4])
+@pytest.mark.parametrize("lane", [np.int16, np.int32, pytest.param(np.int64, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kind", KINDS)
+def test_scores_and_the_best_split_are_those_of_numpy(kind: str, lane: Any, min_leaf: int) -> None:
+    rng = np.random.default_rng([KINDS.index(kind), np.dtype(lane).itemsize, min_leaf])
+    for n in SIZES if lane == np.int16 else SIZES[1:]:
+        rows = _draw(rng, n, kind, lane, min_leaf)
+        session = OrderedSession(rows)
+        assert (rows.kind, rows.lane) == (kind, lane)
+        width, orders = session.n_columns, session.orders
+        possible = [(0, 0)] + [
+            (column, position)
+            for column in range(width)
+            for position in np.flatnonzero(orders[column, :n] >= NEW).tolist()
+        ]
+        for count in (1, 5, SPLITS - 1, SPLITS):
+            drawn = [possible[i] for i in rng.integers(0, len(possible), count)]
+            found = _ask(session, width, drawn)
+            for at, (column, position) in enumerate(drawn):
+                left = np.isin(np.arange(n), orders[column, :position] & np.uint32(ROW))
+                for side, inside in (("left", left), ("right", ~left)):
+                    leaf = _leaf(rows, inside) if inside.any() or min_leaf > 1 else 0
+                    assert found[f"leaf_{side}"][at] == leaf
+                    best = min(leaf, _stump(rows, inside))
+                    # where no split is allowed, any cost from that of a leaf on will do
+                    assert min(found[f"stump_{side}"][at], leaf) == best
+            only_leaves = _ask(session, 0, drawn)
+            assert (only_leaves["leaf_left"] == found["leaf_left"]).all()
+        answer = np.zeros(4, np.int64)
+        units.find_stump(session.address, orders, n, np.arange(width), answer)
+        everything = np.ones(n, bool)
+        assert answer[0] == _leaf(rows, everything)
+        assert answer[1] == _stump(rows, everything)
+        if answer[1] < INFEASIBLE:
+            column, position = answer[2:].tolist()
+            left = np.isin(np.arange(n), orders[column, :position] & np.uint32(ROW))
+            assert _leaf(rows, left) + _leaf(rows, ~left) == answer[1]
