@@ -17,8 +17,7 @@ from streed.errors import InputError
 from streed.exact import Range, exact_number, readable, readable_bound
 from streed.kernels.compilation import Compilation
 from streed.problem import Driver, Outcome, Problem, SearchLimits, Solution
-from streed.problem.known_tree import adopt, best_leaf
-from streed.problem.to_beat import beats, read_upper_bound, value_of_score
+from streed.problem.known_tree import adopt, beats, best_leaf, read_upper_bound, value_of_score
 from streed.progress import Progress, Reporter
 from streed.reductions import reduced
 from streed.reoptimise import reoptimised

@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 
 from streed.exact import Array
-from streed.problem.problem import SearchLimits
+from streed.problem import SearchLimits
 from streed.problem.row_sets import RowSets
 from streed.task import Value
 

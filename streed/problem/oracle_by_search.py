@@ -10,9 +10,8 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.exact import Array
-from streed.problem.driver import Driver
+from streed.problem import Driver, Problem, SearchLimits
 from streed.problem.linear_oracle import Answer, LinearOracle
-from streed.problem.problem import Problem, SearchLimits
 from streed.task import RowCostTask
 from streed.tree import Leaf, Node
 
