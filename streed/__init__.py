@@ -12,7 +12,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from streed.cluster.distributed import Distributed
+    from streed.cluster import Distributed
     from streed.data import Dataset
     from streed.drivers.native import Branches, DepthFirst
     from streed.errors import InputError, MismatchError, NotSeparableError, StreedError, TaskError
@@ -37,7 +37,7 @@ _FILES = {
     "estimators": "Binarizer",
     "drivers.native": "Branches DepthFirst",
     "data": "Dataset",
-    "cluster.distributed": "Distributed",
+    "cluster": "Distributed",
     "task": "GeneralTask Limit RowCostTask State Task",
     "errors": "InputError MismatchError NotSeparableError StreedError TaskError",
     "progress": "Progress",

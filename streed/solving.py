@@ -275,8 +275,7 @@ def _over(task: Task, driver: Driver, data: Dataset) -> Driver:
     """The driver with the reduction that the task allows, and a way to search ordered columns where there are any."""
     if not data.ordered:
         return reduced(task, driver, data)
-    from streed.drivers.native import General
-    from streed.drivers.ordered import OverOrdered
+    from streed.drivers.native import General, OverOrdered
 
     plain = reduced(task, General(driver), data)
     return OverOrdered(plain if isinstance(driver, General) else reduced(task, driver, data), plain)

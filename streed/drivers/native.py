@@ -4,11 +4,23 @@ Depth-first search in STreeD's order (NeurIPS 2023) finishes a part of the tree 
 search is AO* over the and-or graph of splits and their sides (Chaouki, Read, Bifet, "Branches: efficiently seeking
 optimal sparse decision trees via AO*", ICML 2025, Section 4.2): the best edge of a node is improved only until it is no
 longer the best one.
+
+Where there are many thresholds, a task of costs per row goes to the ordered search (`streed/ordered/`). Otherwise
+ordered columns become questions, `x <= t` for every threshold, which any driver searches as 0/1 columns. A task whose
+costs depend on the columns goes the general route, which knows ordered columns itself.
+
+The front engine raises the depth level by level, so that a search that is stopped knows whole fronts of lower trees
+only. What is left of its time finds points of deeper trees by a rolling lookahead for one weighted sum of the
+components after another: of two components between every two neighbours that are known, in the direction of their line;
+of more in drawn directions, the same ones every time.
 """
 
 from __future__ import annotations
 
 import numbers
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping
 from typing import ClassVar, final
 
 import attrs
@@ -17,18 +29,25 @@ import numpy as np
 from streed.bnb.native_search import search_native
 from streed.bnb.procedure import BEST_FIRST, DEPTH_FIRST, Procedure
 from streed.data import Dataset
+from streed.dp.dominance import nondominated_at_root
 from streed.dp.search import search_general
-from streed.drivers.points_ahead import search_fronts
-from streed.errors import TaskError
+from streed.encoding.ordered import ask, can_ask, settled
+from streed.enumerate.vector_trees import EvaluatedTree, Trees, Vector
+from streed.errors import InputError, TaskError
 from streed.exact import Array
 from streed.kernels.compilation import clock
 from streed.kernels.counting.groups import MOST_GROUPS
+from streed.kernels.records import SHALLOW
 from streed.ordered import choice
 from streed.ordered.in_order_search import search_in_order
-from streed.problem import Driver, Outcome, Problem, SearchLimits
+from streed.pareto.search import check_solution, search_vectors
+from streed.pareto.trees import measured
+from streed.problem import Driver, Outcome, Problem, SearchLimits, SearchStopped, Solution, process_memory
 from streed.problem.linear_oracle import LinearOracle
 from streed.task import TOTAL, Task, beside_sums, state_of
+from streed.task.analysis.vector_form import VectorCosts, vector_costs
 from streed.task.base import objective
+from streed.task.objective import record_of
 
 _MOST_KINDS, _ROWS_OF_KIND = 512, 256
 """So many kinds of rows are counted kind by kind, if each has about as many rows, which fill most of their words."""
@@ -217,3 +236,147 @@ def _most_splits(task: Task, data: Dataset, sums: dict[str, Array]) -> float | N
     whole = state_of(sums, rows, data, beside_sums(task, data, rows))
     leaves = [task.leaf_cost(whole, label) for label in range(len(task.labels(data)))]
     return min((abs(float(leaf)) for leaf in leaves if isinstance(leaf, numbers.Real)), default=0.0) / min(prices)
+
+
+_SEARCH, _AHEAD = 0.65, 0.15
+"""Of the time: the engine's search, and if that is stopped, the scalar solves; the rest is for finding its trees."""
+
+_STEEP = 64
+"""So many times another component, by how far labels move each, one component weighs in the steepest direction."""
+
+_DRAWN = 256
+"""Directions, of three components or more."""
+
+
+def search_fronts(problem: Problem, search_limits: SearchLimits, driver: Driver) -> Outcome | None:
+    """The front by the engine, and where that is stopped by its time, points of deeper trees; None as of the engine.
+
+    A point that is the least in every component is the whole front.
+    """
+    seconds = search_limits.time_limit
+    if seconds is None or (problem.max_depth is not None and problem.max_depth <= SHALLOW):
+        return search_vectors(problem, search_limits)
+    outcome = search_vectors(problem, attrs.evolve(search_limits, time_limit=_SEARCH * seconds))
+    if outcome is None or outcome.stopped != "time":
+        return outcome
+    costs = vector_costs(problem.task, problem.data)
+    assert costs is not None
+    ahead = _ahead(problem, costs, driver, attrs.evolve(search_limits, time_limit=_AHEAD * seconds, report=None))
+    known = [*outcome.solutions, *ahead]
+    known.sort(key=lambda solution: solution.value)
+    kept = tuple(known[at] for at in nondominated_at_root(problem.task, [solution.value for solution in known]))
+    least = [each["bound"] for each in outcome.stats["missing"]]  # those of single components come first
+    if len(kept) == 1 and all(x <= bound for x, bound in zip(kept[0].value, least, strict=False)):
+        stats = {key: value for key, value in outcome.stats.items() if key != "missing"}
+        return attrs.evolve(outcome, solutions=kept, stopped=None, stats=stats, score_bound=None)
+    return attrs.evolve(outcome, solutions=kept)
+
+
+def _ahead(problem: Problem, costs: VectorCosts, driver: Driver, search_limits: SearchLimits) -> Iterator[Solution]:
+    """Trees of small weighted sums that keep the limits, as many as are found in time."""
+    found: dict[Vector, EvaluatedTree] = {}
+    trees = Trees(problem, costs.costs, costs.splits, driver, search_limits)
+    try:
+        with trees.ahead():
+            for weights in _directions(trees, found):
+                tree = trees.cheapest(weights) if trees.is_summable(weights) else None
+                if tree is not None:
+                    found.setdefault(tree.vector, tree)
+    except SearchStopped as stop:
+        if stop.tree is not None:
+            found.setdefault(stop.tree.vector, stop.tree)
+    except KeyboardInterrupt:
+        pass  # what is found stands, and the search is called stopped anyhow
+    finally:
+        trees.close()
+    for vector, tree in found.items():
+        if all(cap is None or x <= cap for x, cap in zip(vector, costs.caps, strict=True)):
+            solution = measured(problem, costs, tree.root)
+            check_solution(problem, solution, costs.value(vector), exact=True)
+            yield solution
+
+
+def _directions(trees: Trees, found: Mapping[Vector, EvaluatedTree]) -> Iterator[list[int]]:
+    """Weights of the components, whole numbers of 1 or more, by what was found so far."""
+    moved = [max(most - least, 1) for least, most in trees.value_ranges]
+    unit = [_STEEP * max(moved) // each for each in moved]
+    width = len(unit)
+    for steep in range(width):
+        yield [each * (_STEEP if at == steep else 1) for at, each in enumerate(unit)]
+    if width > 2:
+        for drawn in np.random.default_rng(0).uniform(-1, 1, (_DRAWN, width)):
+            yield [max(1, int(each * _STEEP**x)) for each, x in zip(unit, drawn.tolist(), strict=True)]
+        return
+    ends = sorted(found)
+    segments = deque([(ends[0], ends[-1])] if len(ends) > 1 else [])
+    while segments:
+        a, b = segments.popleft()
+        known = set(found)
+        yield [max(a[1] - b[1], 1), max(b[0] - a[0], 1)]
+        for c in sorted(set(found) - known):
+            segments += [(a, c)] if a[0] < c[0] and a[1] > c[1] else []
+            segments += [(c, b)] if c[0] < b[0] and c[1] > b[1] else []
+
+
+_MOST_QUESTIONS = 2_000
+"""So many are asked once more, where rounding left open over thresholds which tree is the best."""
+
+_ENTRY = 4
+"""Bytes of an entry of a search's pair counts, which has one for every two questions and label."""
+
+
+@final
+@attrs.frozen(eq=False)
+class OverOrdered(Driver):
+    """Another driver, for data that have ordered columns; `plain` takes what cannot be asked as 0/1 columns."""
+
+    driver: Driver
+    plain: Driver
+    name: ClassVar[str] = "ordered"
+
+    def knows_gap(self, task: Task) -> bool:
+        return self.driver.knows_gap(task)
+
+    def check(self, task: Task) -> None:
+        self.driver.check(task)
+
+    def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
+        """Raises InputError where there are so many thresholds that their questions do not fit into memory."""
+        began = time.perf_counter()
+        if not problem.data.ordered:
+            return self.driver.search(problem, search_limits)
+        is_native = isinstance(self.driver, (Native, Auto))
+        ahead = search_in_order(problem, search_limits, self.driver.name) if is_native else None
+        if ahead is not None:
+            return ahead
+        if self.driver is self.plain or not can_ask(problem):
+            outcome = self.plain.search(problem, search_limits)
+            solutions = [attrs.evolve(each, root=settled(each.root, problem.data)) for each in outcome.solutions]
+            return attrs.evolve(outcome, solutions=tuple(solutions))
+        ahead = by_thresholds(problem, search_limits, self.driver.name) if is_native else None
+        if ahead is not None:
+            if ahead.is_proved or ahead.stopped or problem.data.n_questions > _MOST_QUESTIONS:
+                return ahead
+            search_limits = search_limits.after(time.perf_counter() - began)
+        _check_size(problem, search_limits)
+        asked, questions = ask(problem)
+        outcome = self.driver.search(asked, search_limits)
+        found = [attrs.evolve(each, root=settled(each.root, problem.data, questions)) for each in outcome.solutions]
+        route = f"{outcome.stats.get('route', 'reduction')} by questions"
+        stats = {**outcome.stats, "route": route, "questions": asked.data.n_columns}
+        return attrs.evolve(outcome, solutions=tuple(found), stats=stats)
+
+
+def _check_size(problem: Problem, search_limits: SearchLimits) -> None:
+    """Raises InputError where the questions, or the counts of their pairs where they will be made, take too much."""
+    questions, needed = problem.data.n_questions, problem.data.n_rows * problem.data.n_questions
+    if problem.max_depth not in (0, 1) and not record_of(problem.task).of_sums:
+        needed += _ENTRY * questions**2 * max(len(problem.task.labels(problem.data)) - 1, 1)
+    limit, room = search_limits.memory_limit, process_memory.free()
+    allowed = room if limit is None else min(room, limit - process_memory.resident())
+    found = f"{questions:,} questions take about {needed / 1e9:.1f} GB, and {max(allowed, 0) / 1e9:.1f} are free"
+    if needed > room:
+        raise InputError("max_cuts", found, "give the most thresholds of a column, such as 50, or fewer columns")
+    if needed > allowed:
+        remedy = "raise it, or give fewer thresholds (max_cuts) or columns"
+        raise InputError("memory_limit", f"{limit:,} bytes; {found}", remedy)

@@ -7,22 +7,44 @@ A reduction asks a driver only for trees of least weighted cost per row, so it r
 - `penalized`: a score of two sums minus a price for every branching node, by either of these two;
 - `supported points`: any score that is monotone in two sums, by the segments of the hull and what lies below them;
 - `lagrangian`: limits on sums over the whole tree (fairness), by a dual bound and an enumeration of the slack;
-- `trade`: the front of an objective and such a sum's gap, by limits on the gap that fall.
+- `trade-off`: the front of an objective and such a sum's gap, by limits on the gap that fall from point to point:
+
+    e_1 = the best of all trees, with gap g_1;  e_2 = the best of the trees with gap < g_1;  and so on
+
+Every point of the front is met, since no tree of gap < g_i is better than e_(i+1), and a point that the next one equals
+or beats in the objective goes. Gaps are fractions, and "less than g" is kept exactly: |z| <= ceil(g * size) - 1. It is
+the epsilon-constraint method of Y. Y. Haimes, L. S. Lasdon, D. A. Wismer (1971), without an epsilon.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import itertools
+import time
+from fractions import Fraction
+from typing import Any, ClassVar, final
 
-from streed.exact import LARGEST_TOTAL
+import attrs
+import numpy as np
+
+from streed.data import Dataset
+from streed.dp.dominance import nondominated_at_root
+from streed.dp.ideal_point import ideal_score
+from streed.enumerate.vector_trees import Trees
+from streed.errors import MismatchError, TaskError
+from streed.exact import LARGEST_TOTAL, Array
+from streed.kernels.compilation import clock
+from streed.problem import Driver, Outcome, Problem, SearchLimits, SearchStopped, Solution
+from streed.problem.oracle_by_search import FixedCosts
+from streed.reductions import dinkelbach, penalised, supported_points
+from streed.reductions.plan import Incumbent, Oracle, make_plan
+from streed.task import Task
+from streed.task.algebra import Threshold
 from streed.task.analysis.linear_form import row_cost_form
 from streed.task.analysis.row_costs import row_sum
-from streed.task.objective import Objective, record_of
-
-if TYPE_CHECKING:
-    from streed.data import Dataset
-    from streed.problem import Driver
-    from streed.task import Task
+from streed.task.bounded_sums import SumLimit
+from streed.task.objective import Objective, limited, record_of
+from streed.task.sums import check_summed
+from streed.tree.predictions import count_branches, predict_data
 
 
 def reduced(task: Task, driver: Driver, data: Dataset) -> Driver:
@@ -33,9 +55,6 @@ def reduced(task: Task, driver: Driver, data: Dataset) -> Driver:
     record = record_of(task)
     if not record.of_sums:
         return driver
-    from streed.reductions.epsilon_constraint import TradeOff
-    from streed.reductions.reduction import Checked, Reduction
-
     if driver.reduces and _is_reducible(record, data):
         return TradeOff(driver) if record.gaps else Reduction(driver)
     return Checked(driver) if record.sum_limits or record.gaps or record.most else driver
@@ -52,3 +71,177 @@ def _is_reducible(record: Objective, data: Dataset) -> bool:
     if len(record.gaps) > 1 or not all(whole):
         return False
     return row_cost_form(first, data) is not None if first.components is None else len(first.rated.components) == 2
+
+
+@final
+@attrs.frozen(eq=False)
+class Reduction(Driver):
+    """Solves tasks of several sums by the scalar solves of another driver."""
+
+    driver: Driver
+    name: ClassVar[str] = "reduction"
+
+    def knows_gap(self, task: Task) -> bool:
+        return False
+
+    def check(self, task: Task) -> None:
+        first: Any = record_of(task).parts[0]
+        check_summed(first, "a reduction adds up what trees cost")
+        for limit in task.limits:
+            if limit.support is None:
+                raise TaskError(
+                    f"a reduction enforces limits on the rows of leaves only, and {limit!r} has no support; use "
+                    'MinSupport, or search="general"'
+                )
+        sums = None if first.components is None else first.rated.components
+        if sums is not None and len(sums) != 2:
+            raise TaskError(f'{type(first.rated).__name__} has {len(sums)} sums, not two; use search="general"')
+        self.driver.check(limited(FixedCosts(np.zeros((1, 1), np.int64), 0), task.limits))
+
+    def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
+        begin = time.perf_counter()
+        plan = make_plan(problem)
+        problem = plan.problem
+        trees = Trees(problem, plan.parts, plan.splits, self.driver, search_limits)
+        oracle = Oracle(trees, plan.intervals)
+        incumbent = Incumbent(plan.rank_of, oracle.allows)
+        trees.best = lambda: None if incumbent.found is None else plan.value(incumbent.found, trees.value_ranges)
+        stopped, name = None, "supported points" if plan.fraction is None else "dinkelbach"
+        try:
+            if plan.price is not None:
+                name = "penalized"
+                penalised.maximise(oracle, plan.price, plan.fraction, incumbent)
+            elif plan.fraction is not None:
+                dinkelbach.maximise(oracle, plan.fraction, incumbent)
+            else:
+                supported_points.maximise(oracle, incumbent)
+        except SearchStopped as stop:
+            stopped = stop.reason
+        except KeyboardInterrupt:
+            stopped = "interrupt"
+        finally:
+            last = trees.close()
+        counts = {"scalar_solves": trees.solves, "enumerations": trees.enumerations, "nodes": trees.nodes}
+        seconds = {"seconds_scalar": trees.seconds, "seconds_search": time.perf_counter() - begin}
+        stats: dict[str, Any] = {**last, "exact": plan.wide is None, "reduction": name, **counts, **seconds}
+        lower, bound = plan.bounds(incumbent.bound)
+        if incumbent.found is None:
+            return Outcome((), lower, stopped, stats, score_bound=bound)
+        weighed = trees.weigh(incumbent.found)
+        root = plan.relabelled(incumbent.found, weighed)
+        stats["limits"] = [
+            check_limit(limit, problem, weighed.predicted, incumbent.found.branches) for limit in limits_of(problem)
+        ]
+        score = None if plan.shown is None else plan.shown(incumbent.rank)
+        value = plan.exact_value(incumbent.found, weighed, trees.value_ranges)
+        if plan.wide is not None:
+            stats["rounding"] = plan.wide.rounding(incumbent.found.branches)
+            if stopped is None and lower is not None and value[0] > lower[0]:
+                stopped = "rounding"
+        return Outcome((Solution(value, root, score=score),), lower, stopped, stats, score_bound=bound)
+
+
+@final
+@attrs.frozen(eq=False)
+class Checked(Driver):
+    """Another driver, all of whose trees are asked whether they keep the limits on sums."""
+
+    driver: Driver
+    name: ClassVar[str] = "checked"
+
+    def knows_gap(self, task: Task) -> bool:
+        return self.driver.knows_gap(task)
+
+    def check(self, task: Task) -> None:
+        self.driver.check(task)
+
+    def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
+        """What the driver finds, with `stats["limits"]` if it is one tree; raises MismatchError for a broken limit."""
+        outcome = self.driver.search(problem, search_limits)
+        limits = limits_of(problem)
+        if not limits:
+            return outcome
+        found = []
+        for solution in outcome.solutions:
+            predicted, nodes = predict_data(solution.root, problem.data), count_branches(solution.root)
+            found.append([check_limit(limit, problem, predicted, nodes) for limit in limits])
+        return attrs.evolve(outcome, stats={**outcome.stats, "limits": found[0]}) if len(found) == 1 else outcome
+
+
+def limits_of(problem: Problem) -> list[SumLimit | Threshold]:
+    """The limits on sums of the whole tree, which can be counted from the raw rows."""
+    record, data = record_of(problem.task), problem.data
+    countable = [row_sum(part, data) is not None for part, _ in record.limited]
+    thresholds = map(Threshold, record.unbound[1:], record.most)
+    return [*record.sum_limits, *itertools.compress(thresholds, countable)]
+
+
+def check_limit(limit: SumLimit | Threshold, problem: Problem, predicted: Array, nodes: int) -> dict[str, Any]:
+    """What the limited quantity came to by predictions (n,) on the raw rows; raises MismatchError if too much."""
+    found = limit.achieved(problem.data, predicted, nodes)
+    if not found["holds"]:
+        raise MismatchError(f"{limit!r} is broken by the tree found: {dict(found)}; please report this")
+    return dict(found)
+
+
+@final
+@attrs.frozen(eq=False)
+class TradeOff(Driver):
+    """Finds the front of an objective and a gap by scalar solves of another driver."""
+
+    driver: Driver
+    name: ClassVar[str] = "trade-off"
+
+    def check(self, task: Task) -> None:
+        Reduction(self.driver).check(task)
+
+    def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
+        begin, started = time.perf_counter(), clock()
+        trade = record_of(problem.task)
+        solutions: list[Solution] = []
+        below: Fraction | None = None
+        counts = dict.fromkeys(("scalar_solves", "enumerations", "nodes", "limited_solves"), 0)
+        stopped, bound, first, known = None, None, None, {"exact": True}
+        try:
+            while stopped is None and (below is None or below > 0):
+                limits = search_limits.after(clock() - started)
+                if limits.time_limit == 0:
+                    stopped = "time"
+                    break
+                scalar = attrs.evolve(problem, task=trade.with_gap_below(below))
+                last = Reduction(self.driver).search(scalar, limits)
+                stopped, bound = last.stopped, _bound(trade, last)
+                first = bound if below is None else first
+                known = {key: last.stats[key] for key in ("exact", "peak_bytes") if key in last.stats}
+                for key in counts:
+                    counts[key] += last.stats.get(key, 1)
+                solutions.extend(last.solutions)
+                if stopped is None:
+                    if not last.solutions:
+                        break
+                    (solution,) = last.solutions
+                    below = trade.gaps_of(solution.value)[0]
+                    predicted, nodes = predict_data(solution.root, problem.data), count_branches(solution.root)
+                    check_limit(trade.gaps[0] <= below, problem, predicted, nodes)
+        except KeyboardInterrupt:
+            stopped = "interrupt"
+        stats: dict[str, Any] = {"route": self.name, "reduction": self.name, "threads": search_limits.threads}
+        stats |= known | counts | {"seconds_search": time.perf_counter() - begin}
+        ideal = None
+        if stopped is not None:
+            missing = None if below is None else float(below), None if bound is None else float(bound)
+            stats["missing"] = dict(zip(("gap_below", "score_bound"), missing, strict=True))
+            ideal = ideal_score(problem) if first is None else (first, *[0.0] * len(trade.gaps))
+        kept = nondominated_at_root(problem.task, [each.value for each in solutions])
+        # a limited solve knows the score of the objective only
+        found = tuple(attrs.evolve(solutions[at], score=None) for at in kept)
+        return Outcome(found, None, stopped, stats, score_bound=ideal)
+
+
+def _bound(trade: Objective, last: Outcome) -> Any:
+    """A score that the objective of no tree within the limits of a solve is better than; None if nothing is known."""
+    if last.stopped is None and last.solutions:
+        return trade.first_score(trade.objective_of(last.solutions[0].value))
+    if last.score_bound is not None or last.lower is None:
+        return last.score_bound
+    return trade.first_score(last.lower[0])

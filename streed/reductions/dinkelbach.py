@@ -25,7 +25,7 @@ import attrs
 from streed.enumerate.vector_trees import EvaluatedTree, Vector, Window
 from streed.kernels.records import SHALLOW
 from streed.problem import SearchStopped
-from streed.reductions.oracle import Incumbent, Oracle
+from streed.reductions.plan import Incumbent, Oracle
 from streed.task.sums import LinearFraction
 
 _SHARE = 0.25

@@ -34,14 +34,11 @@ from streed.reductions.relabelling import relabelled
 Line = tuple[int, tuple[int, ...]]
 """(e, z) of a tree: its relaxed value is a line in each multiplier."""
 
-Height = tuple[float, int]
-"""(e, h) of a tree: its relaxed value is e + a h in a single multiplier of size a."""
-
 Scaled = tuple[int, tuple[int, ...]]
 """Multipliers as whole numbers, and what is one of them."""
 
-_SWEEPS = 3
-"""Over all multipliers; one is enough where there is one."""
+_SWEEPS, _CUTS = 3, 40
+"""Over all multipliers, where there are several; and solves for one multiplier in a sweep."""
 
 _STEPS = 16
 """Between the bound and the best value known: the enumeration begins with no smaller ones."""
@@ -49,14 +46,8 @@ _STEPS = 16
 _HARDLY = 0.125
 """Of the slack between the bound and the next whole number: what another solve had better gain."""
 
-_CUTS = 40
-"""Solves for one multiplier in a sweep."""
-
-_MANY_QUESTIONS = 200
-"""From so many on, the trees over a few thresholds are searched before those over all are enumerated."""
-
-_FEWEST_CUTS = 4
-"""Thresholds of each ordered column that are few."""
+_MANY_QUESTIONS, _FEWEST_CUTS = 200, 4
+"""From so many on, the trees over a few thresholds of each column are searched before those over all are enumerated."""
 
 _SHARE, _AT_MOST = 0.25, 10.0
 """Of the seconds that are left, and seconds where there is no limit: what trees over so many thresholds may take."""
@@ -108,7 +99,7 @@ class Relaxation:
     @property
     def lower(self) -> int | None:
         """The bound as a whole number, or None before there is one."""
-        return -(-self.bound.numerator // self.bound.denominator) if self._known else None
+        return math.ceil(self.bound) if self._known else None
 
     def solve(self) -> EvaluatedTree | None:
         """The optimum, or None if no tree is in the intervals."""
@@ -227,21 +218,20 @@ class Relaxation:
     def _is_open(self) -> bool:
         return self.upper is None or self.bound <= self.upper - 1
 
+    def _line(self, found: EvaluatedTree) -> Line:
+        return sum(w * x for w, x in zip(self.weights, found.vector, strict=False)), found.vector[self.first :]
+
     def _meet(self, found: EvaluatedTree) -> Line:
         """(e, z) of a tree; keeps it if it is the best one in the intervals."""
-        z = found.vector[self.first :]
-        e = sum(w * x for w, x in zip(self.weights, found.vector, strict=False))
-        self._lines.append((e, z))
-        inside = all(least <= x <= most for x, (least, most) in zip(z, self.intervals, strict=True))
-        offered = [found] if inside else []
-        if self._is_deep and found.branches:
-            moved = relabelled(self.trees, found, self.weights, self.intervals)
-            offered += [] if moved is None else [moved]
-        for each in offered:
-            value = sum(w * x for w, x in zip(self.weights, each.vector, strict=False))
-            if self.upper is None or value < self.upper:
+        self._lines.append(line := self._line(found))
+        is_deep = self._is_deep and found.branches
+        moved = relabelled(self.trees, found, self.weights, self.intervals) if is_deep else None
+        for each in (found, moved):
+            value, z = line if each is None else self._line(each)
+            inside = all(least <= x <= most for x, (least, most) in zip(z, self.intervals, strict=True))
+            if each is not None and inside and (self.upper is None or value < self.upper):
                 self.best, self.upper = each, value
-        return e, z
+        return line
 
     def _relaxed(self, multipliers: Sequence[float]) -> tuple[Scaled, Line] | None:
         """(the multipliers as rounded, a tree of least relaxed value); raises the bound. None if no tree is allowed."""
@@ -301,7 +291,7 @@ class Relaxation:
             return True
         sign = 1 if z > most else -1
 
-        def height(tree: Line) -> Height:
+        def height(tree: Line) -> tuple[float, int]:
             """(e', h): the tree's relaxed value is e' + a h for a multiplier sign * a."""
             e, sums = tree
             excess = sums[j] - most if sign > 0 else least - sums[j]
@@ -309,8 +299,7 @@ class Relaxation:
 
         heights = [height(tree) for tree in self._lines]
         if all(h > 0 for _, h in heights):
-            weights = [sign * (at == self.first + j) for at in range(len(self.trees.parts))]
-            least_sum = self._cheapest(weights)
+            least_sum = self._cheapest([sign * (at == self.first + j) for at in range(len(self.trees.parts))])
             assert least_sum is not None
             heights.append(height(self._meet(least_sum)))
             if heights[-1][1] > 0:
@@ -323,11 +312,11 @@ class Relaxation:
             a = abs(whole[j]) / scale
             self._multipliers = [*others[:j], sign * a, *others[j + 1 :]]
             e, h = height(tree)
-            if len(self._answers) == known or e + a * h >= lowest(heights, a) or not self._is_open():
+            if len(self._answers) == known or not self._is_open() or e + a * h >= min(e + a * h for e, h in heights):
                 break
             heights.append((e, h))
-            bound, possible = float(self.bound), lowest(heights, highest(heights))
-            slack = math.ceil(bound) - bound
+            a, bound = highest(heights), float(self.bound)
+            possible, slack = min(e + a * h for e, h in heights), math.ceil(bound) - bound
             if math.ceil(possible) == math.ceil(bound) and possible - bound < _HARDLY * slack:
                 break
         return True
@@ -344,41 +333,30 @@ class Relaxation:
         scale, whole = self._scaled
         keys = range(self.first, len(self.trees.parts))
         near_optimal = NearOptimalTrees(self.trees, self.weights[: self.first], keys, scale, whole, self.intervals)
-        start = self.bound
-        most = self._most()
-        errors = most if self._has_few_trees else -(-start.numerator // start.denominator)
+        start, split = self.bound, sum(map(operator.mul, self.weights, self.trees.splits))
+        # no tree's value is larger
+        most = int(self._costs.max(axis=1) @ self.trees.sizes) + split * self.trees.data.n_rows
+        errors = most if self._has_few_trees else math.ceil(start)
         while True:
-            errors = min(errors, (most if self.upper is None else self.upper) - (self.upper is not None))
-            self.trees.enumerations += 1
             limit = most + 1 if self.upper is None else self.upper
+            errors = min(errors, limit - 1)
+            self.trees.enumerations += 1
             found = near_optimal.best(scale * errors + self._allowance(whole), limit)
             if found is not None:
-                value, tree = found
+                limit, tree = found
                 self._meet(tree)
-                assert self.upper == value, "the tree of an entry has another value; please report this"
-                if value <= errors:
-                    self.bound = Fraction(value)
+                assert self.upper == limit, "the tree of an entry has another value; please report this"
+                if limit <= errors:
+                    self.bound = Fraction(limit)
                     return self.best
             self.bound = max(self.bound, Fraction(errors + 1))
-            if self.upper is not None and errors >= self.upper - 1:
+            if errors >= limit - 1:
                 return self.best
-            if self.upper is None and errors >= most:
-                return None
             wide = 0 if self.upper is None else int((self.upper - start) / _STEPS)
             errors += max(1, int(errors - start), wide)
 
-    def _most(self) -> int:
-        """No tree's value is larger."""
-        split = sum(w * each for w, each in zip(self.weights, self.trees.splits, strict=False))
-        return int(self._costs.max(axis=1) @ self.trees.sizes) + split * self.trees.data.n_rows
 
-
-def lowest(lines: Sequence[Height], a: float) -> float:
-    """The least of the lines e + a h."""
-    return min([e + a * h for e, h in lines])
-
-
-def highest(lines: Sequence[Height]) -> float:
+def highest(lines: Sequence[tuple[float, int]]) -> float:
     """The a >= 0 where the least of the lines e + a h is highest; some line falls or is flat."""
     rising = min(lines)
     falling = min((line for line in lines if line[1] <= 0), key=operator.itemgetter(0))

@@ -25,7 +25,7 @@ import numpy as np
 from streed.enumerate.vector_trees import EvaluatedTree, Trees, Vector
 from streed.problem import SearchStopped
 from streed.reductions import dinkelbach, supported_points
-from streed.reductions.oracle import Incumbent, Oracle
+from streed.reductions.plan import Incumbent, Oracle
 from streed.task.sums import LinearFraction
 
 

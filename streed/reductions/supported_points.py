@@ -22,7 +22,7 @@ from streed.enumerate.entries import VALUE
 from streed.enumerate.near_optimal import NearOptimalTrees, Needed
 from streed.enumerate.vector_trees import Vector
 from streed.problem import SearchStopped
-from streed.reductions.oracle import Incumbent, Oracle
+from streed.reductions.plan import Incumbent, Oracle
 
 Segment = tuple[Vector, Vector]
 """Two points of the front between which there may be others: the first has less x, the second less y."""

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import streed
-from streed.cluster.pieces import forget
+from streed.cluster import forget
 from streed.tasks import F1, Accuracy, BalancedAccuracy, DemographicParity, Gini, SparseAccuracy, SquaredError
 from streed.tree.evaluation import evaluate
 from tests.processes import started

@@ -1,42 +1,162 @@
-"""The driver of many machines: the native search's root splits as Dask tasks, with a shared best value and bounds.
+"""One search on many machines: the root's splits as Dask tasks, with a shared best value and bounds.
 
-The coordinator, this process, keeps one piece more in flight than there are threads of workers. A piece comes back when
-it is settled or after a slice of time, with its bounds and a better tree if there is one, and the next piece takes what
-is known by then. A bound of a split is settled once it has reached the best value; what is not settled has the bound
-that was proved so far, so that a gap is known at any time. A worker that dies loses its piece, which is handed out
-again, and its store; what was proved stands.
+A piece of work is one split of the root, improved by a process that may be anywhere, which keeps its store of
+subproblems for the next piece that it is given. The coordinator, this process, keeps one piece more in flight than
+there are threads of workers. A piece comes back when it is settled or after a slice of time, with its bounds and a
+better tree if there is one, and the next piece takes the best value and the bounds that are known by then. A bound of a
+split is settled once it has reached the best value; what is not settled has the bound that was proved so far, so that a
+gap is known at any time. A worker that dies loses its piece, which is handed out again, and its store; what was proved
+stands.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import importlib
 import json
+import operator
 import os
 import pickle
+import threading
 import time
 from collections import Counter
 from concurrent.futures import CancelledError
 from pathlib import Path
-from typing import Any, ClassVar, cast, final
+from typing import Any, ClassVar, NamedTuple, cast, final
 
 import attrs
 import numpy as np
 
+from streed.bnb import runner
 from streed.bnb.native_search import certify, search_native
 from streed.bnb.procedure import DEPTH_FIRST
-from streed.bnb.session import depth_and_budget, is_short
+from streed.bnb.session import depth_and_budget, extract_best, is_short, make_workspaces, search_fully
 from streed.bnb.terminal import is_terminal
-from streed.cluster.pieces import Known, Root, Shared, improve
-from streed.encoding.encoding import TooImprecise
+from streed.encoding.choice import encoding_of
+from streed.encoding.encoding import Encoding, TooImprecise
 from streed.errors import InputError, TaskError
-from streed.exact import Range
+from streed.exact import Array, Range
 from streed.kernels.compilation import clock
-from streed.kernels.records import INFINITE
+from streed.kernels.control import ROWS_OF_CONTROL, SHARED_UPPER, STOP, UPPER
+from streed.kernels.records import INFINITE, NONE, UNLIMITED
 from streed.problem import Driver, Outcome, Problem, SearchLimits, process_memory
 from streed.task import TOTAL, Task
 from streed.task.objective import record_of
+
+
+@final
+@attrs.frozen(eq=False)
+class Shared:
+    """A problem as all processes have it."""
+
+    problem: Problem
+    precision: tuple[float | None, ...] = ()
+    """How its codes came to be: None for a less precise encoding than before, a number for another grid."""
+    seconds: float | None = None
+    """A piece comes back after this long, whatever is done of it; None: when it is done."""
+    memory_limit: int | None = None
+    name: str = ""
+    """A hash of all that the codes depend on."""
+
+    def encoded(self) -> Encoding:
+        """The problem as the search reads it, everywhere the same; raises TaskError where no kernels can be made."""
+        encoding = encoding_of(self.problem)
+        for step in self.precision:
+            if encoding is not None:
+                encoding = encoding.less_precise() if step is None else encoding.on_grid(step)
+        if encoding is None:
+            raise TaskError("no native search takes the task, so it cannot be shared out; leave search= out")
+        return encoding
+
+
+class Known(NamedTuple):
+    """What a process knows, in codes: no tree with a split at the root costs less than its `lowers`."""
+
+    lowers: Array
+    root_lower: int
+    upper: int
+    """The least of a tree that is known; INFINITE without one."""
+    preorder: Array | None
+    """That tree, if it is below the goal."""
+    nodes: int = 0
+    seconds: float = 0.0
+    """Processor time."""
+    overflow: bool = False
+    """Whether a cost did not fit its code: nothing else holds then."""
+    full: bool = False
+    """Whether memory ended a piece, not its time."""
+
+
+@final
+class Root:
+    """A problem in this process: its workspace, with the root opened."""
+
+    def __init__(self, shared: Shared) -> None:
+        self.encoding, self.seconds = shared.encoded(), shared.seconds
+        packed, problem = self.encoding.packed, shared.problem
+        self.limits = depth, budget = depth_and_budget(packed, problem.max_depth, problem.max_nodes)
+        relaxed = packed.split_cost == 0 and depth != UNLIMITED and budget == UNLIMITED
+        self.control = np.zeros(ROWS_OF_CONTROL, np.int64)
+        self.control[[UPPER, SHARED_UPPER]] = INFINITE
+        memory = SearchLimits(memory_limit=shared.memory_limit)
+        self.workspace = make_workspaces(packed, memory, DEPTH_FIRST, 1, self.limits, relaxed, self.control)[0]
+        self._search(INFINITE, INFINITE, again=False)
+
+    def improve(self, edge: int, goal: int, lowers: Array) -> Known:
+        """Works on a split of the root until it is done or its time is over, for a tree below the goal."""
+        nodes, edges = self.workspace.engine["visits"], self.workspace.root_edges
+        self.control[STOP], edges["lower"] = 0, np.maximum(edges["lower"], lowers)
+        deadline = None if self.seconds is None else clock() + self.seconds
+        runner.run([functools.partial(self._search, edge, goal)], self.control, deadline, lambda: None)
+        found = self.known(goal)
+        full = found.lowers[edge] < min(goal, found.upper) and not self.control[STOP]
+        return found._replace(nodes=found.nodes - nodes, full=bool(full))
+
+    def known(self, goal: int) -> Known:
+        """What is known here, with a tree if it is below the goal."""
+        workspace, overflow = self.workspace, bool(self.workspace.engine["overflow"])
+        lower, upper = workspace.root_bounds
+        found = upper < goal and not overflow
+        preorder = extract_best(workspace, self.encoding.packed, *self.limits) if found else None
+        lowers = np.array(workspace.root_edges["lower"], np.int64)
+        return Known(lowers, lower, upper, preorder, workspace.engine["visits"], overflow=overflow)
+
+    def _search(self, edge: int, goal: int, again: bool = True) -> None:
+        self.workspace.engine.write({"root_edge": edge, "root_target": goal})
+        search_fully(self.workspace, *self.limits, again=again)
+        self.workspace.engine.write({"root_edge": NONE, "root_target": INFINITE})
+
+
+_kept: list[tuple[str, Root]] = []
+"""Stores that nobody works with, of the newest problem: one for every thread that worked on it."""
+_lock = threading.Lock()
+
+
+def improve(shared: Shared, *piece: Any) -> Known:
+    """What became of the piece in this process, which keeps its store for the next piece of the same problem."""
+    begin = time.process_time()
+    with _lock:
+        root = _kept.pop()[1] if _kept and _kept[-1][0] == shared.name else None
+    if root is None:
+        forget()
+        root = Root(shared)
+    found = root.improve(*piece)
+    if root.workspace.engine["evictions"]:
+        root.workspace.close()  # extracting a tree of which parts were forgotten moves the root
+    else:
+        with _lock:
+            _kept.append((shared.name, root))
+    return found._replace(seconds=time.process_time() - begin)
+
+
+def forget() -> None:
+    """Gives back what this process keeps of the problems that it worked on."""
+    with _lock:
+        while _kept:
+            _kept.pop()[1].workspace.close()
+
 
 _POLL, _SAVES = 0.1, 1.0
 """Seconds between looks at the workers, and between two writes of what is known."""
@@ -109,7 +229,7 @@ class Coordinator:
             raise Overflow
         self.lowers, self.root_lower, upper, self.preorder = opened[:4]
         self.upper = min(upper, INFINITE)
-        self.counts: dict[str, Any] = {"nodes": opened.nodes, "pieces": 0, "seconds_workers": 0.0}
+        self.counts: Any = Counter(nodes=opened.nodes, pieces=0, seconds_workers=0.0)  # type: ignore[call-overload]
         """Nodes that were visited, pieces that came back, and processor seconds that they took."""
         self._tries, self._losses = Counter[int](), Counter[int]()
         """How often each split was handed out, and lost with its worker."""
@@ -135,11 +255,6 @@ class Coordinator:
         """No tree within the limits has a better value than this, in the bound task's units; None for not known."""
         return None if self.lower >= INFINITE else self.encoding.bound(self.lower)
 
-    @property
-    def is_done(self) -> bool:
-        """Whether no split can have a better tree."""
-        return self.lower >= self.goal
-
     def outcome(self) -> Outcome:
         """What was found once all is done, or something stopped it."""
         opened = time.perf_counter()
@@ -151,14 +266,14 @@ class Coordinator:
             if self._flying:
                 self._client.cancel(list(self._flying), force=True)
             self._save(0)
-        stopped = None if self.is_done else reason or "interrupt"
+        stopped = None if self.lower >= self.goal else reason or "interrupt"
         if self._file is not None and stopped is None:
             self._file.unlink(missing_ok=True)
-        encoding, unsettled = self.encoding, int(np.count_nonzero(self.lowers < self.goal))
-        seconds = {"seconds_setup": opened - self._begin, "seconds_search": time.perf_counter() - opened}
-        of_code = {"columns": encoding.packed.n_columns, "kernel": encoding.packed.kind, "exact": encoding.exact}
+        encoding = self.encoding
         stats: dict[str, Any] = {"search": Distributed.name, "threads": self._threads, "route": encoding.route}
-        stats |= seconds | of_code | self.counts | {"lost": self._losses.total(), "unsettled": unsettled}
+        stats |= {"seconds_setup": opened - self._begin, "seconds_search": time.perf_counter() - opened}
+        stats |= {"columns": encoding.packed.n_columns, "kernel": encoding.packed.kind, "exact": encoding.exact}
+        stats |= {**self.counts, "lost": self._losses.total(), "unsettled": int((self.lowers < self.goal).sum())}
         stats |= {"evictions": int(stopped is not None), "peak_bytes": process_memory.peak()}
         bounds = self.lower, self.upper
         return certify(self._shared.problem, encoding, self.preorder, bounds, self.bound, stopped, stats)
@@ -166,7 +281,7 @@ class Coordinator:
     def _run(self) -> str | None:
         """None once all is done; else what stopped it: "time", or what the limits say."""
         dask: Any = importlib.import_module("distributed")
-        while not self.is_done:
+        while self.lower < self.goal:
             self._hand_out()
             if self._flying:
                 with contextlib.suppress(TimeoutError, CancelledError):
@@ -181,9 +296,9 @@ class Coordinator:
             best, bound = None if self.upper >= INFINITE else self.encoding.value(self.upper), self.bound
             if self._limits.report is not None:
                 self._limits.report(best, bound, self.counts["nodes"], "searching")
-            if not self.is_done and self._limits.is_enough(best, bound):
+            if self._limits.is_enough(best, bound):
                 return "gap"
-            if not self.is_done and self._deadline is not None and clock() >= self._deadline:
+            if self._deadline is not None and clock() >= self._deadline:
                 return "time"
         return None
 
@@ -191,7 +306,7 @@ class Coordinator:
         """Hands out one piece more than there are threads: splits of least bound among those least often tried."""
         threads = int(sum(self._client.nthreads().values()))
         self._threads = max(self._threads, threads)
-        while threads and len(self._flying) <= threads and not self.is_done:
+        while threads and len(self._flying) <= threads and self.lower < self.goal:
             taken = self._stuck.union(self._flying.values())
             free = [k for k in np.flatnonzero(self.lowers < self.goal).tolist() if k not in taken]
             if not free:
@@ -204,39 +319,34 @@ class Coordinator:
             self._flying[self._client.submit(improve, self._scattered, *piece, pure=False)] = edge
 
     def _take(self, future: Any, killed: type[Exception]) -> None:
-        """Settles a piece that came back; one that was lost with its worker is handed out again."""
-        edge = self._flying.pop(future)
-        try:
-            if future.status != "cancelled":
-                self._settle(edge, future.result())
-                return
-        except (killed, CancelledError, OSError):  # a TimeoutError, too: the worker died with the answer
-            pass
-        self._losses[edge] += 1
-        if self._losses[edge] > _MOST_LOSSES:
-            raise InputError("client", f"a piece was lost {_MOST_LOSSES} times", "give workers more memory, or a limit")
-        self._scattered = None  # it may have been lost with the worker
-
-    def _settle(self, edge: int, found: Known) -> None:
-        """Takes what became of a piece: bounds of all splits, and a better tree if there is one."""
+        """Takes bounds and a tree of a piece that came back; one that was lost with its worker is handed out again."""
+        edge, found = self._flying.pop(future), None
+        with contextlib.suppress(killed, CancelledError, OSError):  # a TimeoutError, too: it died with the answer
+            found = None if future.status == "cancelled" else future.result()
+        if found is None:
+            self._losses[edge] += 1
+            if self._losses[edge] > _MOST_LOSSES:
+                remedy = "give workers more memory, or a limit"
+                raise InputError("client", f"a piece was lost {_MOST_LOSSES} times", remedy)
+            self._scattered = None  # it may have been lost with the worker
+            return
         if found.overflow:
             raise Overflow
         before = self.goal, self.lowers[edge]
-        self._merge(*found[:4])
+        self._merge(found)
         if found.full and before == (self.goal, self.lowers[edge]):
             self._stuck.add(edge)
-        for key, more in (("nodes", found.nodes), ("pieces", 1), ("seconds_workers", found.seconds)):
-            self.counts[key] += more
+        self.counts.update(nodes=found.nodes, pieces=1, seconds_workers=found.seconds)
 
-    def _merge(self, lowers: Any, root_lower: int, upper: int, preorder: Any) -> None:
-        self.lowers = np.maximum(self.lowers, lowers)
-        self.root_lower = max(self.root_lower, min(root_lower, upper))
-        if upper < self.upper and preorder is not None:
-            self.upper, self.preorder = upper, preorder
+    def _merge(self, found: Known) -> None:
+        self.lowers = np.maximum(self.lowers, found.lowers)
+        self.root_lower = max(self.root_lower, min(found.root_lower, found.upper))
+        if found.upper < self.upper and found.preorder is not None:
+            self.upper, self.preorder = found.upper, found.preorder
 
     def _save(self, seconds: float) -> None:
         """Writes what is known, whole or not at all, where there is a file and the last time is so long ago."""
-        if self._file is None or self.is_done or time.perf_counter() - self._saved < seconds:
+        if self._file is None or self.lower >= self.goal or time.perf_counter() - self._saved < seconds:
             return
         tree = None if self.preorder is None else self.preorder.tolist()
         known = [self._shared.name, self.lowers.tolist(), self.root_lower, self.upper, tree, self.counts]
@@ -249,29 +359,23 @@ class Coordinator:
         """Takes what was saved; raises InputError for a file that holds nothing such, or is of another problem."""
         try:
             name, lowers, root_lower, upper, tree, counts = json.loads(path.read_bytes())["streed frontier"]
-            known = np.array(lowers, np.int64), int(root_lower), int(upper)
             preorder = None if tree is None else np.array(tree, np.int64)
+            known = Known(np.array(lowers, np.int64), int(root_lower), int(upper), preorder)
             counts = {key: type(old)(counts[key]) for key, old in self.counts.items()}
         except OSError as error:
             raise InputError("path", f"it cannot be read ({error.strerror})", "check the path") from None
         except (LookupError, TypeError, ValueError, OverflowError):
             raise InputError("path", f"{str(path)!r} holds no frontier", "give a file that was saved so") from None
-        if name != self._shared.name or known[0].shape != self.lowers.shape:
+        if name != self._shared.name or known.lowers.shape != self.lowers.shape:
             raise InputError("path", f"{str(path)!r} is of another problem", "give the data, task and limits of then")
-        self._merge(*known, preorder)
-        self.counts = counts
+        self._merge(known)
+        self.counts = Counter(counts)
 
     def _fingerprint(self, limits: tuple[int, int], shared: Shared, splits: list[int]) -> str:
         """A hash of all that the codes of the problem depend on."""
         packed = self.encoding.packed
         asked = (*limits, packed.min_leaf, packed.split_cost, packed.n_labels, self._target, shared.precision, splits)
-        arrays: list[Any] = [
-            packed.column,
-            packed.flipped,
-            packed.column_rows,
-            packed.groups.profits,
-            packed.groups.words,
-        ]
-        arrays += [packed.row_values, getattr(packed.scoring, "numbers", None)]
-        arrays += [getattr(packed.prices, name, None) for name in ("full", "given")]
+        names = ("column", "flipped", "column_rows", "groups.profits", "groups.words", "row_values")
+        arrays = *operator.attrgetter(*names)(packed), getattr(packed.scoring, "numbers", None)
+        arrays += tuple(getattr(packed.prices, name, None) for name in ("full", "given"))
         return hashlib.sha256(pickle.dumps((repr(shared.problem.task), asked, arrays))).hexdigest()
