@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from streed.drivers.native import Branches, DepthFirst
     from streed.errors import InputError, MismatchError, NotSeparableError, StreedError, TaskError
     from streed.estimators.binarizer import Binarizer
-    from streed.progress import Progress
     from streed.rashomon import RashomonSet, rashomon
-    from streed.result import Result
+    from streed.result import Progress, Result
     from streed.solve import improve, solve
     from streed.task import GeneralTask, Limit, RowCostTask, State, Task
     from streed.task.algebra import maximize, minimize

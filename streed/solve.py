@@ -17,8 +17,7 @@ from streed.errors import InputError
 from streed.exact import Range
 from streed.problem import SearchLimits
 from streed.problem.known_tree import held_tree
-from streed.progress import Progress, Reporter
-from streed.result import Result, TightestLimit
+from streed.result import Progress, Reporter, Result, TightestLimit
 from streed.solving import Asked, Solving
 from streed.task import Task
 from streed.task.contract import check_task

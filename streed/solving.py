@@ -18,19 +18,17 @@ from streed.exact import Range, exact_number, readable, readable_bound
 from streed.kernels.compilation import Compilation
 from streed.problem import Driver, Outcome, Problem, SearchLimits, Solution
 from streed.problem.known_tree import adopt, beats, best_leaf, read_upper_bound, value_of_score
-from streed.progress import Progress, Reporter
 from streed.reductions import reduced
 from streed.reoptimise import reoptimised
-from streed.result import Result
+from streed.result import Progress, Reporter, Result
 from streed.task import Task, Totals
 from streed.task.algebra import as_costs, gain_sign, objective
 from streed.task.analysis.extent import OVER_ALL, affordable, bound_over_all
 from streed.task.contract import check_contract, is_shipped
 from streed.task.positive import positive_class
 from streed.tree import Claims, Tree
-from streed.tree.declarations import check_declarations
 from streed.tree.description import extent_text
-from streed.tree.evaluation import count_rows, leaf_displays
+from streed.tree.evaluation import check_declarations, count_rows, leaf_displays
 
 _whole = functools.cache(functools.partial(Range, whole=True))
 

@@ -85,7 +85,7 @@ class Asked(types.SimpleNamespace):
         """The rows (of `table`, if given), and what their columns are; says which numbers are cut, and how often."""
         from streed import datasets as bundled
         from streed.cli.preparation import ALL, make_dataset, roles_in
-        from streed.data.visible import visible
+        from streed.errors import visible
         from streed.task.analysis.extent import affordable
 
         whole, found = self.columns()

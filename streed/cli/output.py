@@ -78,7 +78,7 @@ def fail(message: str) -> NoReturn:
 
 def one_line(message: str) -> str:
     """The message in one line of no more than a screen, whatever names and values it quotes."""
-    from streed.data.visible import visible
+    from streed.errors import visible
 
     shown = visible(re.sub(r"\n +", "; ", message))
     return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST // 2]} ... {shown[-_LONGEST // 2 :]}"
@@ -112,7 +112,7 @@ def brief(value: Any) -> str:
 
 def positive(result: Result) -> list[str]:
     """Which class the task calls positive, if it calls one so, in a line."""
-    from streed.data.visible import visible
+    from streed.errors import visible
 
     return [] if result.positive_class is None else [visible(f"positive class: {result.positive_class}")]
 

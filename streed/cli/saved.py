@@ -89,7 +89,7 @@ def verify(asked: Asked) -> None:
 
     Of the bound, only its place beside the value is checked: to prove it again, solve again or see `streed prove`.
     """
-    from streed.tree.verification import check
+    from streed.tree.evaluation import check
 
     saved, data = read_saved(asked)
     if saved.claims is None:

@@ -18,8 +18,7 @@ from streed.errors import InputError, MissingPackageError
 from streed.exact import Array
 from streed.tree import Branch, Leaf, Tree, walk
 from streed.tree.rows import TreeRows
-from streed.tree.text import holds
-from streed.tree.tree import tree_of
+from streed.tree.tree import holds, tree_of
 
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline

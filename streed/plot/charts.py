@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from streed.data.visible import visible
-from streed.errors import InputError, MissingPackageError
+from streed.errors import InputError, MissingPackageError, visible
 from streed.plot.measures import KINDS, front_of, rates_of
 from streed.plot.svg import HUES
 

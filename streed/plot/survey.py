@@ -18,8 +18,7 @@ from streed.errors import InputError
 from streed.exact import Array
 from streed.plot.measures import Rows
 from streed.tree import Leaf, Tree, flatten, walk, worth
-from streed.tree.text import answers, holds, question
-from streed.tree.tree import tree_of
+from streed.tree.tree import answers, holds, question, tree_of
 
 
 @attrs.frozen(eq=False)

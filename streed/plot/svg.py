@@ -14,12 +14,10 @@ from typing import Any
 
 import attrs
 
-from streed.data.visible import escaped
-from streed.errors import InputError
+from streed.errors import InputError, escaped
 from streed.plot.survey import Seen, survey
 from streed.tree import Tree
-from streed.tree.text import number, worth_text
-from streed.tree.tree import tree_of
+from streed.tree.tree import number, tree_of, worth_text
 
 SHADES = ("class", "rows", "value", "none")
 

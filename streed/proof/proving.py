@@ -18,18 +18,17 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
-from streed.data.visible import escaped
-from streed.errors import InputError, MismatchError
-from streed.progress import Progress, Reporter
+from streed.errors import InputError, MismatchError, escaped
 from streed.proof import check
 from streed.proof.check import MAGIC, UNLIMITED, Limits, Plane, Record, Sums
 from streed.proof.prover import Prover, ProverSums, StoppedError
 from streed.proof.statement import ProofClaim, Statement
+from streed.result import Progress, Reporter
 from streed.task import Task
 from streed.tree import Tree
 from streed.tree.description import rebuild
+from streed.tree.evaluation import check as verify
 from streed.tree.tree import tree_of
-from streed.tree.verification import check as verify
 
 _NO_END = 2**50
 """No sum is beyond."""

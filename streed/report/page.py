@@ -16,8 +16,7 @@ import numpy as np
 import streed
 from streed import plot
 from streed.data import Dataset
-from streed.data.visible import visible
-from streed.errors import InputError
+from streed.errors import InputError, visible
 from streed.plot.measures import Rows
 from streed.plot.survey import Seen, rule, survey
 from streed.plot.svg import brief, colours
@@ -27,8 +26,7 @@ from streed.tasks.fairness import RATES, DemographicParity, EqualizedOdds, Error
 from streed.tasks.rates import group_counts
 from streed.tree import Claims, Tree
 from streed.tree.description import rebuild
-from streed.tree.text import number, size_text, written
-from streed.tree.tree import tree_of
+from streed.tree.tree import number, size_text, tree_of, written
 
 if TYPE_CHECKING:
     from streed.rashomon.rashomon_set import RashomonSet

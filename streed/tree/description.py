@@ -178,6 +178,6 @@ def extent_text(extent: str, bound: Any, maximize: bool) -> str:
     """
     if bound is None:
         return extent
-    from streed.tree.text import number
+    from streed.tree.tree import number
 
     return f"{extent}; no tree over all thresholds is worth {'more' if maximize else 'less'} than {number(bound)}"

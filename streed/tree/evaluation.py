@@ -1,21 +1,32 @@
-"""The value of a given tree from the raw data: the certificate that every result must pass.
+"""A tree on the raw data: its value, whether it keeps what its task declares, and what a file claims of it.
 
-`inspect` follows the definition (STreeD, Eq. 4) with exact numbers for any task, and routes the rows anew.
+`inspect` follows the definition (STreeD, Eq. 4) with exact numbers for any task, and routes the rows anew: the
+certificate that every result must pass. A search prunes by `lower_bound`, `worst_per_row` and `superadditive` without
+looking back; every node of its tree is a state at which they can be tried, so a declaration that the tree itself
+refutes is an error, never a result. That no node refutes one proves nothing: `streed.testing` tries more.
 """
 
 from __future__ import annotations
 
 import functools
-from typing import Any
+import math
+import numbers
+from fractions import Fraction
+from typing import Any, final
 
 import attrs
+import numpy as np
 
 from streed.data import Dataset
+from streed.errors import InputError, StreedError
 from streed.exact import Array
-from streed.task import ExactSums, Limit, Task, Value, beside_sums, quick_sums, state_of
-from streed.tree.nodes import Branch, Leaf, Node, Visit, fold, visits
+from streed.task import TOTAL, ExactSums, Limit, State, Task, Totals, Value, beside_sums, quick_sums, state_of
+from streed.task.algebra import objective
+from streed.task.contract import ContractCheck
+from streed.tree.description import Claims, rebuild
+from streed.tree.nodes import Branch, Leaf, Node, Visit, fold, visits, walk, worth
 from streed.tree.rows import TreeRows, sides_in
-from streed.tree.tree import Tree
+from streed.tree.tree import Tree, number
 
 
 @attrs.frozen
@@ -53,14 +64,14 @@ class Inspector:
         costs: list[Value] = []
         broken: list[tuple[int, Limit]] = []
         leaves = [(visit, size) for visit, size in zip(found, sizes, strict=True) if isinstance(visit.node, Leaf)]
-        for number, (visit, size) in enumerate(leaves):
+        for leaf, (visit, size) in enumerate(leaves):
             label = visit.node.label  # type: ignore[union-attr]
             if not size:
                 costs.append(0)
                 continue
             state, cost = self._sums.state(visit.rows), task.exact_cost(data, visit.rows, label)
             costs.append(task.leaf_cost(state, label) if cost is None else cost)
-            broken.extend((number, limit) for limit in task.limits if not limit.allows(state))
+            broken.extend((leaf, limit) for limit in task.limits if not limit.allows(state))
         left = costs.copy()
 
         def value(visit: Visit, parts: list[Any]) -> Any:
@@ -127,3 +138,195 @@ def count_rows(root: Node, data: Dataset) -> Node:
 
 def _visits(root: Node, data: Dataset) -> list[Visit]:
     return list(visits(root, functools.partial(sides_in, data), data.n_rows))
+
+
+_ROUNDING = 1e-9  # part of the numbers compared that rounding may make of them
+_CANCELLED = 2.0**-40  # part of the largest sums of all rows that is left where sums are subtracted
+
+
+def check_declarations(task: Task, data: Dataset, root: Node, sums: dict[str, Array] | None = None) -> None:
+    """Raises TaskError, with the line of the task's source, if a node of the tree refutes what the bound task declares.
+
+    Leaf costs of every label, and the values of the parts of the tree, are compared with the declared bounds at the
+    rows of every node; numbers that are not exact with room for their rounding. `sums`: the task's `quick_sums`, where
+    they are known.
+    """
+    told = objective(task)
+    if told.superadditive or told.any_label or told.overrides("lower_bound") or told.overrides("worst_per_row"):
+        check = _Declared(task, data, quick_sums(task, data) if sums is None else sums)
+        fold(list(visits(root, functools.partial(sides_in, data), data.n_rows)), check.visit)
+
+
+@final
+class _Declared:
+    """One task on one data set."""
+
+    def __init__(self, task: Task, data: Dataset, sums: dict[str, Array]) -> None:
+        self.whole, self.task, self.data, self.sums = task, objective(task), data, sums
+        self.probe = ContractCheck(self.task, data)
+        self.n_labels, self.total = len(task.labels(data)), self.task.order == TOTAL
+        worst = None if not self.total or self.task.overrides("better") else self.task.worst_per_row(data)
+        weights = 1 if data.weights is None else data.weights
+        self.worst = None if worst is None else np.asarray(worst, dtype=np.float64) * weights
+        sizes = (float(np.abs(each.astype(np.float64)).sum(axis=0).max(initial=0)) for each in sums.values())
+        self.noise = _CANCELLED * max(sizes, default=0.0)
+
+    def visit(self, visit: Visit, parts: list[Any]) -> tuple[Value, Value, Array] | None:
+        """(the tree's value, the best of a leaf, the rows) at a node and all below it, tried; None without rows."""
+        task, node, rows = self.task, visit.node, visit.rows
+        if not len(rows):
+            return None
+        parts = [part for part in parts if part is not None]
+        s = state_of(self.sums, rows, self.data, beside_sums(self.whole, self.data, rows))
+        costs = [task.leaf_cost(s, k) for k in range(self.n_labels)]
+        least = functools.reduce(lambda a, b: b if task.better(b, a) else a, costs)
+        value = costs[node.label] if isinstance(node, Leaf) else merged(task, [p[0] for p in parts], s.rows, visit)
+        if self.total and parts:
+            self.check_parts(s, least, rows, parts)
+        bound, told = task.lower_bound(s), [(value, "the tree that was found costs")]
+        if bound is not None and all(limit.allows(s) for limit in self.whole.limits):
+            told = [*((cost, "a leaf there costs") for cost in costs if task.feasible(cost)), *told]
+        for cost, words in told if bound is not None else ():
+            if self.beats(cost, bound):
+                found = f"{words} {cost!r}, which is better; return less, or None"
+                self.probe.refuse("lower_bound", (s,), bound, found)
+        for k, other in enumerate(costs) if task.any_label else ():
+            if not self.near(costs[0], other):
+                found = f"is True, and a leaf of {s!r} costs {costs[0]!r} with label 0 and {other!r} with label {k}"
+                self.probe.fail("any_label", found, "leave it out")
+        return value, least, rows
+
+    def check_parts(self, s: State, least: Value, rows: Array, parts: list[Any]) -> None:
+        """What is declared of a leaf of these rows and leaves of its parts."""
+        if self.task.superadditive:
+            together = functools.reduce(self.task.combine, [part[1] for part in parts])
+            if self.beats(least, together):
+                found = f"is True, but {s!r} costs {least!r} as a leaf, and its parts together {together!r}"
+                self.probe.fail("superadditive", found, "leave it out")
+        for _, own, below in parts if self.worst is not None else ():
+            most = float(own) + self.worst[rows].sum() - self.worst[below].sum()  # type: ignore[index]
+            if least < own and not self.near(least, own):
+                less = f"a leaf of {self.data.count(below)} rows costs {own!r}, and one of more rows {least!r}"
+                self.probe.fail("worst_per_row", f"is declared, but {less}", "return None")
+            if least > most and not self.near(least, most):
+                found = f"allows a leaf of {s.rows} rows to cost {float(most)!r}, and it costs {least!r}"
+                self.probe.fail("worst_per_row", found, "return more, or None")
+
+    def beats(self, a: Value, b: Value) -> bool:
+        """Whether a is better than b by more than rounding."""
+        return bool(self.task.better(a, b)) and not self.near(a, b)
+
+    def near(self, a: Value, b: Value) -> bool:
+        """Whether two values are the same but for rounding; exact ones only if they are equal."""
+        if isinstance(a, tuple) and isinstance(b, tuple):
+            return len(a) == len(b) and all(map(self.near, a, b))
+        if isinstance(a, numbers.Rational) and isinstance(b, numbers.Rational):
+            return a == b
+        x, y = float(a), float(b)
+        return x == y or abs(x - y) <= _ROUNDING * max(abs(x), abs(y)) + self.noise
+
+
+_RELATIVE = 1e-9  # floats were rounded once when they were written, and sums of real data once per row
+
+
+@attrs.frozen
+class Check:
+    """One claim."""
+
+    what: str
+    claimed: str
+    found: str
+    holds: bool
+
+
+def check(tree: Tree, data: Dataset) -> list[Check]:
+    """Every claim of the tree on the data that it was learned from.
+
+    Raises InputError if the tree has no claims, its task is not streed's own or cannot be evaluated with the parameters
+    that are claimed, or the data lacks what it asks about.
+    """
+    claims = tree.claims
+    if claims is None:
+        raise InputError("tree", "it holds no claims", "save it with its result's claims")
+    if not isinstance(claims.task, dict):
+        return _checks(tree, claims, claims.task, data)
+    task = rebuild(claims.task)
+    try:
+        return _checks(tree, claims, task, data)
+    except StreedError:
+        raise
+    # a task that a file describes may have any parameters, so whatever it fails by is the file's fault
+    except Exception as error:
+        said = f"it cannot be evaluated as the tree describes it ({type(error).__name__}: {error})"
+        raise InputError("task", said[:300], "use a file that streed wrote") from error
+
+
+def _checks(tree: Tree, claims: Claims, task: Any, data: Dataset) -> list[Check]:
+    if not isinstance(task, Task):
+        raise InputError("task", f"{type(task).__name__} is no task", "use a file that streed wrote")
+    labels = tuple(task.bind(data).labels(data))
+    checks = [
+        _equal("rows of the data", claims.n_rows, data.size),
+        Check("labels", str(tree.labels), str(labels), tree.labels == labels),
+    ]
+    if not all(each.holds for each in checks):
+        return checks
+    found = inspect(tree, task, data)
+    shows = tree.shows()
+    leaf = 0
+    for place, (node, rows) in enumerate(zip(walk(tree.root), found.rows, strict=True)):
+        if isinstance(node, Leaf):
+            which = f"of leaf {leaf} ({shows[leaf]})"
+            checks.append(_equal(f"rows {which}", node.rows, rows))
+            checks.append(_equal(f"cost {which}", worth(tree.unit, node.cost), found.leaf_costs[leaf]))
+            leaf += 1
+        else:
+            checks.append(_equal(f"rows of node {place} ({tree.columns[node.column].name})", node.rows, rows))
+    value = task.score(found.value, Totals(task, data))
+    checks.append(_equal("value", claims.value, value))
+    if not task.bind(data).feasible(found.value):
+        checks.append(Check("feasible value", number(claims.value), "not feasible", holds=False))
+    if claims.over and data.ordered:
+        over, found_over = claims.over.partition(";")[0], claims.cut(data).extent
+        checks.append(Check(f"{claims.status} over", over, found_over, over == found_over))
+    checks.extend(_bounds(claims.status, task.larger_is_better, claims.value, claims.lower_bound, claims.upper_bound))
+    smallest, least = min((rows for rows in found.leaf_rows if rows), default=0), claims.min_leaf
+    checks.append(Check("fewest rows in a leaf", f"at least {least}", str(smallest), smallest >= least))
+    sizes = ("depth", claims.max_depth, tree.depth), ("branching nodes", claims.max_nodes, tree.n_branches)
+    checks += [Check(what, f"at most {most}", str(n), n <= most) for what, most, n in sizes if most is not None]
+    for limit in task.bind(data).limits:
+        broken = [number for number, each in found.broken if each == limit]
+        checks.append(Check("limit", repr(limit), f"broken by leaves {broken}" if broken else "kept", not broken))
+    return checks
+
+
+def _bounds(status: str, maximize: bool, value: Any, lower: Any, upper: Any) -> list[Check]:
+    """What the status says about the bounds; the proved one itself is the search's to show."""
+    own, name = (lower, "lower bound") if maximize else (upper, "upper bound")
+    checks = [_equal(f"{name} (the value)", own, value)]
+    if (upper if maximize else lower) is None:
+        return checks
+    if status == "optimal":
+        checks.append(_equal("gap of an optimal tree", upper, lower))
+    else:
+        alike = isinstance(lower, tuple) == isinstance(upper, tuple)
+        # further components of a front may be minimised while the first is maximised
+        first, last = (each[:1] if isinstance(each, tuple) else each for each in (lower, upper))
+        ordered = alike and first is not None and last is not None and bool(first <= last)
+        checks.append(Check("lower bound", f"at most {number(upper)}", number(lower), ordered))
+    return checks
+
+
+def _equal(what: str, claimed: Any, found: Any) -> Check:
+    return Check(what, number(claimed), number(found), _same(claimed, found))
+
+
+def _same(claimed: Any, found: Any) -> bool:
+    if claimed is None or found is None:
+        return claimed is found
+    if isinstance(claimed, tuple) or isinstance(found, tuple):
+        both = isinstance(claimed, tuple) and isinstance(found, tuple) and len(claimed) == len(found)
+        return both and all(map(_same, claimed, found))
+    if isinstance(claimed, float) or isinstance(found, float):
+        return math.isclose(claimed, found, rel_tol=_RELATIVE, abs_tol=1e-12)
+    return bool(Fraction(claimed) == Fraction(found))

@@ -1,8 +1,8 @@
-"""A tree in the caller's terms: its nodes, the columns that they ask about, and what each leaf shows."""
+"""A tree in the caller's terms: nodes, the columns that they ask about, what leaves show; text, Graphviz and HTML."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -10,10 +10,10 @@ import attrs
 import numpy as np
 
 from streed.binarize import TableRecipe
-from streed.data import Column, Dataset
-from streed.errors import InputError
+from streed.data import Column, Cut, Dataset
+from streed.errors import InputError, escaped, visible
 from streed.tree.description import Claims
-from streed.tree.nodes import Array, Branch, Leaf, Node, depth_of, route, same, used_columns, walk
+from streed.tree.nodes import Array, Branch, Leaf, Node, depth_of, flatten, nest, route, same, used_columns, walk, worth
 from streed.tree.rows import TreeRows
 
 
@@ -104,14 +104,10 @@ class Tree:
 
     def to_text(self, *, collapse: bool = False) -> str:
         """The tree as text, one node a line; `collapse`: children of a branch that predict alike are drawn together."""
-        from streed.tree.text import text
-
         return text(self, collapse)
 
     def to_dot(self) -> str:
         """The tree in Graphviz's language."""
-        from streed.tree.text import dot
-
         return dot(self)
 
     def to_json(self, *, indent: int | None = None) -> str:
@@ -129,8 +125,6 @@ class Tree:
 
     def _repr_html_(self) -> str:
         """The tree as a notebook shows it."""
-        from streed.tree.text import tree_html
-
         return tree_html(self)
 
     def __str__(self) -> str:
@@ -180,3 +174,205 @@ def tree_of(model: Any) -> Tree:
             return found
     remedy = "give a Tree, a Result whose status is not infeasible, or an estimator after fit"
     raise InputError("tree", f"{model!r} has no tree", remedy)
+
+
+_RELATIONS = ("=", "<", ">", "≤", "≥", "≠")
+
+
+def question(column: Column, cut: Cut | None = None) -> str:
+    """What a branch on the column asks: `a5 = 1?`, `age <= 30.5?`, `gender = male?`, or `department?` if multiway."""
+    if cut is not None:
+        return f"{column.name} is missing?" if cut.threshold is None else f"{column.name} <= {column.written(cut)}?"
+    if column.multiway:
+        return f"{column.name}?"
+    if column.is_plain:
+        asks = any(relation in column.name for relation in _RELATIONS)
+        return f"{column.name}?" if asks else f"{column.name} = 1?"
+    return f"{column.name} = {column.categories[-1]}?"
+
+
+def answers(column: Column, cut: Cut | None = None) -> tuple[str, ...]:
+    """What leads to each child, in the order of the children; gaps are named where the column had any."""
+    if cut is None or cut.threshold is None:
+        return tuple(map(written, column.categories)) if column.multiway else ("no", "yes")
+    gaps = [" or missing" if column.has_gaps and cut.gaps == side else "" for side in range(2)]
+    return (f"yes{gaps[0]}", f"no{gaps[1]}")
+
+
+def holds(column: Column, code: int, cut: Cut | None = None) -> str:
+    """What the answer with this number says of a row: `department = A`, `age > 30.5`, `not age<=30`."""
+    if cut is not None:
+        if cut.threshold is None:
+            return f"{column.name} is missing" if code else f"{column.name} is known"
+        said = f"{column.name} {'>' if code else '<='} {column.written(cut)}"
+        return f"{said} or missing" if column.has_gaps and cut.gaps == code else said
+    if column.is_plain and question(column) == f"{column.name}?":
+        return column.name if code else f"not {column.name}"
+    # A column of a single value has no name for the other one.
+    values = column.categories
+    return f"{column.name} = {values[code]}" if code < len(values) else f"{column.name} ≠ {values[0]}"
+
+
+def written(value: Any) -> str:
+    """A label or category as text; of a number of thousands of digits, only that it is one."""
+    try:
+        return str(value)
+    except ValueError:  # Python writes no number of more than 4,300 digits
+        return "a number of more than 4,300 digits"
+
+
+def text(tree: Tree, collapse: bool = False) -> str:
+    """The tree as text, one node a line, children below their question; control characters are shown as signs.
+
+    `collapse`: equal children of a branch are one, with the rows and costs of all; one child alone needs no question.
+    """
+    shows = iter(tree.shows())
+    flat: list[Any] = flatten(tree.root)
+    shown = nest([node if isinstance(node[1], tuple) else (next(shows), *node[1:]) for node in flat])
+    lines: list[str] = []
+    stack: list[tuple[Node, str, str, str]] = [(shown, "", "", "")]
+    while stack:
+        node, lead, indent, answer = stack.pop()
+        if isinstance(node, Leaf):
+            lines.append(lead + visible(f"{answer}{_leaf(tree, node, node.label)}"))
+            continue
+        column = tree.columns[node.column]
+        said = answers(column, node.cut)
+        children: list[tuple[Any, str]] = list(zip(node.children, said, strict=True))
+        if collapse:
+            children = _together(children)
+            if len(children) == 1:
+                stack.append((children[0][0], lead, indent, answer))
+                continue
+        lines.append(lead + visible(f"{answer}{question(column, node.cut)}"))
+        last = len(children) - 1
+        below = [
+            (child, indent + "├└"[at == last] + "── ", indent + "│ "[at == last] + "   ", f"{each}: ")
+            for at, (child, each) in enumerate(children)
+        ]
+        stack.extend(reversed(below))
+    if tree.positive is not None:
+        lines.append(visible(f"positive class: {written(tree.positive)}"))
+    return "\n".join(lines)
+
+
+def _together(children: list[tuple[Node, str]]) -> list[tuple[Node, str]]:
+    """The children of a branch and their answers, those that ask and show the same as one with the rows of all."""
+    alike: dict[str, list[tuple[Any, str]]] = {}
+    for child, answer in children:
+        flat = flatten(child)
+        asked = [(node[0], node[1], *node[3:]) if isinstance(node[1], tuple) else node[:1] for node in flat]
+        alike.setdefault(repr(asked), []).append((flat, answer))
+    return [(_added([flat for flat, _ in each]), " or ".join(said for _, said in each)) for each in alike.values()]
+
+
+def _added(flat: list[Any]) -> Node:
+    """Equal nodes, as `flatten` gives each of them, as one with the rows and costs of all."""
+    nodes = []
+    for alike in zip(*flat, strict=True):
+        first, second, third = ([each[place] for each in alike] for place in range(3))
+        if isinstance(second[0], tuple):
+            nodes.append((first[0], second[0], sum(third), *alike[0][3:]))
+        else:
+            cost = tuple(map(sum, zip(*third, strict=True))) if isinstance(third[0], tuple) else sum(third)
+            nodes.append((first[0], sum(second), cost))
+    return nest(nodes)
+
+
+def dot(tree: Tree) -> str:
+    """The tree in Graphviz's language: boxes for leaves, edges labelled with the answers."""
+    shows = iter(tree.shows())
+    lines = ["digraph tree {", '  node [fontname="Helvetica"];', '  edge [fontname="Helvetica"];']
+    stack: list[tuple[Node, int, str]] = [(tree.root, -1, "")]
+    number = 0
+    while stack:
+        node, parent, answer = stack.pop()
+        if isinstance(node, Leaf):
+            lines.append(f"  n{number} [shape=box, label={_quoted(_leaf(tree, node, next(shows)))}];")
+        else:
+            column = tree.columns[node.column]
+            lines.append(f"  n{number} [shape=ellipse, label={_quoted(question(column, node.cut))}];")
+            edges = zip(node.children, answers(column, node.cut), strict=True)
+            stack.extend(reversed([(child, number, said) for child, said in edges]))
+        if parent >= 0:
+            lines.append(f"  n{parent} -> n{number} [label={_quoted(answer)}];")
+        number += 1
+    return "\n".join([*lines, "}"])
+
+
+def number(x: Any) -> str:
+    """A cost or value as a person reads it: whole numbers as such, others to six digits, tuples entry by entry."""
+    if isinstance(x, tuple):
+        return f"({', '.join(map(number, x))})"
+    if isinstance(x, Fraction):
+        x = int(x) if x.denominator == 1 else _as_float(x)
+    return f"{x:.6g}" if isinstance(x, float) else written(x)
+
+
+def size_text(tree: Tree) -> str:
+    """How large the tree is: `1 branching node, 2 leaves, depth 1`."""
+    leaves = f"{tree.n_leaves} lea{'f' if tree.n_leaves == 1 else 'ves'}"
+    return f"{tree.n_branches} branching node{'' if tree.n_branches == 1 else 's'}, {leaves}, depth {tree.depth}"
+
+
+def _as_float(x: Fraction) -> float | str:
+    """The fraction as a float, or how large it is where no float is that large."""
+    try:
+        return float(x)
+    except OverflowError:
+        return f"about 2^{x.numerator.bit_length() - x.denominator.bit_length()}"
+
+
+def _leaf(tree: Tree, leaf: Leaf, shown: Any) -> str:
+    rows = "1 row" if leaf.rows == 1 else f"{leaf.rows} rows"
+    said = number(shown) if tree.shown is not None else written(shown)
+    return f"{said} ({rows}, {worth_text(tree, worth(tree.unit, leaf.cost))})"
+
+
+def worth_text(tree: Tree, cost: Any) -> str:
+    """What a leaf costs, or gains where that is what the tree was grown for: `cost 3`, `gain 4`."""
+    gains = 0 if tree.claims is None else tree.claims.gains
+    return f"gain {number(worth(gains, cost))}" if gains else f"cost {number(cost)}"
+
+
+def _quoted(said: str) -> str:
+    """A Graphviz string: there a backslash starts an escape, and a line break is written as one."""
+    written = said.replace("\\", "\\\\").replace('"', '\\"').replace("\r", "")
+    lines = "\\n".join(map(visible, written.split("\n")))
+    return f'"{lines}"'
+
+
+_STYLE = (
+    "font-family:system-ui,sans-serif;font-size:0.9em;border:1px solid #8886;border-radius:6px;"
+    "padding:0.5em 0.8em;margin:0.4em 0;display:inline-block"
+)
+_MOST = 200  # lines of a tree, or points of a front, that are shown
+
+
+def tree_html(tree: Tree, verdict: str = "") -> str:
+    """The tree as HTML that needs nothing else; `verdict`: a line of HTML above it."""
+    said = f"<div><b>{verdict}</b></div>" if verdict else ""
+    lines = text(tree).split("\n")
+    shown = [size_text(tree), *lines[:_MOST], *(["..."] if len(lines) > _MOST else [])]
+    return f'<div class="streed-tree" style="{_STYLE}">{said}<pre>{"<br>".join(map(escaped, shown))}</pre></div>'
+
+
+def verdict_html(value: Any, optimal: bool, lower: Any, upper: Any, gap: Any, *, unit: str, over: str) -> str:
+    """How far a value is proved, and among which splits (`over`), as a line of HTML."""
+    shown, among = escaped(f"{number(value)} {unit}"), f"; over {escaped(over)}" if over else ""
+    if optimal:
+        return f"&#10003; proved optimal: value {shown}{among}"
+    known = "unknown" if gap is None else escaped(number(gap))
+    bounds = " to ".join("?" if bound is None else number(bound) for bound in (lower, upper))
+    return f"&#9888; stopped early: value {shown}, the optimum lies in {escaped(bounds)} (gap {known}){among}"
+
+
+def front_html(front: Sequence[tuple[Any, Tree]]) -> str:
+    """The values of a front and the sizes of their trees, as a table."""
+    lines = "".join(
+        f"<tr><td>{escaped(number(value))}</td><td>{escaped(size_text(tree))}</td></tr>"
+        for value, tree in front[:_MOST]
+    )
+    rest = f"<tr><td>... ({len(front):,})</td><td></td></tr>" if len(front) > _MOST else ""
+    head = "<tr><th>value</th><th>tree</th></tr>"
+    return f'<table class="streed-front"><caption>nondominated</caption>{head}{lines}{rest}</table>'

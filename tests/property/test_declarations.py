@@ -39,7 +39,7 @@ from streed.tasks import (
     WorstLeaf,
 )
 from streed.tasks.cost_tables import CostTable, TestCost
-from streed.tree.declarations import check_declarations
+from streed.tree.evaluation import check_declarations
 
 DATA_SETS = 16
 

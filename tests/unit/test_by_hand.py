@@ -47,7 +47,7 @@ from streed.tasks import (
 )
 from streed.tasks.cost_tables import CostTable, TestCost
 from streed.tree import Branch, Leaf, walk
-from streed.tree.verification import check
+from streed.tree.evaluation import check
 from tests.unit.outcomes import BOTH, CUBE, tree_of
 
 SCORES: list[tuple[Any, Any]] = [

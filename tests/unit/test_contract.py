@@ -17,7 +17,7 @@ from streed.reference import every_tree
 from streed.task import Limit, RowCostTask, State, Task
 from streed.task.contract import build, check_contract, is_shipped
 from streed.tasks import Accuracy, MinSupport, SparseAccuracy
-from streed.tree.declarations import check_declarations
+from streed.tree.evaluation import check_declarations
 
 if TYPE_CHECKING:
     from collections.abc import Callable

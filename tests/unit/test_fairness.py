@@ -36,7 +36,7 @@ from streed.tasks import (
     WorstLeaf,
 )
 from streed.tree import Tree
-from streed.tree.verification import check
+from streed.tree.evaluation import check
 from tests.unit.outcomes import tree_of
 from tests.unit.refusal import refused
 

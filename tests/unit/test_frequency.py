@@ -16,8 +16,7 @@ from streed.tasks import Accuracy, Misclassifications, Splits
 from streed.testing import find_violations
 from streed.testing.laws import LAWS
 from streed.tree import Tree
-from streed.tree.evaluation import evaluate
-from streed.tree.verification import check
+from streed.tree.evaluation import check, evaluate
 
 X = [[0, 1], [1, 0], [1, 1]]
 

@@ -20,7 +20,7 @@ from streed.result import Result
 from streed.task import GeneralTask, State, Task, Totals
 from streed.tasks import F1, ClassErrors, MinSupport, MonotoneMetric
 from streed.tree import Tree
-from streed.tree.verification import check
+from streed.tree.evaluation import check
 from tests.unit.refusal import refused
 from tests.unit.specimens import chain
 from tests.unusual_tasks import (

@@ -14,7 +14,7 @@ from streed.estimators import OptimalTreeClassifier
 from streed.reference import Evaluation, every_tree
 from streed.tasks import Misclassifications, MonotoneErrors
 from streed.tree import Leaf, Node
-from streed.tree.verification import check as checks_of
+from streed.tree.evaluation import check as checks_of
 from tests.unit.refusal import refused
 
 pytestmark = pytest.mark.compiles

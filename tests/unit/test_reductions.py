@@ -15,9 +15,9 @@ import pytest
 
 import streed
 from streed.data import Dataset
-from streed.progress import Progress
 from streed.reference import every_tree
 from streed.report import make_report
+from streed.result import Progress
 from streed.task import Task
 from streed.tasks import (
     F1,

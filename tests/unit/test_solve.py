@@ -16,8 +16,7 @@ import polars as pl
 import pytest
 
 from streed.data import Dataset
-from streed.progress import INTERVAL, LiveLine, Progress, Reporter, line
-from streed.result import Result
+from streed.result import INTERVAL, LiveLine, Progress, Reporter, Result, line
 from streed.solve import solve
 from streed.task import RowCostTask
 from streed.tasks import Accuracy, BalancedAccuracy, MinSupport, SparseAccuracy, Splits
@@ -283,7 +282,7 @@ def test_a_callable_is_told_what_is_due_and_the_end() -> None:
 
 
 def test_the_live_line_waits_and_goes(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr("streed.progress._is_terminal", lambda: True)
+    monkeypatch.setattr("streed.result._is_terminal", lambda: True)
     monkeypatch.setenv("COLUMNS", "120")
     live = LiveLine()
     with Reporter(live) as report:

@@ -27,7 +27,7 @@ from streed.reference.definition import every_split
 from streed.result import Result
 from streed.solve import solve
 from streed.tasks import Accuracy, BalancedAccuracy, MinSupport, SparseAccuracy, WeightedAccuracy
-from streed.tree.text import question
+from streed.tree.tree import question
 from tests.unit.refusal import refused
 from tests.unit.specimens import XOR
 

@@ -19,9 +19,8 @@ from click.testing import CliRunner
 import streed
 from streed.cli.app import app
 from streed.data import Dataset
-from streed.progress import Progress
 from streed.reference import Evaluation
-from streed.result import Result
+from streed.result import Progress, Result
 from streed.task import State, Task, Totals
 from streed.tasks import (
     F1,

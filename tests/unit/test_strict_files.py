@@ -17,7 +17,7 @@ from streed.registry import limits, notions, rates, tasks
 from streed.tasks import Accuracy, WeightedAccuracy
 from streed.tree import Tree
 from streed.tree.description import rebuild
-from streed.tree.verification import check
+from streed.tree.evaluation import check
 
 X, Y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["no", "yes", "yes", "yes"]
 LONG = "9" * 5_000
