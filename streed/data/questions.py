@@ -1,15 +1,20 @@
-"""Ordered columns as yes/no questions, a 0/1 column for each: what makes every search of such columns one of theirs."""
+"""Columns as yes/no questions, a 0/1 column for each: of a raw table, fixed once for all rows to come,
+and of all ordered columns of a data set, which makes every search of such columns one of theirs.
+"""
 
 from __future__ import annotations
 
 import itertools
-from typing import final
+from collections.abc import Collection
+from typing import Any, final
 
 import attrs
 import numpy as np
 
+from streed.data.column import MOST_CATEGORIES, Column, names_of_rest, raw_columns
 from streed.data.dataset import Dataset
-from streed.data.ordered import NO_LIMIT, Cut
+from streed.data.ordered import NO_LIMIT, Cut, Kind
+from streed.data.reading import Values
 from streed.exact import Array
 
 
@@ -81,3 +86,140 @@ def _answered(source: Dataset, column: Array, limit: Array, gaps: Array) -> Data
     names, multiway = tuple(f"q{q}" for q in range(len(column))), tuple(q for q, each in coded.items() if each.multiway)
     found = attrs.evolve(source, X=codes, names=names, coded=coded, categorical=multiway)
     return attrs.evolve(found, pair=(0, 1), ordered={})
+
+
+@attrs.frozen
+class ColumnRecipe:
+    """The questions about one column of a raw table.
+
+    A number, time or step of a scale `x` gives `x<=t` for each threshold t, a truth value its own column. A category
+    gives `x=c` for each category c, or one question where there are but two; or the column stays as it is. A gap is a
+    category of its own, `x=missing`, and every other question about it is answered no.
+    """
+
+    column: Column
+    thresholds: tuple[int | float, ...] = ()
+    """Ascending, on the column's scale."""
+    one_hot: bool = True
+    """Whether yes/no questions are made of the column."""
+    note: str = ""
+    """What was found, and what was left out and why."""
+
+    @property
+    def outputs(self) -> tuple[Column, ...]:
+        """The columns that are made, in order; none where the column is left out."""
+        return tuple(Column(name, (0, 1), False) for name, _ in self.questions) if self.one_hot else (self.column,)
+
+    @property
+    def questions(self) -> list[tuple[str, Cut | int]]:
+        """The name of each yes/no question, and the cut whose first child it asks for, or the code."""
+        column, name = self.column, self.column.name
+        n, asked = len(column.known), list[tuple[str, Cut | int]]()
+        for cut in (Cut(threshold, 1) for threshold in self.thresholds):
+            asked.append((f"{name}<={column.written(cut)}", cut))
+        if column.kind is Kind.BOOLEAN:
+            asked = [(name, 1)]
+        elif column.scale is None:
+            first = 1 if n == len(column.categories) == 2 else 0
+            asked = [(f"{name}={column.known[code]}", code) for code in range(first, n)]
+        if column.has_gaps:
+            last = column.categories[-1] if column.scale is None else names_of_rest(column.categories, False, True)[0]
+            asked.append((f"{name}={last}", len(column.categories) - 1 if column.scale is None else Cut(None, 1)))
+        return asked
+
+    def codes(self, raw: Values, unseen: str) -> Array:
+        """(n, k) uint8 of new values, for the k outputs.
+
+        `unseen`, of values that the recipe was not made for: "error" raises InputError; else they are answered no, and
+        "warn" says so once a column. Raises InputError for values of another kind.
+        """
+        column, questions = self.column, self.questions
+        if not self.one_hot:
+            return column.codes(raw, unseen)[:, None]
+        made = np.zeros((len(raw.values), len(questions)), np.uint8)
+        if column.scale is None:
+            found = column.codes(raw, unseen, _NO)
+            for at, (_, code) in enumerate(questions):
+                made[:, at] = found == code
+        elif questions:
+            numbers = column.numbers(raw, unseen, "are answered no")
+            for at, (_, cut) in enumerate(questions):
+                assert isinstance(cut, Cut)
+                made[:, at] = cut.sides(numbers.values, numbers.missing) ^ (cut.threshold is not None)
+        return made
+
+
+_NO = MOST_CATEGORIES - 1
+"""The code of no category of a recipe."""
+
+
+@attrs.frozen
+class TableRecipe:
+    """The recipes of a table's columns, in order."""
+
+    columns: tuple[ColumnRecipe, ...]
+    named: bool = True
+    """Whether the table named its columns; else they are found by position."""
+    unseen: str = "error"
+    """What becomes of values that the recipe was not made for, unless `encode` is told otherwise: one of UNSEEN."""
+
+    @property
+    def outputs(self) -> tuple[Column, ...]:
+        """Every column that is made."""
+        return tuple(output for recipe in self.columns for output in recipe.outputs)
+
+    @property
+    def sources(self) -> tuple[int, ...]:
+        """For each output, the place of the column that it is made of."""
+        return tuple(j for j, recipe in enumerate(self.columns) for _ in recipe.outputs)
+
+    def encode(self, X: Any, unseen: str | None = None, *, used: Collection[int] | None = None) -> Array:
+        """(m, p) uint8: the codes of new rows by `outputs`; see `ColumnRecipe.codes`.
+
+        A table's columns are found by name, further ones are ignored; an array must have them all. `unseen`: in place
+        of the recipe's own. `used`: only these outputs are read, and a table need but have the columns that they are
+        made of; the others are 0. Raises InputError for columns that are not there.
+        """
+        policy = self.unseen if unseen is None else unseen
+        sources = self.sources
+        wanted = set(range(len(self.columns))) if used is None else {sources[output] for output in used}
+        n_rows, read = raw_columns(X, [each.column.name for each in self.columns], wanted, named=self.named)
+        made = np.zeros((n_rows, len(sources)), dtype=np.uint8)
+        end = 0
+        for j, recipe in enumerate(self.columns):
+            begin, end = end, end + len(recipe.outputs)
+            if j in wanted and begin < end:
+                made[:, begin:end] = recipe.codes(read(j), policy)
+        return made
+
+    def dataset(
+        self, codes: Array, y: Any = None, *, sample_weight: Any = None, frequency: Any = None, **row_data: Any
+    ) -> Dataset:
+        """The rows of `codes`, which `encode` gave, with labels, weights and all else as by `Dataset.make`."""
+        bare = Dataset.make(codes[:, :0], y, sample_weight=sample_weight, frequency=frequency, **row_data)
+        if bare.n_rows < len(codes):
+            codes = codes[np.flatnonzero(np.asarray(frequency))]
+        names = tuple(output.name for output in self.outputs)
+        coded = {j: output for j, output in enumerate(self.outputs) if not output.is_plain}
+        multiway = tuple(j for j, output in coded.items() if output.multiway)
+        return attrs.evolve(bare, X=codes, names=names, coded=coded, categorical=multiway, recipe=self)
+
+    def report(self) -> list[dict[str, Any]]:
+        """One entry per column: its name, kind, what was found, and the questions that were made of it."""
+        names = ("column", "kind", "found", "questions")
+        held = [(r.column.name, r.column.kind.value, r.note, [out.name for out in r.outputs]) for r in self.columns]
+        return [dict(zip(names, each, strict=True)) for each in held]
+
+    def to_text(self) -> str:
+        """The report, a line per column."""
+        width = max((len(recipe.column.name) for recipe in self.columns), default=0)
+        return "\n".join(f"{recipe.column.name:<{width}}  {recipe.note}: {_listed(recipe)}" for recipe in self.columns)
+
+
+def _listed(recipe: ColumnRecipe, most: int = 4) -> str:
+    names = [output.name for output in recipe.outputs]
+    if not recipe.one_hot:
+        n, rest = len(recipe.column.categories), ", ".join(map(str, recipe.column.categories[:most]))
+        return f"one child for each of {rest}{f', ... ({n})' if n > most else ''}"
+    shown = [*names[: most - 1], "...", names[-1]] if len(names) > most else names
+    return f"{len(names)} question{'s' if len(names) > 1 else ''}, {', '.join(shown)}" if names else "left out"

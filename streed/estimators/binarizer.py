@@ -20,9 +20,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from streed.binarize import Settings, make_recipe
-from streed.binarize.learned import Teacher
-from streed.binarize.recipe import LEARNED
+from streed.binarize import LEARNED, Settings, Teacher, make_recipe
 from streed.data.column import UNSEEN
 from streed.errors import InputError
 from streed.estimators.reading import checked_column, checked_table, checked_weights, forget, readable

@@ -11,8 +11,8 @@ from typing import Any
 
 import attrs
 
-from streed.binarize import ColumnRecipe
 from streed.data import Column, Cut, Kind
+from streed.data.questions import ColumnRecipe
 from streed.errors import InputError
 from streed.tree import Tree, flatten
 

@@ -9,9 +9,9 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from streed.binarize import TableRecipe
 from streed.data import Column, Dataset, Kind
 from streed.data.column import Numbers, check_width, raw_columns
+from streed.data.questions import TableRecipe
 from streed.data.table import binary_codes
 from streed.errors import InputError
 from streed.exact import Array

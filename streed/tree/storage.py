@@ -19,11 +19,11 @@ from typing import Any
 
 import attrs
 
-from streed.binarize import ColumnRecipe, TableRecipe
 from streed.data import Column, Cut
 from streed.data.column import MOST_CATEGORIES
 from streed.data.database import Roles
 from streed.data.ordered import Kind
+from streed.data.questions import ColumnRecipe, TableRecipe
 from streed.data.single_values import FIRST, LAST
 from streed.data.strict_json import (
     MOST_DIGITS,

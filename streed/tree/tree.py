@@ -9,8 +9,8 @@ from typing import Any
 import attrs
 import numpy as np
 
-from streed.binarize import TableRecipe
 from streed.data import Column, Cut, Dataset
+from streed.data.questions import TableRecipe
 from streed.errors import InputError, escaped, visible
 from streed.tree.description import Claims
 from streed.tree.nodes import Array, Branch, Leaf, Node, depth_of, flatten, nest, route, same, used_columns, walk, worth

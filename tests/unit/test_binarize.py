@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streed.binarize import METHODS, Settings, TableRecipe, make_recipe
-from streed.binarize.learned import Teacher, mdlp
+from streed.binarize import METHODS, Settings, Teacher, make_recipe, mdlp
 from streed.data import Kind
+from streed.data.questions import TableRecipe
 from streed.data.reading import read_column
 from streed.data.single_values import date_text, microseconds
 from streed.errors import InputError

@@ -18,8 +18,7 @@ from click.testing import CliRunner
 from sklearn import metrics
 
 import streed
-from streed.binarize import Settings, make_recipe
-from streed.binarize.learned import mdlp
+from streed.binarize import Settings, make_recipe, mdlp
 from streed.cli.app import app
 from streed.data import Dataset
 from streed.estimators import FairTreeClassifier, PolicyTree, fairness_margin

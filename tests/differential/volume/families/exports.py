@@ -16,7 +16,8 @@ import attrs
 import numpy as np
 import pandas as pd
 
-from streed.binarize import Settings, TableRecipe, make_recipe
+from streed.binarize import Settings, make_recipe
+from streed.data.questions import TableRecipe
 from streed.data.reading import read_column
 from streed.errors import InputError
 from streed.tree import Branch, Leaf, Node, Tree
