@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from streed.cluster import Distributed
     from streed.data import Dataset
-    from streed.drivers.native import Branches, DepthFirst
+    from streed.drivers import Branches, DepthFirst
     from streed.errors import InputError, MismatchError, NotSeparableError, StreedError, TaskError
     from streed.estimators.binarizer import Binarizer
     from streed.rashomon import RashomonSet, rashomon
@@ -34,7 +34,7 @@ __all__ += ["rashomon", "solve"]
 
 _FILES = {
     "estimators": "Binarizer",
-    "drivers.native": "Branches DepthFirst",
+    "drivers": "Branches DepthFirst",
     "data": "Dataset",
     "cluster": "Distributed",
     "task": "GeneralTask Limit RowCostTask State Task",

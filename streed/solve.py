@@ -108,7 +108,7 @@ def solve(
     with Reporter(progress) as listener:
         solving = Solving(task, data, asked, listener, begin)
         if proof is not None:
-            from streed.proof.proving import proof_paths, write_proof
+            from streed.proof import proof_paths, write_proof
             from streed.proof.statement import Statement
 
             paths = proof_paths(proof)

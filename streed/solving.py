@@ -273,7 +273,7 @@ def _over(task: Task, driver: Driver, data: Dataset) -> Driver:
     """The driver with the reduction that the task allows, and a way to search ordered columns where there are any."""
     if not data.ordered:
         return reduced(task, driver, data)
-    from streed.drivers.native import General, OverOrdered
+    from streed.drivers import General, OverOrdered
 
     plain = reduced(task, General(driver), data)
     return OverOrdered(plain if isinstance(driver, General) else reduced(task, driver, data), plain)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from streed.drivers import drivers
-from streed.drivers.native import Native
+from streed.drivers import Native, drivers
 
 NATIVE = tuple(name for name, driver in drivers().items() if issubclass(driver, Native))
 """Those that run the native search, each by a procedure of its own; the default comes first."""

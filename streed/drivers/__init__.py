@@ -1,19 +1,388 @@
-"""The searches: procedures over subproblems that ask the engine's work units and prove the optimum."""
+"""The drivers: native ones, with one search (bnb/native_search.py) told apart by its procedure, fronts, and any task.
+
+Depth-first search in STreeD's order (NeurIPS 2023) finishes a part of the tree before the next one begins. Best-first
+search is AO* over the and-or graph of splits and their sides (Chaouki, Read, Bifet, "Branches: efficiently seeking
+optimal sparse decision trees via AO*", ICML 2025, Section 4.2): the best edge of a node is improved only until it is no
+longer the best one.
+
+Where there are many thresholds, a task of costs per row goes to the ordered search (`streed/ordered/`). Otherwise
+ordered columns become questions, `x <= t` for every threshold, which any driver searches as 0/1 columns. A task whose
+costs depend on the columns goes the general route, which knows ordered columns itself.
+
+The front engine raises the depth level by level, so that a search that is stopped knows whole fronts of lower trees
+only. What is left of its time finds points of deeper trees by a rolling lookahead for one weighted sum of the
+components after another: of two components between every two neighbours that are known, in the direction of their line;
+of more in drawn directions, the same ones every time.
+"""
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Mapping
+import numbers
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import ClassVar, final
 
-if TYPE_CHECKING:
-    from streed.problem import Driver
+import attrs
+import numpy as np
+
+from streed.bnb.native_search import search_native
+from streed.bnb.procedure import BEST_FIRST, DEPTH_FIRST, Procedure
+from streed.data import Dataset
+from streed.dp.dominance import nondominated_at_root
+from streed.dp.search import search_general
+from streed.encoding.ordered import ask, can_ask, settled
+from streed.enumerate.vector_trees import EvaluatedTree, Trees, Vector
+from streed.errors import InputError, TaskError
+from streed.exact import Array
+from streed.kernels.compilation import clock
+from streed.kernels.counting.groups import MOST_GROUPS
+from streed.kernels.records import SHALLOW
+from streed.ordered import choice
+from streed.ordered.in_order_search import search_in_order
+from streed.pareto.search import check_solution, search_vectors
+from streed.pareto.trees import measured
+from streed.problem import Driver, Outcome, Problem, SearchLimits, SearchStopped, Solution, process_memory
+from streed.problem.linear_oracle import LinearOracle
+from streed.task import TOTAL, Task, beside_sums, state_of
+from streed.task.analysis.vector_form import VectorCosts, vector_costs
+from streed.task.base import objective
+from streed.task.objective import record_of
+
+_MOST_KINDS, _ROWS_OF_KIND = 512, 256
+"""So many kinds of rows are counted kind by kind, if each has about as many rows, which fill most of their words."""
+
+_MANY_SPLITS = 150
+"""Where more may pay, best-first search was behind at any time, in value and in bound."""
 
 
-@functools.cache
+def by_thresholds(problem: Problem, search_limits: SearchLimits, name: str) -> Outcome | None:
+    """The outcome, as of the driver of that name, of a search over thresholds; None where there are few."""
+    if not choice.is_for_thresholds(problem):
+        return None
+    from streed.ordered.generated_search import search_generated
+    from streed.ordered.search import search_ordered
+
+    return search_ordered(problem, search_limits, name) or search_generated(problem, search_limits, name)
+
+
+@attrs.frozen
+class Native(Driver):
+    """The native search by a procedure, with all limits; tasks of which no kernels can be made go another way."""
+
+    procedure: ClassVar[Procedure]
+    row_prices: bool = True
+    """Whether a search without a depth limit that takes long gets bounds by prices of its rows beside it."""
+
+    def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
+        found = search_in_order(problem, search_limits, self.name)
+        if found is None and problem.questions is None:
+            found = by_thresholds(problem, search_limits, self.name)
+        if found is not None:
+            return found
+        began = clock()
+        outcome = search_native(problem, search_limits, self.procedure, self.row_prices)
+        if outcome is None:
+            return self.without_kernels(problem, search_limits)
+        if outcome.stopped == "rounding":
+            from streed.drivers.closing import close_by_near_optimal
+
+            return close_by_near_optimal(problem, outcome, search_limits.after(clock() - began), self)
+        return outcome
+
+    def without_kernels(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
+        """The outcome for a task of which no kernels can be made: by the front engine, or else by the general route."""
+        outcome = search_fronts(problem, search_limits, self)
+        return search_general(problem, search_limits) if outcome is None else outcome
+
+    def linear_oracle(
+        self, problem: Problem, kinds: Array, n_labels: int, splits: bool, search_limits: SearchLimits
+    ) -> LinearOracle | None:
+        """Takes problems of few kinds of rows; with many thresholds by the ordered search."""
+        n_kinds = int(kinds.max(initial=0)) + 1
+        if n_kinds > max(MOST_GROUPS, min(_MOST_KINDS, len(kinds) // _ROWS_OF_KIND)):
+            return None
+
+        from streed.bnb.oracle import NativeOracle
+        from streed.enumerate.packed_rows import packed_rows_of
+
+        def native() -> LinearOracle:
+            return NativeOracle(
+                problem, kinds, n_labels, splits, search_limits, self.procedure, packed_rows_of, self.row_prices
+            )
+
+        if choice.is_for_thresholds(problem):
+            from streed.ordered.oracle import OrderedOracle
+
+            return OrderedOracle(problem, kinds, search_limits, self.name, native)
+        return native()
+
+
+@final
+@attrs.frozen
+class DepthFirst(Native):
+    """Depth-first branch and bound with depth-three work units, shared subproblems and similarity bounds."""
+
+    name: ClassVar[str] = DEPTH_FIRST.name
+    procedure: ClassVar[Procedure] = DEPTH_FIRST
+
+
+@final
+@attrs.frozen
+class Branches(Native):
+    """Best-first search: of all partial trees, one of least lower bound is looked at next."""
+
+    name: ClassVar[str] = BEST_FIRST.name
+    procedure: ClassVar[Procedure] = BEST_FIRST
+
+    def check(self, task: Task) -> None:
+        """Raises TaskError for tasks whose order is not total: there is no best partial tree to go on with."""
+        if task.order != TOTAL:
+            raise TaskError(
+                f"{type(objective(task)).__name__} has a partial order, and best-first search needs a total one\n"
+                'use search="depth-first", which finds the front'
+            )
+
+    def without_kernels(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
+        outcome = search_general(problem, search_limits, best_first=True)
+        return attrs.evolve(outcome, stats={**outcome.stats, "search": self.name})
+
+
+@final
+@attrs.frozen
+class General(Driver):
+    """Dynamic programming in Python over any separable task, with fronts where the order is partial."""
+
+    like: Driver | None = None
+    """The driver whose order of search it takes, and whose name."""
+    name: ClassVar[str] = "general"
+    reduces: ClassVar[bool] = False
+
+    def check(self, task: Task) -> None:
+        """Takes every task, but for those that the other driver cannot search."""
+        if self.like is not None:
+            self.like.check(task)
+
+    def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
+        outcome = search_general(problem, search_limits, best_first=isinstance(self.like, Branches))
+        name = self.name if self.like is None else self.like.name
+        return attrs.evolve(outcome, stats={"search": name, **outcome.stats})
+
+
+@final
+@attrs.frozen
+class Fronts(Driver):
+    """The front DP: by compiled units where values are sums of whole costs, else by the general route."""
+
+    name: ClassVar[str] = "fronts"
+    reduces: ClassVar[bool] = False
+
+    def check(self, task: Task) -> None:
+        if task.order == TOTAL:
+            raise TaskError(
+                f"{type(objective(task)).__name__} has one optimum and no front; join it with another by &, or "
+                'leave out search="fronts"'
+            )
+
+    def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
+        return DepthFirst().without_kernels(problem, search_limits)
+
+
+@final
+@attrs.frozen
+class Auto(Driver):
+    """Depth-first or best-first search, by the problem; `stats` says which in `search`, and why in `chosen`."""
+
+    name: ClassVar[str] = "auto"
+
+    def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
+        driver, reason = choose(problem, search_limits)
+        outcome = driver.search(problem, search_limits)
+        return attrs.evolve(outcome, stats={"search": driver.name, **outcome.stats, "chosen": reason})
+
+    def linear_oracle(
+        self, problem: Problem, kinds: Array, n_labels: int, splits: bool, search_limits: SearchLimits
+    ) -> LinearOracle | None:
+        """That of depth-first search where the depth is limited; else each solve is by what its costs choose."""
+        if problem.max_depth is None:
+            return None
+        return DepthFirst().linear_oracle(problem, kinds, n_labels, splits, search_limits)
+
+
+def choose(problem: Problem, search_limits: SearchLimits) -> tuple[Driver, str]:
+    """(the driver, the reason in words)."""
+    task, data = problem.task, problem.data
+    if task.order != TOTAL:
+        return DepthFirst(), "the order is partial"
+    if problem.max_depth is not None:
+        return DepthFirst(), "the depth is limited: subproblems are shallow, and solved by counting"
+    splits = _most_splits(task, data, problem.sums)
+    if splits is None:
+        return DepthFirst(), "splits cost nothing, or nobody knows how many pay: bounds of partial trees say little"
+    if splits > _MANY_SPLITS:
+        return DepthFirst(), f"up to {splits:.0f} splits may pay: depth-first search is the first to find large trees"
+    if search_limits.within_gap is not None or search_limits.time_limit is not None:
+        return Branches(), f"at most {splits:.0f} splits pay, and the search may be stopped"
+    return DepthFirst(), "the proof is wanted, and comes sooner"
+
+
+def _most_splits(task: Task, data: Dataset, sums: dict[str, Array]) -> float | None:
+    """How many splits cost as much as all rows in one leaf, about kappa of Branches' Theorem 4.4; None if not known."""
+    costs = [task.branching_cost(data.size, (), split) for split in range(data.n_columns)]
+    prices = [abs(float(cost)) for cost in costs if isinstance(cost, numbers.Real) and cost]
+    if not prices or task.larger_is_better:
+        return None
+    rows = np.arange(data.n_rows)
+    whole = state_of(sums, rows, data, beside_sums(task, data, rows))
+    leaves = [task.leaf_cost(whole, label) for label in range(len(task.labels(data)))]
+    return min((abs(float(leaf)) for leaf in leaves if isinstance(leaf, numbers.Real)), default=0.0) / min(prices)
+
+
+_SEARCH, _AHEAD = 0.65, 0.15
+"""Of the time: the engine's search, and if that is stopped, the scalar solves; the rest is for finding its trees."""
+
+_STEEP = 64
+"""So many times another component, by how far labels move each, one component weighs in the steepest direction."""
+
+_DRAWN = 256
+"""Directions, of three components or more."""
+
+
+def search_fronts(problem: Problem, search_limits: SearchLimits, driver: Driver) -> Outcome | None:
+    """The front by the engine, and where that is stopped by its time, points of deeper trees; None as of the engine.
+
+    A point that is the least in every component is the whole front.
+    """
+    seconds = search_limits.time_limit
+    if seconds is None or (problem.max_depth is not None and problem.max_depth <= SHALLOW):
+        return search_vectors(problem, search_limits)
+    outcome = search_vectors(problem, attrs.evolve(search_limits, time_limit=_SEARCH * seconds))
+    if outcome is None or outcome.stopped != "time":
+        return outcome
+    costs = vector_costs(problem.task, problem.data)
+    assert costs is not None
+    ahead = _ahead(problem, costs, driver, attrs.evolve(search_limits, time_limit=_AHEAD * seconds, report=None))
+    known = [*outcome.solutions, *ahead]
+    known.sort(key=lambda solution: solution.value)
+    kept = tuple(known[at] for at in nondominated_at_root(problem.task, [solution.value for solution in known]))
+    least = [each["bound"] for each in outcome.stats["missing"]]  # those of single components come first
+    if len(kept) == 1 and all(x <= bound for x, bound in zip(kept[0].value, least, strict=False)):
+        stats = {key: value for key, value in outcome.stats.items() if key != "missing"}
+        return attrs.evolve(outcome, solutions=kept, stopped=None, stats=stats, score_bound=None)
+    return attrs.evolve(outcome, solutions=kept)
+
+
+def _ahead(problem: Problem, costs: VectorCosts, driver: Driver, search_limits: SearchLimits) -> Iterator[Solution]:
+    """Trees of small weighted sums that keep the limits, as many as are found in time."""
+    found: dict[Vector, EvaluatedTree] = {}
+    trees = Trees(problem, costs.costs, costs.splits, driver, search_limits)
+    try:
+        with trees.ahead():
+            for weights in _directions(trees, found):
+                tree = trees.cheapest(weights) if trees.is_summable(weights) else None
+                if tree is not None:
+                    found.setdefault(tree.vector, tree)
+    except SearchStopped as stop:
+        if stop.tree is not None:
+            found.setdefault(stop.tree.vector, stop.tree)
+    except KeyboardInterrupt:
+        pass  # what is found stands, and the search is called stopped anyhow
+    finally:
+        trees.close()
+    for vector, tree in found.items():
+        if all(cap is None or x <= cap for x, cap in zip(vector, costs.caps, strict=True)):
+            solution = measured(problem, costs, tree.root)
+            check_solution(problem, solution, costs.value(vector), exact=True)
+            yield solution
+
+
+def _directions(trees: Trees, found: Mapping[Vector, EvaluatedTree]) -> Iterator[list[int]]:
+    """Weights of the components, whole numbers of 1 or more, by what was found so far."""
+    moved = [max(most - least, 1) for least, most in trees.value_ranges]
+    unit = [_STEEP * max(moved) // each for each in moved]
+    width = len(unit)
+    for steep in range(width):
+        yield [each * (_STEEP if at == steep else 1) for at, each in enumerate(unit)]
+    if width > 2:
+        for drawn in np.random.default_rng(0).uniform(-1, 1, (_DRAWN, width)):
+            yield [max(1, int(each * _STEEP**x)) for each, x in zip(unit, drawn.tolist(), strict=True)]
+        return
+    ends = sorted(found)
+    segments = deque([(ends[0], ends[-1])] if len(ends) > 1 else [])
+    while segments:
+        a, b = segments.popleft()
+        known = set(found)
+        yield [max(a[1] - b[1], 1), max(b[0] - a[0], 1)]
+        for c in sorted(set(found) - known):
+            segments += [(a, c)] if a[0] < c[0] and a[1] > c[1] else []
+            segments += [(c, b)] if c[0] < b[0] and c[1] > b[1] else []
+
+
+_MOST_QUESTIONS = 2_000
+"""So many are asked once more, where rounding left open over thresholds which tree is the best."""
+
+_ENTRY = 4
+"""Bytes of an entry of a search's pair counts, which has one for every two questions and label."""
+
+
+@final
+@attrs.frozen(eq=False)
+class OverOrdered(Driver):
+    """Another driver, for data that have ordered columns; `plain` takes what cannot be asked as 0/1 columns."""
+
+    driver: Driver
+    plain: Driver
+    name: ClassVar[str] = "ordered"
+
+    def knows_gap(self, task: Task) -> bool:
+        return self.driver.knows_gap(task)
+
+    def check(self, task: Task) -> None:
+        self.driver.check(task)
+
+    def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
+        """Raises InputError where there are so many thresholds that their questions do not fit into memory."""
+        began = time.perf_counter()
+        if not problem.data.ordered:
+            return self.driver.search(problem, search_limits)
+        is_native = isinstance(self.driver, (Native, Auto))
+        ahead = search_in_order(problem, search_limits, self.driver.name) if is_native else None
+        if ahead is not None:
+            return ahead
+        if self.driver is self.plain or not can_ask(problem):
+            outcome = self.plain.search(problem, search_limits)
+            solutions = [attrs.evolve(each, root=settled(each.root, problem.data)) for each in outcome.solutions]
+            return attrs.evolve(outcome, solutions=tuple(solutions))
+        ahead = by_thresholds(problem, search_limits, self.driver.name) if is_native else None
+        if ahead is not None:
+            if ahead.is_proved or ahead.stopped or problem.data.n_questions > _MOST_QUESTIONS:
+                return ahead
+            search_limits = search_limits.after(time.perf_counter() - began)
+        _check_size(problem, search_limits)
+        asked, questions = ask(problem)
+        outcome = self.driver.search(asked, search_limits)
+        found = [attrs.evolve(each, root=settled(each.root, problem.data, questions)) for each in outcome.solutions]
+        route = f"{outcome.stats.get('route', 'reduction')} by questions"
+        stats = {**outcome.stats, "route": route, "questions": asked.data.n_columns}
+        return attrs.evolve(outcome, solutions=tuple(found), stats=stats)
+
+
+def _check_size(problem: Problem, search_limits: SearchLimits) -> None:
+    """Raises InputError where the questions, or the counts of their pairs where they will be made, take too much."""
+    questions, needed = problem.data.n_questions, problem.data.n_rows * problem.data.n_questions
+    if problem.max_depth not in (0, 1) and not record_of(problem.task).of_sums:
+        needed += _ENTRY * questions**2 * max(len(problem.task.labels(problem.data)) - 1, 1)
+    limit, room = search_limits.memory_limit, process_memory.free()
+    allowed = room if limit is None else min(room, limit - process_memory.resident())
+    found = f"{questions:,} questions take about {needed / 1e9:.1f} GB, and {max(allowed, 0) / 1e9:.1f} are free"
+    if needed > room:
+        raise InputError("max_cuts", found, "give the most thresholds of a column, such as 50, or fewer columns")
+    if needed > allowed:
+        remedy = "raise it, or give fewer thresholds (max_cuts) or columns"
+        raise InputError("memory_limit", f"{limit:,} bytes; {found}", remedy)
+
+
 def drivers() -> Mapping[str, type[Driver]]:
-    """All drivers by name; importing them imports numba."""
-    from streed.drivers.native import Auto, Branches, DepthFirst, Fronts, General
-
+    """All drivers by name."""
     return MappingProxyType({each.name: each for each in (DepthFirst, Branches, Auto, Fronts, General)})

@@ -8,8 +8,7 @@ try:
     from streed.estimators.fair import FairTreeClassifier, fairness_margin
     from streed.estimators.held_out import cross_validate_fair, cross_validate_policy
     from streed.estimators.policy import PolicyTree
-    from streed.estimators.regressor import OptimalTreeRegressor
-    from streed.estimators.survival import SurvivalTree
+    from streed.estimators.regressor import OptimalTreeRegressor, SurvivalTree
 except ModuleNotFoundError:
     raise MissingPackageError("streed.estimators needs scikit-learn: pip install 'streed[sklearn]'") from None
 

@@ -8,9 +8,272 @@
     made.save("tree.proof", "tree.csv")
 
 Then, by whoever doubts it, `python check.py tree.proof tree.csv --max-depth 3`: `streed/proof/check.py` is a file that
-stands alone. What a proof is, and its bytes: docs/reference/proof-format.md.
+stands alone. Where the time is over, a bound is proved. What a proof is, and its bytes: docs/reference/proof-format.md.
 """
 
-from streed.proof.proving import Proof, prove
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import shlex
+import tempfile
+import time
+import zlib
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, final
+
+import attrs
+import numpy as np
+
+from streed.data import Dataset
+from streed.errors import InputError, MismatchError, escaped
+from streed.proof import check
+from streed.proof.check import MAGIC, UNLIMITED, Limits, Plane, Record, Sums
+from streed.proof.prover import Prover, ProverSums, StoppedError
+from streed.proof.statement import ProofClaim, Statement
+from streed.result import Progress, Reporter
+from streed.task import Task
+from streed.tree import Tree
+from streed.tree.description import rebuild
+from streed.tree.evaluation import check as verify
+from streed.tree.tree import tree_of
 
 __all__ = ["Proof", "prove"]
+
+
+_NO_END = 2**50
+"""No sum is beyond."""
+
+_LARGEST = 2.0**48
+"""Of the sums of a relaxed problem, which are then summed quickly."""
+
+
+@final
+@attrs.frozen(eq=False, repr=False)
+class Proof:
+    """That no tree within the limits is better than a bound, as bytes that `check.py` reads, and its table."""
+
+    data: bytes
+    """The file of the proof."""
+    table: bytes
+    """The table of codes that it is about, as comma separated values."""
+    arguments: tuple[str, ...]
+    """What `check.py` is to be called with, behind the two files: the task and the limits."""
+    bound: Fraction
+    """Every tree costs at least this much, in the units that the checker names; or no tree scores more."""
+    cost: Fraction
+    """What the tree costs, or its score."""
+    words: str
+    """What is proved, as the checker says it."""
+    claims: int
+    """How many the proof has beside what needs none."""
+    seconds: float
+    """How long proving took, and checking the proof."""
+
+    @property
+    def optimal(self) -> bool:
+        """Whether the bound is the tree's cost; else the time was over, or there are better trees."""
+        return self.bound == self.cost
+
+    @property
+    def said(self) -> str:
+        """What is proved, and what the tree has if that is another number."""
+        return self.words + ("" if self.optimal else f", and the tree has {check.shown(self.cost)}")
+
+    def __repr__(self) -> str:
+        return f"<Proof: {self.said}; {self.claims} claims, {len(self.data)} bytes>"
+
+    def _repr_html_(self) -> str:
+        """What was proved, and how to check it, as a notebook shows it."""
+        command = shlex.join(self.command("tree.proof", "tree.csv"))
+        return f"<p>{escaped(repr(self)[1:-1])}</p><pre>{escaped(command)}</pre>"
+
+    def command(self, proof: str | Path, table: str | Path) -> list[str]:
+        """The command of the shell that checks it, once it is saved."""
+        return ["streed", "check-proof", str(proof), str(table), *self.arguments]
+
+    def save(self, proof: str | Path, table: str | Path) -> None:
+        """Writes both files."""
+        Path(proof).write_bytes(self.data)
+        Path(table).write_bytes(self.table)
+
+    def check(self) -> str:
+        """What `check.py` says of it; raises MismatchError if it does not hold."""
+        with tempfile.TemporaryDirectory() as folder:
+            files = [str(Path(folder, name)) for name in ("tree.proof", "tree.csv")]
+            self.save(files[0], files[1])
+            said = io.StringIO()
+            with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+                code = check.main([*files, *self.arguments])
+        if code != (0 if self.optimal else 3):
+            raise MismatchError(f"the proof does not hold ({said.getvalue().strip()}); please report this")
+        return said.getvalue()
+
+
+def prove(
+    tree: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    task: Task | None = None,
+    sample_weight: Any = None,
+    frequency: Any = None,
+    categorical: Any = None,
+    max_cuts: int | str | None = None,
+    time_limit: float | None = None,
+    limits: Mapping[str, Any] | None = None,
+    progress: Any = None,
+    **row_data: Any,
+) -> Proof:
+    """A proof that a tree is optimal, or, where it is not or `time_limit` (seconds) or Ctrl-C ends it, of a bound.
+
+    `tree` is a result of `streed.solve`, a fitted estimator, or a tree with claims; `X` (n, p) or a table or a
+    `Dataset`, `y` (n,), `sample_weight` (n,), `frequency` (n,), `categorical` and the row data are those of its solve,
+    and the raw ones of its `fit` for an estimator; so is `max_cuts`, which the claims of a tree know (None). Task and
+    limits are the tree's own claims unless `task` or `limits` (a mapping with max_depth, max_nodes and min_leaf) are
+    given, so that a tree from anywhere can be proved. `progress` is as of `streed.solve`. The rules, and why they are
+    sound, are in docs/reference/proof-format.md. Raises InputError for data that is not the tree's, for numbers that
+    are too fine, for more than 4,096 codes and for other limits than max_depth, max_nodes and min_leaf, TaskError for
+    tasks that are neither costs per row and label, with prices of splits or tests, nor F1, F-beta or Jaccard, alone or
+    with limits on sums.
+    """
+    began = time.monotonic()
+    grown = tree_of(tree)
+    given = {"sample_weight": sample_weight, "frequency": frequency, "categorical": categorical, "max_cuts": max_cuts}
+    data = _data_of(tree, X, y, {name: value for name, value in {**given, **row_data}.items() if value is not None})
+    claims, within = grown.claims, dict(limits or {})
+    if claims is not None:
+        data = claims.cut(data)
+        within = {"max_depth": claims.max_depth, "min_leaf": claims.min_leaf, "max_nodes": claims.max_nodes} | within
+        for each in verify(grown, data) if task is None else ():
+            if not each.holds and each.what in ("rows of the data", "labels", "value"):
+                found = f"the tree claims of its data: {each.what} {each.claimed}, and on these it is {each.found}"
+                remedy = "give rows, weights and frequencies of its solve, or what is to be proved: task="
+                raise InputError("X", found, remedy)
+        if task is None:
+            task = rebuild(claims.task) if isinstance(claims.task, dict) else claims.task
+    if not isinstance(task, Task):
+        raise InputError("task", "the tree does not say what it is the best for", "give the task")
+    asked = within.pop("max_depth", None), within.pop("min_leaf", 1), within.pop("max_nodes", None)
+    if within:
+        found = f"{', '.join(sorted(within))} cannot be proved"
+        raise InputError("limits", found, "give max_depth, max_nodes and min_leaf only")
+    with Reporter(progress) as listener:
+        return prove_statement(Statement.of(task, data, *asked), grown, time_limit, began, listener)
+
+
+def _data_of(model: Any, X: Any, y: Any, more: dict[str, Any]) -> Dataset:
+    """The data with the columns that the model asks about: an estimator's, or those of a tree that one grew."""
+    if not isinstance(X, Dataset) and hasattr(model, "training_data"):
+        return model.training_data(X, y, **more)  # type: ignore[no-any-return]
+    recipe = None if isinstance(X, Dataset) else tree_of(model).recipe
+    return Dataset.make(X, y, **more) if recipe is None else recipe.dataset(recipe.encode(X), y, **more)
+
+
+def prove_statement(statement: Statement, tree: Tree, seconds: float | None, began: float, listener: Reporter) -> Proof:
+    """The proof of a tree, or of a bound where the time is over; `began` is a time of `time.monotonic`."""
+    made, limits = statement.claim(tree), statement.limits
+    deadline = None if seconds is None else began + 0.8 * seconds  # the rest is for the checker's steps
+    multipliers = find_multipliers(made, limits, deadline) if made.amounts else []
+    problem = ProverSums(made.X, made.goal.costs, limits, made.amounts, (multipliers, []))
+
+    def tell(lower: int, claims: int) -> None:
+        if listener.due():
+            bound = -((problem.allowed - lower) // problem.factors[0])
+            cost, unit = made.goal.reached, made.goal.costs.unit
+            best, least = float(cost * unit), float(min(bound, cost) * unit)
+            listener.tell(Progress(best, least, best - least, claims, time.monotonic() - began, "proving"))
+
+    records = find_records(problem, made, deadline, tell)
+    for record in records:  # the checker's own steps, which know already what the prover counted
+        problem.add(record)
+    found = check.prove([problem], made.amounts, made.goal.reached)
+    written = to_bytes({"tree": made.tree, "arguments": list(statement.arguments)}, [(multipliers, records)])
+    bound, cost, words = found * made.goal.costs.unit, made.goal.worth, made.goal.words(found)
+    if made.goal.is_score:
+        bound = cost if found >= made.goal.reached else Fraction(1)
+    return Proof(written, made.table, statement.arguments, bound, cost, words, len(records), time.monotonic() - began)
+
+
+def find_multipliers(made: ProofClaim, limits: Limits, deadline: float | None) -> list[Fraction]:
+    """Those of the search's own relaxation, whose bound on trees within the limits is highest, one for every amount.
+
+    They need not be trusted: `check.py` bounds what follows from any.
+    """
+    from streed.drivers import DepthFirst
+    from streed.enumerate.vector_trees import Trees
+    from streed.problem import Problem, SearchLimits, SearchStopped
+    from streed.problem.oracle_by_search import FixedCosts
+    from streed.reductions.lagrangian import Relaxation
+
+    costs, amounts = made.goal.costs, made.amounts
+    parts = np.stack([costs.costs, *(amount.of_rows for amount in amounts)])
+    splits = (costs.split, *(amount.of_split for amount in amounts))
+    windows = [(-_NO_END if a.least is None else a.least, _NO_END if a.most is None else a.most) for a in amounts]
+    wide = np.flatnonzero(made.X.max(axis=0, initial=0) > 1).tolist()
+    data = Dataset.make(made.X.astype(np.int64), None, categorical=wide)
+    depth = None if limits.depth == UNLIMITED else limits.depth
+    problem = Problem(data, FixedCosts(parts[0], costs.split), depth, None, limits.min_leaf)
+    left = None if deadline is None else max(0.0, deadline - time.monotonic())
+    with contextlib.closing(Trees(problem, parts, splits, DepthFirst(), SearchLimits(left))) as trees:
+        relaxation = Relaxation(trees, [1], windows, made.goal.reached)
+        try:
+            relaxation.raise_bound(counting=False)
+        except SearchStopped as stopped:  # the multipliers found so far are as good as any
+            if stopped.reason == "interrupt":
+                raise KeyboardInterrupt from None
+    sizes = np.abs(parts).max(axis=2).sum(axis=1, dtype=np.float64)
+    total = sizes[0] + sum(abs(float(m)) * x for m, x in zip(relaxation.multipliers, sizes[1:], strict=True)) + 1
+    denominator = max(1, int(_LARGEST / total))
+    return [Fraction(round(m * denominator), denominator) for m in relaxation.multipliers]
+
+
+def find_records(problem: Sums, made: ProofClaim, deadline: float | None, tell: Any) -> list[Record]:
+    """Claims from which follows, as far as time and Ctrl-C allow, that no tree costs less than the tree of a claim.
+
+    With limited sums also claims about all sides of the first split, which LIST asks for.
+    """
+    budget = problem.budget(made.goal.reached)
+    if problem.depth <= 2 or not len(problem.starts):
+        return []
+    prover = Prover(problem, deadline, tell)
+    roots = [root := prover.root]
+    with contextlib.suppress(StoppedError, KeyboardInterrupt):
+        prover.improve(root, budget + 1)
+        if made.amounts and 3 < problem.depth < UNLIMITED and root.lower <= budget:
+            for column, price in enumerate(root.price.tolist() if root.price is not None else ()):
+                sides = [prover.side(root, q) for q in np.flatnonzero(problem.of_column == column).tolist()]
+                for side in sides if price < check.BIG else ():
+                    prover.improve(side, budget + 1 - price - sum(each.lower for each in sides if each is not side))
+                    roots.append(side)
+    return prover.records(roots)
+
+
+def to_bytes(said: dict[str, Any], planes: list[Plane]) -> bytes:
+    """The file of a proof: what it says of itself, its tree among it, and planes."""
+    listed = [[[str(m) for m in plane[0]], [[sum(r.path, ()), *r[1:]] for r in plane[1]]] for plane in planes]
+    text = json.dumps(said | {"planes": listed}, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return MAGIC + zlib.compress(text.encode())
+
+
+def proof_paths(path: Any) -> tuple[Path, Path]:
+    """(the file of a proof, the table beside it); raises InputError where they cannot be written."""
+    if not isinstance(path, (str, Path)):
+        raise InputError("proof", f"a {type(path).__name__} is no path", "give the name of a file")
+    proof = Path(path)
+    if not proof.parent.is_dir():
+        raise InputError("proof", f"there is no directory {str(proof.parent)!r}", "make it first")
+    if proof.is_dir() or proof.suffix == ".csv":
+        raise InputError("proof", f"{str(proof)!r} is a directory, or a table by its name", "use the suffix .proof")
+    return proof, proof.with_suffix(".csv")
+
+
+def write_proof(paths: tuple[Path, Path], statement: Statement, tree: Tree, time_limit: float | None) -> dict[str, Any]:
+    """Proves the tree and writes both files; what `stats` have of it."""
+    made = prove_statement(statement, tree, time_limit, time.monotonic(), Reporter(None))
+    made.save(*paths)
+    numbers = {"bound": made.bound, "cost": made.cost, "claims": made.claims, "bytes": len(made.data)}
+    return {"optimal": made.optimal, **numbers, "seconds": made.seconds, "check": made.command(*paths)}

@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
-from streed.drivers.native import DepthFirst
+from streed.drivers import DepthFirst
 from streed.enumerate.packed_rows import PackedRowSets
 from streed.exact import Array
 from streed.problem import Problem, SearchLimits

@@ -14,7 +14,7 @@ import streed
 from streed import tasks
 from streed.bnb.pricing_beside import PricingBeside
 from streed.data import Dataset
-from streed.drivers.native import Branches, DepthFirst
+from streed.drivers import Branches, DepthFirst
 from streed.errors import TaskError
 from streed.task import Task
 from streed.tasks import Accuracy, SparseAccuracy

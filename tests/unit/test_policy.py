@@ -79,7 +79,7 @@ def test_an_estimate_is_a_mean_with_its_error() -> None:
 @pytest.mark.compiles
 def test_teachers_predict_rows_that_they_have_not_seen() -> None:
     linear_model = pytest.importorskip("sklearn.linear_model")
-    from streed.estimators.teachers import teach
+    from streed.estimators.policy import teach
 
     draw = np.random.default_rng(1)
     features, given = draw.normal(size=(300, 2)), draw.integers(0, 2, 300)

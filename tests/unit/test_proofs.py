@@ -19,7 +19,7 @@ from sklearn.base import clone
 import streed
 from streed import proof
 from streed.cli.app import app
-from streed.drivers.native import DepthFirst
+from streed.drivers import DepthFirst
 from streed.errors import InputError, TaskError
 from streed.estimators import CostSensitiveTreeClassifier, FairTreeClassifier, OptimalTreeClassifier
 from streed.export import to_json

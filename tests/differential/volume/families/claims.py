@@ -20,9 +20,8 @@ import attrs
 import numpy as np
 
 from streed.exact import Array
-from streed.proof import check
+from streed.proof import check, find_records, to_bytes
 from streed.proof.check import BIG, UNLIMITED, Amount, Costs, Limits, Plane, Record, RejectedError, Sums, Tests
-from streed.proof.proving import find_records, to_bytes
 
 CHANGES = 20
 """Of the file of each problem."""
