@@ -1,22 +1,177 @@
-"""The shell, `streed`: its commands are in streed.cli."""
+"""The shell, `streed`: what it holds is in streed.cli; here is what only tells of tasks, bundled data and versions."""
 
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import io
+import platform
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 import click
 
 import streed
-from streed.cli.about import check, datasets, doctor, explain, tasks
-from streed.cli.output import CODES, fail
+from streed.cli.asked import Asked, command, json_option, option, param_option, subject_to_option
+from streed.cli.output import CODES, FINE, MISMATCH, fail, show
 from streed.cli.saved import check_proof, export, predict, prove, verify
-from streed.cli.several import front, rashomon
-from streed.cli.solve import report, solve
+from streed.cli.solve import front, rashomon, report, solve
+from streed.errors import InputError, StreedError
+
+
+@command(json_option)
+def tasks(asked: Asked) -> None:
+    """List the objectives, limits, notions of fairness and rates, with their parameters."""
+    from streed import registry
+
+    lines, document = [], {}
+    for kind in ("tasks", "limits", "notions", "rates"):
+        found = getattr(registry, kind)().values()
+        document[kind] = [{"name": e.name, "parameters": dict(e.parameters), "summary": e.summary} for e in found]
+        lines.append(f"{kind}:")
+        for entry in found:
+            given = ", ".join(k if v == "required" else f"{k}={v}" for k, v in entry.parameters.items())
+            lines.append(f"  {entry.name}{f'({given})' if given else ''}\n      {entry.summary}")
+    show(asked.as_json, document, lines)
+
+
+@command(json_option)
+def datasets(asked: Asked) -> None:
+    """List the bundled data sets."""
+    from streed import datasets as bundled
+
+    document = [
+        {
+            "name": entry.name,
+            "rows": len(entry.table[entry.target]),
+            "target": entry.target,
+            "columns": [name for name in entry.table if name != entry.target],
+            "description": entry.description,
+            "source": entry.source,
+        }
+        for entry in map(bundled.load, bundled.names())
+    ]
+    lines = [f"{e['name']}  ({e['rows']} rows, target {e['target']})\n    {e['description']}" for e in document]
+    show(asked.as_json, document, lines)
+
+
+@command(json_option)
+def doctor(asked: Asked) -> None:
+    """Say where native code is kept, and which versions are installed."""
+    from llvmlite import binding
+
+    from streed.kernels.places import SUFFIX, cache_directory, why_none
+
+    cache = cache_directory()
+    kept = () if cache is None else tuple(cache.glob(f"*{SUFFIX}"))
+    found = {
+        "streed": f"{streed.__version__}, {Path(streed.__file__).parent}",
+        "python": f"{platform.python_version()}, {sys.executable}",
+        **{name: metadata.version(name) for name in ("numba", "llvmlite", "numpy", "attrs")},
+        "processor": binding.get_host_cpu_name(),
+        "cache": f"none: {why_none()}" if cache is None else f"{cache}, writable, {len(kept)} compiled functions",
+    }
+    show(asked.as_json, found, [f"{what:<14}  {told}" for what, told in found.items()])
+
+
+@command(click.argument("task", metavar="TASK"), param_option, subject_to_option)
+def explain(asked: Asked) -> None:
+    """Print what is known of TASK: its order, its bounds, and what runs it."""
+    click.echo(streed.explain(asked.limited(asked.stated())))
+
+
+@command(
+    click.argument("task", metavar="FILE.py:TASK"),
+    option("--data", metavar="NAME", help="A strategy of data sets in that file, or a function of Hypothesis' draw."),
+    option("--examples", type=click.IntRange(1), default=100, show_default=True, metavar="N", help="Data sets a law."),
+    option("--seed", type=int, metavar="N", help="Draw other data."),
+    option("--engine/--no-engine", default=True, show_default=True, help="Whether to try the drivers too."),
+    json_option,
+    epilog=CODES,
+)
+def check(asked: Asked) -> None:
+    """Try the laws of separability on a task of your own, and show a counterexample where one does not hold.
+
+    TASK is a class or an instance in a file or module, such as my_tasks.py:MyTask, 'my_tasks.py:MyTask(0.5)' or
+    package.module:MyTask; a name of `streed tasks` will do too.
+    """
+    from streed.testing import LAWS, find_violations
+
+    laws = tuple(law for law in LAWS if asked.engine or not law.needs_engine)
+    source = None if asked.data is None else load_object(asked.task, asked.data)
+    report = find_violations(load_task(asked.task), laws, data=source, max_examples=asked.examples, seed=asked.seed)
+    show(asked.as_json, report.to_dict(), [report.to_text()])
+    sys.exit(FINE if report.holds else MISMATCH)
+
+
+def load_task(written: str) -> streed.Task | type[streed.Task]:
+    """The task, or the class if it is written without brackets; raises InputError where there is none."""
+    from streed import registry
+
+    place, colon, name = written.partition(":")
+    if not colon:
+        return registry.make_task(written, {})
+    name, bracket, rest = name.partition("(")
+    found: Any = load_object(written, name)
+    if not bracket:
+        if _is_task(found):
+            return found  # type: ignore[no-any-return]
+        raise InputError("task", f"{name!r} in {place!r} is no Task", "name a class or an instance of one")
+    positional, named = registry.read_arguments(rest, written, "task")
+    task = _run(lambda: found(*positional, **named), written, "give the arguments that it takes")
+    if not isinstance(task, streed.Task):
+        raise InputError("task", f"{written} makes {task!r}", "name a task")
+    return task
+
+
+def load_object(written: str, name: str) -> Any:
+    """The object `name` of the file or module before the colon of `written`; raises InputError where there is none."""
+    place = written.partition(":")[0]
+    is_file = place.endswith(".py")
+    folder = str(Path(place).resolve().parent if is_file else Path.cwd())
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    module = _file(Path(place)) if is_file else _run(lambda: importlib.import_module(place), place)
+    if not hasattr(module, name):
+        there = ", ".join(key for key, value in vars(module).items() if _is_task(value)) or "none"
+        raise InputError("task", f"there is no {name!r} in {place!r}", f"its tasks: {there}")
+    return getattr(module, name)
+
+
+def _file(path: Path) -> Any:
+    """The module that a file is; files beside it can be imported from it, as if it were run as a script."""
+    if not path.is_file():
+        raise InputError("task", f"there is no file {str(path)!r}", "check the path")
+    known = sys.modules.get(path.stem)
+    if known is not None and Path(getattr(known, "__file__", None) or "").resolve() == path.resolve():
+        return known
+    name = path.stem if known is None else f"{path.stem}_checked"
+    spec: Any = importlib.util.spec_from_file_location(name, path)
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    try:
+        _run(lambda: spec.loader.exec_module(module), str(path))
+    except InputError:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _is_task(thing: Any) -> bool:
+    return issubclass(thing if isinstance(thing, type) else type(thing), streed.Task) and thing is not streed.Task
+
+
+def _run(load: Callable[[], Any], place: str, remedy: str = "make it run with python first") -> Any:
+    """What the user's code gives; raises InputError where it raises another error."""
+    try:
+        return load()
+    except StreedError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise InputError("task", f"{place}: {type(error).__name__}: {error}", remedy) from error
 
 
 class App(click.Group):
@@ -54,8 +209,8 @@ def app() -> None:
 
 
 _SEARCHED = (solve, front, rashomon, predict, verify, prove, check_proof, report, export)
-for command in (*_SEARCHED, check, tasks, explain, datasets, doctor):
-    app.add_command(command)
+for each in (*_SEARCHED, check, tasks, explain, datasets, doctor):
+    app.add_command(each)
 
 
 def main() -> None:
