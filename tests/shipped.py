@@ -1,7 +1,4 @@
-"""Every task that ships, with examples of the arguments and the data that it needs: the one table that tests draw from.
-
-Tasks come from `streed.registry`; one without arguments and row data of its own needs no line here.
-"""
+"""What ships: the drivers, and every task with examples of the arguments and the data that it needs."""
 
 from __future__ import annotations
 
@@ -11,9 +8,19 @@ from hypothesis import strategies as st
 
 from streed import registry
 from streed.data import Dataset
+from streed.drivers import Native, drivers
 from streed.task import Task
 from streed.tasks.cost_tables import CostTable, TestCost
 from streed.testing import datasets
+
+NATIVE = tuple(name for name, driver in drivers().items() if issubclass(driver, Native))
+"""Those that run the native search, each by a procedure of its own; the default comes first."""
+
+CHOSEN = (*NATIVE, "auto")
+"""With the one that chooses among them."""
+
+TOTAL_ONLY = ("branches",)
+"""Those that refuse partial orders, as a best partial tree needs a total one; all others take every task."""
 
 
 def fewest(fn: Any, fp: Any, positives: Any, negatives: Any) -> Any:

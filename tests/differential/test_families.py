@@ -1,19 +1,29 @@
-"""Some problems of every family, and what happens to a wrong answer."""
+"""Some problems of every family, of sizes that reach every corner of the search, and what happens to a wrong answer."""
 
 from __future__ import annotations
 
+import functools
 import json
+import random
+import re
 from typing import Any
 
+import attrs
 import numpy as np
 import pytest
 
 import streed
+from streed.bnb.workspace import Workspace
+from streed.errors import InputError
+from streed.exact import Array
+from streed.task.algebra import exact_costs
+from streed.task.analysis.linear_form import row_cost_form
+from streed.tasks import Accuracy, InstanceCosts, Misclassifications, SparseAccuracy, Splits
 from tests.differential.volume import __main__ as command
-from tests.differential.volume.kinds import KINDS
-from tests.differential.volume.problem import Problem, to_text
-from tests.differential.volume.runner import OTHERS, Drawn, judged, verdict_on
-from tests.differential.volume.smaller import smaller
+from tests.differential.volume.judge import OTHERS, Drawn, judged, smaller, verdict_on
+from tests.differential.volume.kinds import KINDS, draw_costs
+from tests.differential.volume.problem import Problem, Size, to_text
+from tests.shipped import NATIVE
 
 QUICK = {"scores": 40, "fairness": 30, "hostile": 24, "proofs": 6, "claims": 60, "exports": 12}
 """How many are tried of the families that compile little; of the others only where much is compiled."""
@@ -69,3 +79,180 @@ def test_it_tells_what_is_wrong_and_makes_it_small(
     assert command.main(["--family", "costs", "--count", "6", "--seed", "4", "--save", str(tmp_path)]) == 1
     assert '"task": "' in capsys.readouterr().out
     assert Problem.from_plain(json.loads(next(tmp_path.iterdir()).read_text(encoding="utf-8"))).n_rows == 2
+
+
+WIDE: list[tuple[int, int, Any]] = [
+    (60, 31, 2),
+    (60, 32, 2),
+    (64, 33, 2),
+    (65, 63, 2),
+    (33, 64, 2),
+    (50, 65, 2),
+    (24, 130, 2),
+]
+DEEP: list[tuple[int, int, Any]] = [(127, 12, 3), (300, 8, 3), (60, 13, 3), (200, 7, 4), (60, 5, 5), (120, 7, None)]
+TALL = [(16_500, 8, 2), (32_770, 3, 2), (90_001, 2, 2)]
+"""(rows, columns, depth): around vectors of columns, of many nodes, and around what 16 bits count."""
+
+
+def least_cost(problem: Problem, task: Any) -> list[Any] | None:
+    """The optimum by sums over sets of rows in numpy, which many columns and rows need; None if nodes are counted."""
+    data, limits = problem.data(), problem.limits
+    if limits.get("max_nodes") is not None:
+        return None
+    bound = task.bind(data)
+    form = row_cost_form(bound, data)
+    assert form is not None
+    costs, sizes, codes = exact_costs(form, data), data.counts, np.asarray(data.X)
+    least = max([limits["min_leaf"], *(limit.support for limit in bound.limits)])
+    each = costs.costs.astype(np.float64 if np.abs(costs.costs).sum() < 2**53 else object)
+    literals = np.stack([code == codes.T for code in range(int(codes.max(initial=0)) + 1)], axis=1)
+
+    @functools.cache
+    def best(key: bytes, depth: int) -> Any:
+        rows = np.frombuffer(key, np.bool_)
+        found = each[rows].sum(axis=0).min() if sizes[rows].sum() >= least else np.inf
+        parts = literals & rows
+        large = parts @ sizes
+        splits = ((large > 0).sum(axis=1) > 1) & ((large == 0) | (large >= least)).all(axis=1)
+        if depth == 1 and splits.any():
+            found = min(found, costs.split + (parts[splits] @ each).min(axis=2).sum(axis=1).min())
+        for sides in parts[splits] if depth > 1 else ():
+            found = min(found, costs.split + sum(best(side.tobytes(), depth - 1) for side in sides if side.any()))
+        return found
+
+    deepest = codes.shape[1]
+    found = best(np.ones(len(codes), np.bool_).tobytes(), min(limits["max_depth"] or deepest, deepest))
+    return [] if found == np.inf else [costs.value(int(found))]
+
+
+def wrong(size: Size, number: int, **options: Any) -> tuple[str, ...]:
+    """What is wrong with the answer to a problem of this size, with costs of any kind."""
+    rng = np.random.default_rng([number, size.rows, size.columns])
+    problem: Problem = draw_costs(random.Random(f"{size}/{number}"), rng, size)
+    return judged(attrs.evolve(problem, options={**problem.options, **options}), least_cost).wrong
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("shape", WIDE + DEEP, ids=str)
+def test_sizes_around_vectors_and_deep_trees(shape: tuple[int, int, Any]) -> None:
+    assert [found for number in range(5) if (found := wrong(Size("edge", *shape), number))] == []
+
+
+LIMITS: list[tuple[Any, Any]] = [(4, None), (5, None), (None, None), (None, 4), (4, 5), (3, None), (3, 4)]
+
+
+@pytest.mark.parametrize("limits", LIMITS, ids=str)
+@pytest.mark.parametrize(
+    "labels", [2, pytest.param(3, marks=pytest.mark.compiles), pytest.param(4, marks=pytest.mark.compiles)]
+)
+def test_nodes_that_cost_about_as_much_as_they_save(labels: int, limits: tuple[Any, Any]) -> None:
+    """Where a bound that says one too much gives another value."""
+    rng = np.random.default_rng(labels)
+    for _ in range(16):
+        rows, columns = int(rng.integers(12, 45)), int(rng.integers(4, 7))
+        X = (rng.random((rows, columns)) < rng.uniform(0.2, 0.8, columns)).astype(np.uint8)
+        rule = X.astype(int) @ rng.integers(0, labels, columns) % labels
+        y = np.where(rng.random(rows) < 0.3, rng.integers(0, labels, rows), rule)
+        weights = rng.integers(1, 5, rows).tolist() if rng.random() < 0.3 else None
+        asked = {"max_depth": limits[0], "max_nodes": limits[1], "min_leaf": int(rng.choice([1, 1, 1, 2, 4]))}
+        source = f"Misclassifications() + {rng.choice([0, 1, 1, 2])} * Splits()"
+        options = {"search": str(rng.choice(NATIVE)), "threads": int(rng.integers(1, 3))}
+        assert judged(Problem(source, X, y.tolist(), weights, limits=asked, options=options)).wrong == ()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("shape", TALL, ids=str)
+def test_more_rows_than_16_bits_count(shape: tuple[int, int, int]) -> None:
+    assert [found for number in range(2) if (found := wrong(Size("large", *shape), number))] == []
+
+
+@pytest.mark.parametrize("limit", [2**15 - 2, 2**30, 2**60])
+@pytest.mark.parametrize("labels", [2, 3])
+def test_costs_up_to_the_limit_of_every_lane(limit: int, labels: int) -> None:
+    """Sums just below what a lane of 16, 32 or 64 bits holds, and just above."""
+    rng = np.random.default_rng(labels)
+    X = rng.integers(0, 2, (40, 5)).astype(np.uint8)
+    best = np.where(rng.random(40) < 0.3, rng.integers(0, labels, 40), X[:, 0] + X[:, 1] * (labels - 2))
+    for beyond in (-9, 0, 9) if limit < 2**60 else (-9,):
+        for tenths in (0, 1, 10):
+            worst = (limit - 3) * 10 // (10 + 2 * tenths)
+            costs = (best[:, None] != np.arange(labels)) * (worst // 40)
+            costs[0, costs[0] > 0] += worst + beyond - int(costs.max(axis=1).sum())
+            price = (limit - 3 - worst) // 2
+            source = f"InstanceCosts() + {price} * Splits()"
+            given: dict[str, Any] = {"row_data": {"costs": costs.tolist()}, "limits": {"max_depth": 3, "min_leaf": 1}}
+            assert judged(Problem(source, X, [0] * 40, **given)).wrong == ()
+
+
+def noisy(rng: np.random.Generator, rows: int, columns: int) -> tuple[Array, Array]:
+    X = rng.integers(0, 2, (rows, columns)).astype(np.uint8)
+    return X, (X[:, 0] ^ (X[:, 1] & X[:, 2])) ^ (rng.random(rows) < 0.25)
+
+
+MANY: dict[str, tuple[streed.Task, dict[str, Any]]] = {
+    "sparse": (SparseAccuracy(0.01), {}),
+    "labels": (Misclassifications() + Splits(), {"max_depth": 6}),
+    "support": (Accuracy(), {"max_depth": 5, "min_leaf": 4}),
+    "nodes": (Accuracy(), {"max_depth": 5, "max_nodes": 7}),
+    "costs": (InstanceCosts() + 30 * Splits(), {}),
+}
+
+
+@pytest.mark.parametrize("search", NATIVE)
+@pytest.mark.parametrize("name", MANY)
+def test_columns_and_rows_in_any_order_have_one_value(name: str, search: str) -> None:
+    """Searches of thousands of nodes, whose bounds prune others when rows and columns stand in another order."""
+    task, limits = MANY[name]
+    for seed in range(3):
+        rng = np.random.default_rng([seed, len(name)])
+        X, y = noisy(rng, 160, 13)
+        each: dict[str, Any] = {"costs": rng.integers(0, 40, (160, 3))} if name == "costs" else {"y": y}
+        if name == "labels":
+            each["y"] = y + (rng.random(160) < 0.2)
+        values = set()
+        for turn in range(4):
+            rows, columns = rng.permutation(160), rng.permutation(13)
+            table = X[np.ix_(rows, columns)] ^ rng.integers(0, 2, 13).astype(np.uint8)
+            here = {key: of_rows[rows] for key, of_rows in each.items()}
+            found = streed.solve(task, table, search=search, threads=1 + turn % 2, **here, **limits)
+            assert found.status == "optimal"
+            values.add(found.value)
+        assert len(values) == 1
+
+
+@pytest.mark.parametrize("fact", ["restrictable", "archived", "extensible", "relaxed"])
+def test_a_bound_that_is_switched_off_changes_no_value(fact: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = Workspace._sizes
+    solves: list[tuple[Any, dict[str, Any]]] = [
+        (SparseAccuracy(0.01), {}),
+        (Accuracy(), {"max_depth": 5, "max_nodes": 7}),
+        (Accuracy(), {"max_depth": 3}),
+    ]
+    X, y = noisy(np.random.default_rng(4), 120, 11)
+    known = [streed.solve(task, X, y, **limits) for task, limits in solves]
+    monkeypatch.setattr(Workspace, "_sizes", lambda *given: {**sizes(*given), fact: 0})
+    for (task, limits), whole in zip(solves, known, strict=True):
+        found = streed.solve(task, X, y, **limits)
+        assert (found.status, found.value) == ("optimal", whole.value)
+
+
+@pytest.mark.parametrize(
+    ("task", "asked"),
+    [
+        (SparseAccuracy(0.004), {}),
+        (SparseAccuracy(0.004), {"threads": 2}),
+        (SparseAccuracy(0.006), {"search": "branches"}),
+    ],
+    ids=str,
+)
+def test_a_search_with_little_memory_forgets_and_proves_the_same(task: streed.Task, asked: dict[str, Any]) -> None:
+    X, y = noisy(np.random.default_rng(0), 250, 19)
+    free = streed.solve(task, X, y, **asked)
+    with pytest.raises(InputError, match=r"this process holds .* already") as refused:
+        streed.solve(task, X, y, memory_limit=1, **asked)
+    held, more = (int(number.replace(",", "")) for number in re.findall(r"[\d,]{5,}", str(refused.value)))
+    found = streed.solve(task, X, y, memory_limit=held + more + 2**20, **asked)
+    assert found.stats["evictions"] > 0
+    assert found.lower_bound <= free.value <= found.value
+    assert (found.status, found.value) == ("optimal", free.value) or found.stats["stopped"] == "memory"

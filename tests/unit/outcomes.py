@@ -1,7 +1,8 @@
-"""Tiny data with optima by hand, and what every proved result must satisfy."""
+"""Tiny data with optima by hand, what every proved result must satisfy, and how bad input is refused."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 import streed
 import streed.tasks
 from streed.data import Dataset
+from streed.errors import InputError
 from streed.reference import Evaluation
 from streed.result import Result
 from streed.task import Task, Totals
@@ -48,3 +50,12 @@ def check(result: Result, data: Dataset, limits: dict[str, Any]) -> None:
     assert 0 <= result.gap <= 2 * result.stats.get("rounding", 0)
     assert result.value == (result.lower_bound if task.larger_is_better else result.upper_bound)
     assert result.front == ((result.value, result.tree),)
+
+
+def refused(argument: str, *fragments: str, call: Callable[[], Any]) -> None:
+    """Assert that the call raises InputError for this argument, with all fragments in its message."""
+    with pytest.raises(InputError) as caught:
+        call()
+    assert caught.value.argument == argument
+    for fragment in fragments:
+        assert fragment in str(caught.value)

@@ -1,11 +1,13 @@
-"""The shell, in one process with the real solve: one tree, fronts, near-optimal trees, and what it costs to start."""
+"""The shell in one process: one tree, fronts, near-optimal trees, and one line for every error."""
 
 from __future__ import annotations
 
 import json
+import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -15,7 +17,7 @@ from streed.datasets import load
 from streed.errors import MismatchError
 from streed.tasks import SparseAccuracy
 from tests.processes import ended
-from tests.unit.shell import refused, run, run_json, solve
+from tests.unit.conftest import refused, run, run_json, solve
 
 
 def test_solve_a_file(play: str) -> None:
@@ -167,14 +169,6 @@ def test_errors_by_class_with_their_trees() -> None:
         assert [wrong.count("negative"), wrong.count("positive")] == [point[head] for head in heads[:2]]
 
 
-def test_refused_input() -> None:
-    assert "--against" in run("front", "tic-tac-toe", "--task", "accuracy", code=2).output
-    assert (
-        "--sensitive"
-        in run("front", "tic-tac-toe", "--task", "accuracy", "--against", "equal-opportunity", code=2).output
-    )
-
-
 ASKED = ("rashomon", "monks-1", "--task", "sparse-accuracy", "--lam", "0.01", "--max-depth", "4", "--epsilon", "0.2")
 ADMITTED = ("rashomon", "berkeley", "--target", "admitted", "--task", "sparse-accuracy", "--lam", "0.01")
 NEAR = (*ADMITTED, "--max-depth", "3", "--sensitive", "gender")
@@ -214,9 +208,6 @@ def test_it_tells_versions_and_places() -> None:
     assert told["streed"].startswith(streed.__version__)
 
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 FEW = ("--no-engine", "--examples", "15")
 
 SOURCE = """
@@ -239,16 +230,11 @@ class Counts(Task):
     def leaf_cost(self, s, k):
         return self.weight * (sum(s.n) - s.n[k]) + beside_my_tasks.NOTHING
 
-class Mean(Counts):
-    def combine(self, a, b):
-        return (a + b) / 2
-
 class Wrong(Counts):
     def leaf_cost(self, s, k):
         return s.m[k]
 
 twice = Counts(2)
-number = 3
 """
 
 
@@ -283,4 +269,127 @@ def test_a_task_that_breaks_the_contract(file: str) -> None:
     assert result.stdout == ""
     (line,) = result.stderr.splitlines()
     assert line.startswith("error: Wrong.leaf_cost(State(rows=1, n=(1,)), 0) raised this state has no statistic 'm'")
-    assert line.endswith("my_tasks.py:27: return s.m[k]")
+    assert line.endswith("my_tasks.py:23: return s.m[k]")
+
+
+LONG = "9" * 5_000
+ROWS = "outlook,windy,play\na,0,no\nb,1,yes\na,1,no\nb,0,yes\n"
+
+
+FILES = {
+    "play.csv": ROWS,
+    "digits.csv": f"a,play\n{LONG},no\n1,yes\n",
+    "large.csv": f"a,play\n{LONG[:3_000]},no\n1,yes\n2,no\n",
+    "weights.csv": "a,w,play\n1,x,no\n2,y,yes\n3,z,no\n",
+    "lines.csv": '"a\nb",play\n1,no\n',
+    "long.csv": f"a,play\n{'x' * 200_000},no\nb,yes\n",
+    "quits.py": "raise SystemExit(0)\n",
+    "tasks.py": "from streed.tasks import Accuracy as Counts\ntwice, number, nothing = Counts(), 3, dict\n",
+    "raises.py": "class Raises:\n    def __init__(self):\n        raise KeyError(1)\n",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+
+
+SOLVE = ("solve", "play.csv", "--target", "play", "--max-depth", "1")
+
+REFUSED: list[tuple[tuple[str, ...], str]] = [
+    (("front", "tic-tac-toe", "--task", "accuracy"), "--against"),
+    (("front", "tic-tac-toe", "--task", "accuracy", "--against", "equal-opportunity"), "--sensitive"),
+    (("solve", "nowhere.csv"), "no file 'nowhere.csv'"),
+    (("solve", "monks-1", "--task", "f9"), "there is no 'f9'"),
+    (("solve", "monks-1", "--task", "sparse-accuracy"), "needs lam"),
+    (("solve", "monks-1", "--task", "sparse-accuracy(-1)"), "lam: it is -1"),
+    (("solve", "monks-1", "--task", "sparse-accuracy(1"), "cannot be read"),
+    (("solve", "monks-1", "--lam", "0.1"), "accuracy has no parameter 'lam'"),
+    (("solve", "monks-1", "--param", "lam"), "NAME=VALUE"),
+    (("solve", "monks-1", "--target", "a9"), "there is no column 'a9'"),
+    (("solve", "monks-1", "--weights", "class"), "is the target"),
+    (("solve", "monks-1", "--categorical", "a9"), "there is no column 'a9'"),
+    (("solve", "monks-1", "--max-depth", "-1"), "max_depth"),
+    (("solve", "monks-1", "--memory-limit", "lots"), "memory_limit"),
+    (("solve", "monks-1", "--out", "/nonexistent/tree.json", "--max-depth", "0"), "out"),
+    (("solve", "digits.csv", "--target", "play"), "5,000 digits"),
+    (("solve", "large.csv", "--target", "play"), "no float can hold"),
+    (("solve", "play.csv", "--target", LONG), "no column"),
+    ((*SOLVE, "--max-nodes", LONG), "--max-nodes"),
+    ((*SOLVE, "--task", "sparse-accuracy", "--lam", LONG), "lam"),
+    ((*SOLVE, "--task", "cost-sensitive", "--param", "costs=."), "directory"),
+    ((*SOLVE, "--task", "weighted-accuracy('a')"), "maps no labels"),
+    ((*SOLVE, "--subject-to", "min-support-of(1, 2)"), "by: 1"),
+    ((*SOLVE, "--subject-to", "recall >= x"), "limit"),
+    (("solve", "weights.csv", "--target", "play", "--weights", "w"), "sample_weight"),
+    (("solve", "lines.csv", "--target", "b"), "a␊b"),
+    (("solve", "long.csv", "--target", "play"), "field limit"),
+    (("solve", "/dev/zero", "--target", "play"), "device"),
+    (("solve", "x" * 5_000, "--target", "play"), "cannot be read"),
+    ((*SOLVE, "--bogus"), "--bogus"),
+    (("solve",), "DATA"),
+    (("bogus",), "bogus"),
+    (("tasks", "x"), "unexpected"),
+    (("export", "/dev/zero", "--to", "svg"), "device"),
+    (("export", ".", "--to", "svg"), "directory"),
+    (("predict", "play.csv", "play.csv"), "no JSON"),
+    (("verify", "-", "-"), "standard input"),
+    (("check", "quits.py:Task"), "SystemExit"),
+    (("check", "tasks.py:Nothing"), "its tasks: Counts, twice"),
+    (("check", "tasks.py:number"), "'number' in 'tasks.py' is no Task"),
+    (("check", "tasks.py:nothing()"), "name a task"),
+    (("check", "tasks.py:Counts(1, 2)"), "give the arguments that it takes"),
+    (("check", "raises.py:Raises()"), "KeyError"),
+    (("report", "play.csv", "--target", "play", "--out", "none/x.html"), "no folder"),
+]
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(("arguments", "said"), REFUSED)
+def test_every_error_is_one_line(arguments: tuple[str, ...], said: str) -> None:
+    answer = run(*arguments, code=2)
+    told = [line for line in answer.stderr.splitlines() if not line.startswith(("made questions", "  "))]
+    assert answer.stdout == ""
+    assert len(told) == 1
+    assert told[0].startswith("error: ")
+    assert said in told[0]
+    assert len(told[0]) < 1_100
+
+
+@pytest.mark.usefixtures("folder")
+def test_standard_input() -> None:
+    arguments = ("--target", "play", "--max-depth", "1")
+    run("solve", "-", *arguments, "--out", "tree.json", text=ROWS)
+    saved = Path("tree.json").read_text(encoding="utf-8")
+    assert run("predict", "tree.json", "-", text=ROWS).stdout.split() == ["no", "yes", "no", "yes"]
+    assert run("predict", "-", "play.csv", text=saved).stdout.split() == ["no", "yes", "no", "yes"]
+    run("verify", "tree.json", "-", text=ROWS)
+    run("verify", "-", "play.csv", text="\ufeff" + saved)
+    for form in ("python", "sql", "dot", "svg", "text"):
+        assert run("export", "-", "--to", form, text=saved).stdout == run("export", "tree.json", "--to", form).stdout
+    run("report", "play.csv", "--tree", "-", "--out", "page.html", text=saved)
+    run("solve", "-", *arguments, text="", code=2)
+
+
+@pytest.mark.parametrize("arguments", [("tasks",), ("tasks", "--json"), ("datasets",), ("--help",)])
+def test_a_broken_pipe_is_silent(arguments: tuple[str, ...]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = ended("-m", "streed", *arguments, stdout=writing)
+    finally:
+        os.close(writing)
+    assert done.stderr == ""
+    assert done.returncode in (0, 1)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full disk")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_disk_is_told_in_a_line(unbuffered: str) -> None:
+    settings = os.environ | {"PYTHONUNBUFFERED": unbuffered}
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = ended("-m", "streed", "tasks", stdout=full, env=settings)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "No space left" in done.stderr

@@ -15,7 +15,7 @@ from streed.data import Dataset
 from streed.data.reading import read_column
 from streed.datasets.reading import read_table
 from streed.tree import Branch, Leaf, Tree
-from tests.unit.shell import change_leaf, refused, run, run_json, saved, solve
+from tests.unit.conftest import change_leaf, refused, run, run_json, saved, solve
 
 
 def test_predict_needs_no_target(play: str, tmp_path: Path) -> None:

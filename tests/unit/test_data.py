@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streed.data import Column, Dataset
-from tests.unit.refusal import refused
+from tests.unit.outcomes import refused
 from tests.unit.test_data_tables import LABELS
 
 XOR = [[0, 0], [0, 1], [1, 0], [1, 1]]

@@ -32,7 +32,7 @@ from streed.tasks import (
     Splits,
     WorstLeaf,
 )
-from tests.searches import NATIVE
+from tests.shipped import NATIVE
 
 RNG = np.random.default_rng(5)
 X = RNG.integers(0, 2, (24, 3))

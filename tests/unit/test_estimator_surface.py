@@ -30,7 +30,7 @@ from streed.estimators import (
 )
 from streed.tasks.cost_tables import CostTable, TestCost
 from tests.unit.estimator_table import SEX, TABLE, TRUTH, N
-from tests.unit.refusal import refused
+from tests.unit.outcomes import refused
 
 pytest.importorskip("sklearn")
 

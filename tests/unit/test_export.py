@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import json
-import math
 import sqlite3
 from collections.abc import Callable
 from typing import Any
@@ -14,13 +12,13 @@ import pandas as pd
 import pytest
 
 from streed import InputError, Tree
-from streed.data import Column, Cut, Dataset, Kind
+from streed.data import Column, Cut, Dataset
 from streed.estimators import OptimalTreeClassifier
 from streed.export import codes, feature_names, onnx_inputs, to_dot, to_json, to_onnx, to_python, to_sklearn, to_sql
 from streed.plot import tree_svg
 from streed.tree import Branch, Leaf
-from tests.unit.grown import make_chain, make_data, make_tree
-from tests.unit.refusal import refused
+from tests.unit.outcomes import refused
+from tests.unit.specimens import AGE, DAY, SIZE, make_chain, make_data, make_tree, stump
 
 Table = dict[str, list[Any]]
 
@@ -150,9 +148,6 @@ def test_onnx_takes_the_raw_table(fitted: Any) -> None:
         assert session.run(None, onnx_inputs(model, rows))[0].tolist() == model.predict(array).tolist()
 
 
-AGE = Column("age", (), False, Kind.NUMBER, True)
-DAY = Column("day", (), False, Kind.DATE)
-SIZE = Column("size", ("s", "m", "l"), False, Kind.CATEGORY, True)
 TABLE: dict[str, Any] = {
     "age": [30.0, 30.5, None, 31.0],
     "day": [dt.date(2020, 1, 1), dt.date(2020, 1, 3), dt.date(2021, 1, 1), dt.date(2019, 1, 1)],
@@ -165,10 +160,6 @@ FRAME = pd.DataFrame(
         "size": pd.Categorical(TABLE["size"], categories=["s", "m", "l"], ordered=True),
     }
 )
-
-
-def stump(column: Column, cut: Cut, place: int = 0) -> Tree:
-    return Tree(Branch(place, (Leaf(0, 2, 0), Leaf(1, 2, 0)), 4, cut), {place: column}, 3, ("low", "high"))
 
 
 CUTS = [
@@ -205,48 +196,6 @@ def test_numbers_dates_and_steps(column: Column, cut: Cut, place: int, expected:
     session = onnxruntime.InferenceSession(to_onnx(tree).SerializeToString())
     assert session.run(["prediction"], onnx_inputs(tree, TABLE))[0].tolist() == expected
     assert Tree.from_json(tree.to_json()) == tree
-
-
-# -- files -------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("threshold", [0.1, 1e300, -5e-324, 2**60 + 1, 3, 3.0, -math.inf])
-def test_thresholds_come_back_exactly(threshold: Any) -> None:
-    found = Tree.from_json(stump(AGE, Cut(threshold, 0)).to_json()).root
-    assert isinstance(found, Branch)
-    assert found.cut == Cut(threshold, 0)
-    assert type(found.cut.threshold) is type(threshold)
-
-
-@pytest.mark.parametrize(
-    ("column", "change", "found"),
-    [
-        (AGE, lambda d: d["nodes"][0].pop("threshold"), "nodes[0]"),
-        (AGE, lambda d: d["nodes"][0].pop("gaps"), "nodes[0]"),
-        (AGE, lambda d: d["nodes"][0].update(gaps=2), "gaps"),
-        (AGE, lambda d: d["nodes"][0].update(threshold=None, gaps=0), "nodes[0]"),
-        (AGE, lambda d: d["nodes"][0].update(threshold="1/3"), "threshold"),
-        (AGE, lambda d: d["nodes"][0].update(threshold=10**400), "threshold"),
-        (AGE, lambda d: d["columns"][0].pop("scale"), "columns[0].categories"),
-        (AGE, lambda d: d["columns"][0].update(zone="UTC"), "columns[0].scale: 'date'"),
-        (SIZE, lambda d: d["columns"][0].update(other=True), "columns[0].other"),
-        (AGE, lambda d: d["columns"][0].update(scale="text"), "scale"),
-        (AGE, lambda d: d["columns"][0].update(multiway=True), "columns[0].multiway"),
-        (AGE, lambda d: d["columns"][0].update(categories=[{"int": 1}]), "columns[0].categories"),
-        (DAY, lambda d: d["nodes"][0].update(threshold=1.5), "no threshold of the date column"),
-        (DAY, lambda d: d["nodes"][0].update(threshold=10**30), "no threshold of the date column"),
-        (SIZE, lambda d: d["nodes"][0].update(threshold=3), "no threshold of the category column"),
-        (SIZE, lambda d: d["nodes"][0].update(threshold=-1), "no threshold of the category column"),
-        (SIZE, lambda d: d["columns"][0].update(categories=[]), "columns[0].categories"),
-    ],
-)
-def test_files_that_contradict_themselves_are_refused(column: Column, change: Any, found: str) -> None:
-    document = json.loads(stump(column, Cut(1, 0)).to_json())
-    change(document)
-    refused("tree", found, call=lambda: Tree.from_json(json.dumps(document)))
-
-
-# -- data sets and trees of other tables -------------------------------------------------------------------------------
 
 
 def test_a_tree_reads_data_sets_that_were_made_of_other_rows() -> None:

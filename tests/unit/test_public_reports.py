@@ -54,8 +54,8 @@ from streed.tasks import (
     SquaredError,
 )
 from streed.tasks.cost_tables import CostTable, TestCost
-from tests.unit.refusal import refused
-from tests.unit.shell import run as shell
+from tests.unit.conftest import run as shell
+from tests.unit.outcomes import refused
 
 
 def test_twelve_countries() -> None:

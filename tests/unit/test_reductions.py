@@ -38,9 +38,8 @@ from streed.tasks import (
     WeightedAccuracy,
 )
 from streed.tree.predictions import predict_data
-from tests.searches import CHOSEN
-from tests.unit.outcomes import BOTH, CUBE
-from tests.unit.refusal import refused
+from tests.shipped import CHOSEN
+from tests.unit.outcomes import BOTH, CUBE, refused
 
 TASKS: dict[str, Callable[[], Task]] = {
     "F1": F1,

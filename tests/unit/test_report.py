@@ -27,7 +27,7 @@ from streed.tasks import (
     TreatmentEquality,
 )
 from streed.tree import Branch, Claims, Leaf
-from tests.unit.grown import make_data, make_table, make_tree
+from tests.unit.specimens import make_data, make_table, make_tree
 
 
 class Page(HTMLParser):

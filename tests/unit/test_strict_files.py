@@ -1,31 +1,32 @@
-"""Files that somebody else wrote: limits of what is read, and nothing that a saved tree names is opened."""
+"""Files that somebody else wrote: limits of what is read, what contradicts itself, and that nothing named is opened."""
 
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import attrs
+import pandas as pd
 import pytest
 
 import streed
-from streed.data import Dataset
+from streed.data import Cut, Dataset
 from streed.data.strict_json import parse
 from streed.errors import InputError
+from streed.estimators import Binarizer
 from streed.registry import limits, notions, rates, tasks
-from streed.tasks import Accuracy, WeightedAccuracy
-from streed.tree import Tree
+from streed.tasks import Accuracy
+from streed.tree import Branch, Leaf, Tree
 from streed.tree.description import rebuild
 from streed.tree.evaluation import check
+from tests.unit.outcomes import refused, tree_of
+from tests.unit.specimens import AGE, DAY, SIZE, colour_tree, stump
 
 X, Y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["no", "yes", "yes", "yes"]
 LONG = "9" * 5_000
-
-
-def _document(task: Any = None) -> Any:
-    result = streed.solve(Accuracy() if task is None else task, X, Y, max_depth=2)
-    return json.loads(result.tree.to_json())
 
 
 @pytest.mark.parametrize(
@@ -53,44 +54,119 @@ def test_json_within_limits(text: str, said: str) -> None:
         parse(text, "tree", "write another")
 
 
-def _nodes(change: dict[str, Any]) -> Any:
+@pytest.mark.parametrize("threshold", [0.1, 1e300, -5e-324, 2**60 + 1, 3, 3.0, -math.inf])
+def test_thresholds_come_back_exactly(threshold: Any) -> None:
+    found = Tree.from_json(stump(AGE, Cut(threshold, 0)).to_json()).root
+    assert isinstance(found, Branch)
+    assert found.cut == Cut(threshold, 0)
+    assert type(found.cut.threshold) is type(threshold)
+
+
+TABLE = pd.DataFrame({"size": pd.Categorical(["l", "s", None, "xl", "s", "l"], ["s", "m", "l", "xl"], ordered=True)})
+
+
+def by_recipe() -> Tree:
+    """Asks `size<=l`, and of those whether they are `size<=s`."""
+    binarizer = Binarizer().fit(TABLE)
+    data = binarizer.recipe_.dataset(binarizer.transform(TABLE), ["b", "a", "c", "c", "a", "b"])
+    below = Branch(0, (Leaf(1, 2, 0), Leaf(0, 2, 0)), 4)
+    return Tree.grown(Branch(1, (Leaf(2, 2, 0), below), 6), data)
+
+
+def solved() -> Tree:
+    return tree_of(streed.solve(Accuracy(), X, Y, max_depth=2))
+
+
+def colours() -> Tree:
+    return colour_tree()[0]
+
+
+def age() -> Tree:
+    return stump(AGE, Cut(1, 0))
+
+
+def day() -> Tree:
+    return stump(DAY, Cut(1, 0))
+
+
+def size() -> Tree:
+    return stump(SIZE, Cut(1, 0))
+
+
+def _nodes(**change: Any) -> Callable[[Any], Any]:
     return lambda d: d["nodes"][0].update(change)
 
 
-CHANGES: dict[str, tuple[Any, str]] = {
-    "children that are floats": (_nodes({"children": [1.0, 2.0]}), r"nodes\[0\]"),
-    "a column that is a float": (_nodes({"column": 0.0}), r"nodes\[0\]"),
-    "rows beyond counting": (_nodes({"rows": 10**30}), r"nodes\[0\]"),
-    "columns beyond memory": (lambda d: d.update(n_columns=10**18), "n_columns"),
-    "fewer columns than described": (lambda d: d.update(n_columns=0), "columns"),
-    "a version that is a list": (lambda d: d.update(version=[[1]]), "version"),
-    "equal labels": (lambda d: d.update(labels=[{"str": "no"}, {"str": "no"}]), "labels: two of them are equal"),
-    "labels that Python takes for equal": (lambda d: d.update(labels=[{"int": 1}, {"bool": True}]), "two of them"),
-    "equal categories": (lambda d: d["columns"][0].update(categories=[{"int": 1}, {"float": 1}]), "two of them"),
-    "columns of one name": (lambda d: [c.update(name="x") for c in d["columns"]], "same name"),
-    "three categories, two children": (
-        lambda d: d["columns"][0].update(categories=[{"int": j} for j in range(3)]),
-        r"columns\[0\]\.categories",
-    ),
-    "a fraction by an exponent": (lambda d: d["claims"].update(value="1e30000000"), "claims"),
-    "a fraction without an end": (lambda d: d["claims"].update(value=f"{LONG}/7"), "no fraction"),
-    "a fraction beyond floats": (lambda d: d["claims"].update(value="9" * 400 + "/7"), "too large"),
-    "a whole number beyond floats": (lambda d: d["claims"].update(lower_bound=10**400), "too large"),
-    "a label of 5,000 digits": (lambda d: d["labels"].__setitem__(0, {"fraction": LONG}), "no fraction"),
-    "a label beyond floats": (lambda d: d["labels"].__setitem__(0, {"float": 10**400}), "too large"),
-    "a leaf's cost with a line break": (
-        lambda d: next(n for n in d["nodes"] if "label" in n).update(cost="1/3\n"),
-        "no fraction",
-    ),
-}
+def _columns(**change: Any) -> Callable[[Any], Any]:
+    return lambda d: d["columns"][0].update(change)
 
 
-@pytest.mark.parametrize(("change", "said"), CHANGES.values(), ids=CHANGES)
-def test_a_changed_tree_is_refused(change: Any, said: str) -> None:
-    document = _document()
+CHANGES: list[tuple[Callable[[], Tree], Callable[[Any], Any], str]] = [
+    (colours, lambda d: d.update(version=3), "version 3"),
+    (colours, lambda d: d.update(format="other"), "$.format"),
+    (colours, lambda d: d.pop("labels"), "labels"),
+    (colours, lambda d: d["nodes"][1].update(cost="x"), "$.nodes[1]"),
+    (colours, lambda d: d["nodes"][1].update(label=2), "nodes[1]: label 2 of 2"),
+    (colours, lambda d: d["nodes"][1].update(label=-1), "$.nodes[1]"),
+    (colours, _nodes(column=2), "nodes[0]: column 2"),
+    (colours, _nodes(children=[1, 2]), "nodes[0]: 2 children"),
+    (colours, _nodes(children=[1, 2, 9]), "nodes[0]: child 9"),
+    (colours, _nodes(children=[1, 2, 2]), "nodes[2]: it has 2 parents"),
+    (colours, lambda d: d["nodes"][2].update(children=[1, 4]), "nodes[2]: child 1 does not come after it"),
+    (colours, lambda d: d["nodes"].append({"label": 0, "rows": 0, "cost": 0}), "nodes[6]: it has 0 parents"),
+    (colours, lambda d: d["nodes"][1].update(shows={"int": 1}), "some leaves"),
+    (colours, lambda d: d["columns"].append(d["columns"][0]), "same index"),
+    (colours, _columns(categories=[{"int": 1, "str": "a"}]), "$.columns[0]"),
+    (age, lambda d: d["nodes"][0].pop("threshold"), "nodes[0]"),
+    (age, lambda d: d["nodes"][0].pop("gaps"), "nodes[0]"),
+    (age, _nodes(gaps=2), "gaps"),
+    (age, _nodes(threshold=None, gaps=0), "nodes[0]"),
+    (age, _nodes(threshold="1/3"), "threshold"),
+    (age, _nodes(threshold=10**400), "threshold"),
+    (age, lambda d: d["columns"][0].pop("scale"), "columns[0].categories"),
+    (age, _columns(zone="UTC"), "columns[0].scale: 'date'"),
+    (size, _columns(other=True), "columns[0].other"),
+    (age, _columns(scale="text"), "scale"),
+    (age, _columns(multiway=True), "columns[0].multiway"),
+    (age, _columns(categories=[{"int": 1}]), "columns[0].categories"),
+    (day, _nodes(threshold=1.5), "no threshold of the date column"),
+    (day, _nodes(threshold=10**30), "no threshold of the date column"),
+    (size, _nodes(threshold=3), "no threshold of the category column"),
+    (size, _nodes(threshold=-1), "no threshold of the category column"),
+    (size, _columns(categories=[]), "columns[0].categories"),
+    (by_recipe, lambda d: d["recipe"]["columns"][0].update(thresholds=[0, 4]), "no threshold"),
+    (by_recipe, lambda d: d["recipe"]["columns"][0].update(thresholds=[0, 1.5]), "no threshold"),
+    (by_recipe, lambda d: d["recipe"]["columns"][0].update(thresholds=[2, 0]), "ascend"),
+    (by_recipe, lambda d: d["recipe"]["columns"][0]["column"].update(multiway=True), "multiway"),
+    (by_recipe, lambda d: d["recipe"]["columns"][0]["column"].update(other=True), "other"),
+    (by_recipe, lambda d: d["recipe"]["columns"][0].update(thresholds=[0, 1]), "do not make the columns"),
+    (solved, _nodes(children=[1.0, 2.0]), "nodes[0]"),
+    (solved, _nodes(column=0.0), "nodes[0]"),
+    (solved, _nodes(rows=10**30), "nodes[0]"),
+    (solved, lambda d: d.update(n_columns=10**18), "n_columns"),
+    (solved, lambda d: d.update(n_columns=0), "columns"),
+    (solved, lambda d: d.update(version=[[1]]), "version"),
+    (solved, lambda d: d.update(labels=[{"str": "no"}, {"str": "no"}]), "labels: two of them are equal"),
+    (solved, lambda d: d.update(labels=[{"int": 1}, {"bool": True}]), "two of them"),
+    (solved, _columns(categories=[{"int": 1}, {"float": 1}]), "two of them"),
+    (solved, lambda d: [c.update(name="x") for c in d["columns"]], "same name"),
+    (solved, _columns(categories=[{"int": j} for j in range(3)]), "columns[0].categories"),
+    (solved, lambda d: d["claims"].update(value="1e30000000"), "claims"),
+    (solved, lambda d: d["claims"].update(value=f"{LONG}/7"), "no fraction"),
+    (solved, lambda d: d["claims"].update(value="9" * 400 + "/7"), "too large"),
+    (solved, lambda d: d["claims"].update(lower_bound=10**400), "too large"),
+    (solved, lambda d: d["labels"].__setitem__(0, {"fraction": LONG}), "no fraction"),
+    (solved, lambda d: d["labels"].__setitem__(0, {"float": 10**400}), "too large"),
+    (solved, lambda d: next(n for n in d["nodes"] if "label" in n).update(cost="1/3\n"), "no fraction"),
+]
+"""A tree, what is changed in its file, and what is said then."""
+
+
+@pytest.mark.parametrize(("made", "change", "said"), CHANGES)
+def test_a_changed_tree_is_refused(made: Callable[[], Tree], change: Callable[[Any], Any], said: str) -> None:
+    document = json.loads(made().to_json())
     change(document)
-    with pytest.raises(InputError, match=said):
-        Tree.from_json(json.dumps(document))
+    refused("tree", said, call=lambda: Tree.from_json(json.dumps(document)))
 
 
 # -- what a description may name ---------------------------------------------------------------------------------------
@@ -156,7 +232,7 @@ def test_descriptions_that_no_task_has(description: Any, said: str) -> None:
 
 
 def test_a_task_that_fails_on_what_a_file_claims_is_the_files_fault() -> None:
-    document = _document(WeightedAccuracy({"no": 2}))
+    document = json.loads(solved().to_json())
     document["claims"]["task"] = {
         "class": "Objective",
         "module": "streed.task.objective",

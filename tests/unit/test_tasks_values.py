@@ -1,7 +1,7 @@
-"""Objectives computed by hand, and as pystreed 1.4.0's `accuracy-flex` computes them for one leaf.
+"""Objectives by hand: impurities, description lengths, losses, risks; and as pystreed 1.4.0 has them for a leaf.
 
-pystreed shows no objective value; the recorded ones are the least `upper_bound` for which it finds the leaf, which it
-compares with a tolerance of 0.01 %.
+pystreed shows no objective value; the recorded ones are the least `upper_bound` for which its `accuracy-flex` finds the
+leaf, which it compares with a tolerance of 0.01 %.
 """
 
 from __future__ import annotations
@@ -10,25 +10,37 @@ import math
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
+import streed
 from streed.data import Dataset
 from streed.errors import InputError
+from streed.estimators import SurvivalTree
 from streed.reference import Evaluation, optimum
 from streed.task import State, Task
 from streed.tasks import (
+    Accuracy,
     BayesianTree,
     Entropy,
     Gini,
     Lexicographic,
+    LinearLeaves,
     MehtaMDL,
     MinimumError,
     Misclassifications,
     PessimisticError,
+    PoissonDeviance,
+    QuantileError,
     QuinlanMDL,
+    RelativeRisk,
     SquaredError,
     WorstLeaf,
+    predict_linear,
 )
+from streed.tasks.survival import nelson_aalen
+from tests.unit.outcomes import refused
 
 NATS = math.log(2)
 
@@ -141,3 +153,147 @@ def test_refuses(make: Any, argument: str) -> None:
     with pytest.raises(InputError) as refused:
         make()
     assert refused.value.argument == argument
+
+
+X = [[0], [0], [0], [1], [1]]
+NEVER = [1, 1, 1, 1, 0]
+
+
+def test_poisson_deviance_by_hand() -> None:
+    """Rates (0 + 2) / 4 and 6 / 2; deviances 2 (2 log(2 / (1/2 * 3)) and twice the terms of 1 and 5 at exposures 1."""
+    result = streed.solve(PoissonDeviance(), [[0], [0], [1], [1]], [0, 2, 1, 5], exposure=[1, 3, 1, 1], max_depth=1)
+    assert result.tree.predict([[0], [1]]).tolist() == [0.5, 3]
+    left = 2 * (0.5 + 2 * math.log(2 / 1.5) - 0.5)
+    right = 2 * (1 * math.log(1 / 3) + 2 + 5 * math.log(5 / 3) - 2)
+    assert result.value == pytest.approx(left + right)
+
+
+def test_poisson_refuses() -> None:
+    refused("y", "row 1", "-2", call=lambda: streed.solve(PoissonDeviance(), X, [0, -2, 1, 1, 1]))
+    refused("exposure", "row 4", "0", call=lambda: streed.solve(PoissonDeviance(), X, [1] * 5, exposure=NEVER))
+
+
+@pytest.mark.parametrize(
+    ("quantile", "shown", "value"), [(0.5, [2, 10], 4.5), (0.9, [6, 14], 1.3), (0.01, [1, 10], 0.1)]
+)
+def test_quantiles_by_hand(quantile: float, shown: list[int], value: float) -> None:
+    """Targets 1, 2, 6 and 10, 14: the leaf predicts the least target that reaches the quantile."""
+    result = streed.solve(QuantileError(quantile), X, [1, 2, 6, 10, 14], max_depth=1)
+    assert result.tree.predict([[0], [1]]).tolist() == shown
+    assert result.value == pytest.approx(value)
+
+
+def test_quantiles_that_are_refused() -> None:
+    for quantile in (0, 1, 1.5):
+        refused("quantile", str(quantile), call=lambda quantile=quantile: QuantileError(quantile))  # type: ignore[misc]
+
+
+def test_linear_leaves_by_hand() -> None:
+    """y = 1 + 2 z left; right two points, hence their line, or with a ridge one that is less steep."""
+    z, y = [0, 1, 2, 0, 2], [1, 3, 5, 4, 0]
+    exact = streed.solve(LinearLeaves(), X, y, features=z, max_depth=1)
+    assert exact.value == pytest.approx(0, abs=1e-12)
+    assert exact.tree is not None
+    assert np.array(exact.tree.shows()) == pytest.approx(np.array([[1, 2], [4, -2]]))
+    assert predict_linear(exact.tree, [[0], [1]], [3, 1]) == pytest.approx([7, 2])
+    flat = streed.solve(LinearLeaves(1), X, y, features=z, max_depth=1)
+    # slope S_zy / (S_zz + n), cost S_yy - S_zy^2 / (S_zz + n): left 8 - 16 / 5, right 8 - 16 / 4
+    assert flat.value == pytest.approx(8 - 16 / 5 + 8 - 16 / 4)
+
+
+def test_linear_leaves_refuse() -> None:
+    refused("ridge", "-1", call=lambda: LinearLeaves(-1))
+    refused("features", "LinearLeaves needs it", call=lambda: streed.solve(LinearLeaves(), X, [1, 2, 3, 4, 5]))
+    tree = streed.solve(LinearLeaves(), X, [1, 2, 3, 4, 5], features=[0, 1, 2, 3, 4], max_depth=1).tree
+    assert tree is not None
+    refused("features", "2 columns", call=lambda: predict_linear(tree, [[0]], [[1, 2]]))
+
+
+PAIRS = [[0], [0], [1], [1]]
+TIMES = [9, 8, 2, 1]
+EVENTS = [0, 1, 1, 1]
+
+
+def solved(times: Any = TIMES, events: Any = EVENTS, **more: Any) -> streed.Result:
+    return streed.solve(RelativeRisk(), PAIRS, times, event=events, max_depth=1, **more)
+
+
+def test_cumulative_hazard() -> None:
+    """Events at 1, 2 and 8 with 4, 3 and 2 rows at risk."""
+    hazard = nelson_aalen(TIMES, EVENTS)
+    assert hazard.times.tolist() == [1, 2, 8]
+    assert hazard.values == pytest.approx([1 / 4, 1 / 4 + 1 / 3, 1 / 4 + 1 / 3 + 1 / 2])
+    assert hazard.at([0.5, 1, 1.5, 100]) == pytest.approx([0, 1 / 4, 1 / 4, 13 / 12])
+
+
+def test_risks_and_losses_by_hand() -> None:
+    """Left one event over twice the last hazard, right two events over the first two."""
+    hazards = [13 / 12, 13 / 12, 7 / 12, 1 / 4]
+    result = solved()
+    left, right = result.tree.predict([[0], [1]])
+    assert (left, right) == (pytest.approx(1 / (hazards[0] + hazards[1])), pytest.approx(2 / (hazards[2] + hazards[3])))
+    losses = [
+        h * risk - d * math.log(h * risk) - d
+        for h, d, risk in zip(hazards, EVENTS, (left, left, right, right), strict=True)
+    ]
+    assert result.value == pytest.approx(sum(losses) / 4)
+
+
+def test_what_is_refused() -> None:
+    refused("y", "row 2", "-1", call=lambda: solved(times=[9, 8, -1, 1]))
+    refused("event", "every row is censored", call=lambda: solved(events=[0, 0, 0, 0]))
+    refused("event", "every row is censored", call=lambda: solved(sample_weight=[1, 0, 0, 0]))
+    refused("event", "needs it", call=lambda: streed.solve(RelativeRisk(), PAIRS, TIMES))
+
+
+def fields(first: str, second: str, kind: Any = int) -> Any:
+    """Events and times as a structured array, in the order of the two names; that of times has "t" as its first."""
+    columns = {first: EVENTS, second: TIMES} if not first.startswith("t") else {first: TIMES, second: EVENTS}
+    types = [(name, kind if column is EVENTS else float) for name, column in columns.items()]
+    return np.array(list(zip(*columns.values(), strict=True)), dtype=types)
+
+
+BOTH = {
+    "truth values first": fields("a", "b", bool),
+    "truth values last": fields("t.os", "e.os", bool),
+    "numbers, event first": fields("event", "time"),
+    "numbers, time first": fields("time_in_days", "status"),
+    "one name tells": fields("fstat", "lenfol"),
+    "unsigned bytes": fields("cens", "duration", np.uint8),
+    "pandas": pd.DataFrame({"duration": TIMES, "death": pd.Series(EVENTS, dtype="Int64")}),
+    "polars": pl.DataFrame({"Event": EVENTS, "Time": TIMES}),
+    "dict": {"time": TIMES, "event": EVENTS},
+    "rows": [(bool(e), t) for e, t in zip(EVENTS, TIMES, strict=True)],
+}
+
+
+@pytest.mark.parametrize("y", BOTH.values(), ids=list(BOTH))
+def test_events_and_times_in_one_are_told_apart(y: Any) -> None:
+    value = solved().value
+    assert streed.solve(RelativeRisk(), PAIRS, y, max_depth=1).value == value
+    model = SurvivalTree(max_depth=1).fit(PAIRS, y)
+    assert model.value_ == value
+    assert model.score(PAIRS, y) == model.score(PAIRS, TIMES, event=EVENTS)
+    assert SurvivalTree(max_depth=1).fit(PAIRS, y, frequency=[1, 1, 2, 1]).value_ != value
+    assert model.size_path(PAIRS, y).task_values[-1] == pytest.approx(value)
+    refused("y", call=lambda: streed.solve(SquaredError(), PAIRS, y))
+    refused("y", "events and times", call=lambda: streed.solve(Accuracy(), PAIRS, y))
+
+
+@pytest.mark.parametrize(
+    ("events", "said"),
+    [
+        ([0.9, 1, 1, 0], "row 0 has 0.9"),
+        ([1, 1.9, 1, 0], "row 1 has 1.9"),
+        ([0, 2, 1, 1], "row 1 has 2; risks that compete"),
+        (["yes", "no", "yes", "no"], "'yes'"),
+        (["1", "0", "1", "1"], "'1'"),
+        ([None, 1, 1, 1], "row 0"),
+        (pd.Series([1, None, 0, 1], dtype="boolean"), "row 1"),
+        ([1, 1, 1, math.nan], "row 3"),
+    ],
+)
+def test_events_are_0_or_1(events: Any, said: str) -> None:
+    refused("event", said, call=lambda: solved(events=events))
+    refused("event", said, call=lambda: SurvivalTree().fit(PAIRS, TIMES, event=events))
+    refused("event", said, call=lambda: nelson_aalen(TIMES, events))

@@ -18,11 +18,9 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from tests.differential.volume.judge import Verdict
+from tests.differential.volume.judge import OTHERS, Drawn, Verdict, judge_drawn, smaller
 from tests.differential.volume.kinds import KINDS
 from tests.differential.volume.problem import to_text
-from tests.differential.volume.runner import OTHERS, Drawn, judge_drawn
-from tests.differential.volume.smaller import smaller
 
 CASES = Path(__file__).with_name("cases")
 

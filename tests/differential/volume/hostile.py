@@ -23,7 +23,7 @@ import attrs
 from click.testing import CliRunner
 
 from streed.cli.app import app
-from tests.differential.volume.families.mutations import mutate_table, mutate_tree
+from tests.differential.volume.mutations import mutate_table, mutate_tree
 
 PATIENCE = 20
 """Seconds for one command on a table of a few rows."""
