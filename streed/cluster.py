@@ -30,17 +30,17 @@ import attrs
 import numpy as np
 
 from streed.bnb import runner
+from streed.bnb.depth_three import is_terminal
 from streed.bnb.native_search import certify, search_native
 from streed.bnb.procedure import DEPTH_FIRST
 from streed.bnb.session import depth_and_budget, extract_best, is_short, make_workspaces, search_fully
-from streed.bnb.terminal import is_terminal
 from streed.encoding.choice import encoding_of
 from streed.encoding.encoding import Encoding, TooImprecise
 from streed.errors import InputError, TaskError
 from streed.exact import Array, Range
 from streed.kernels.compilation import clock
-from streed.kernels.control import ROWS_OF_CONTROL, SHARED_UPPER, STOP, UPPER
 from streed.kernels.records import INFINITE, NONE, UNLIMITED
+from streed.kernels.stopping import ROWS_OF_CONTROL, SHARED_UPPER, STOP, UPPER
 from streed.problem import Driver, Outcome, Problem, SearchLimits, process_memory
 from streed.task import TOTAL, Task
 from streed.task.objective import record_of

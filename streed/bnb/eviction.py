@@ -25,11 +25,10 @@ from streed.bnb.nodes import (
     split_columns,
     write_child_rows,
 )
-from streed.bnb.similar_nodes import forget_similar_nodes
+from streed.bnb.similarity_cache import forget_similar_nodes
 from streed.kernels.compiled import entry
-from streed.kernels.pointers import engine_at
 from streed.kernels.records import EMPTY, HOLE, NONE
-from streed.kernels.views import native, vector
+from streed.kernels.views import engine_at, native, vector
 
 
 @native

@@ -26,10 +26,9 @@ from streed.bnb.nodes import (
 )
 from streed.bnb.row_prices import bound_by_row_prices, raise_sides
 from streed.kernels.compiled import unit
-from streed.kernels.pointers import KERNEL, call, engine_at
 from streed.kernels.records import INFINITE, LEAF, LOWEST, NO_TREE, NONE, SHALLOW, UNLIMITED
 from streed.kernels.stopping import stopped
-from streed.kernels.views import inline, native, vector
+from streed.kernels.views import KERNEL, call, engine_at, inline, native, vector
 
 
 @inline

@@ -6,7 +6,7 @@
             drop edges whose lower bound reaches upper; take the edge of least lower bound
             lower = that bound, or the least one of the edges that were not kept, which are made if it is that
             goal = min(target, upper), and best-first no more than the least lower bound of the other edges + 1,
-              or, where splits cost nothing, halfway from there to upper (choosing.py)
+              or, where splits cost nothing, halfway from there to upper (bounds.py)
             improve its sides, the one that can be settled most cheaply first, each up to what the others leave of goal
             keep the better of upper and the edge's upper; push similarity bounds to the sides of the other edges
 
@@ -20,9 +20,8 @@ from __future__ import annotations
 
 from numba import int32, int64, uint64
 
-from streed.bnb.bounds import bound_by_equal_rows
+from streed.bnb.bounds import bound_by_equal_rows, choose_apart, choose_edge, goal_of, next_side
 from streed.bnb.branch_cache import extend_branch, literal
-from streed.bnb.choosing import choose_apart, choose_edge, goal_of, next_side
 from streed.bnb.expand import ask, is_shallow, open_node
 from streed.bnb.node_index import enter_node, look_up, write_node
 from streed.bnb.nodes import (
@@ -48,13 +47,11 @@ from streed.bnb.shared_store import (
     more_nodes,
     unlock_node,
 )
-from streed.bnb.similar_nodes import bound_by_similar_nodes, remember_node
-from streed.bnb.similarity_cache import find_similar, remember
-from streed.kernels.control import LOWER, NODES, ROWS_OF_CONTROL, SHARED_UPPER, UPPER
+from streed.bnb.similarity_cache import bound_by_similar_nodes, find_similar, remember, remember_node
 from streed.kernels.records import EMPTY, INFINITE, LOWEST, NO_COST, NO_TREE, NONE, SHALLOW, UNLIMITED
 from streed.kernels.scoring.operators import join, join_cost, rest_of
 from streed.kernels.simd import lower_atomic
-from streed.kernels.stopping import stopped
+from streed.kernels.stopping import LOWER, NODES, ROWS_OF_CONTROL, SHARED_UPPER, UPPER, stopped
 from streed.kernels.views import inline, native, vector
 
 _STEPS = 16

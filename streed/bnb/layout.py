@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from numba import int32, int64, uint64
 
-from streed.bnb import similar_nodes, similarity_cache
+from streed.bnb import similarity_cache
 from streed.bnb.nodes import nodes_of, rows_of
 from streed.bnb.shared_store import NODE_CHUNK
 from streed.kernels import values
-from streed.kernels.buffers import ALIGNMENT
 from streed.kernels.compiled import entry
 from streed.kernels.counting.pair_sums import padded
 from streed.kernels.counting.rows import child_bytes
-from streed.kernels.pointers import engine_at
+from streed.kernels.record_proxy import ALIGNMENT
 from streed.kernels.records import CHILD, EDGE, INFINITE, LANES, LOWEST, NODE, NONE
 from streed.kernels.scoring import generated, many_labels, signed
-from streed.kernels.views import inline, matrix, vector
+from streed.kernels.views import engine_at, inline, matrix, vector
 
 _FEW_NODES = 64
 """Searches of no more nodes than this use no similarity cache."""
@@ -97,10 +96,10 @@ def lay_out(engine, base, lane, calls_costs):  # type: ignore[no-untyped-def]
     else:
         e.archived = 0
     # where all rows cost the same under every label, none is kept
-    e.similar_buckets = similar_nodes.buckets_for(e.node_space, e.similar_from) if e.row_words > 0 else 0
-    e.similar_masks, at = _reserve(at, similar_nodes.SAMPLES * e.row_words * 8)
-    e.similar_counts, at = _reserve(at, similar_nodes.TABLES * e.similar_buckets * 8)
-    e.similar_entries, at = _reserve(at, similar_nodes.TABLES * e.similar_buckets * similar_nodes.BUCKET * 8)
+    e.similar_buckets = similarity_cache.buckets_for(e.node_space, e.similar_from) if e.row_words > 0 else 0
+    e.similar_masks, at = _reserve(at, similarity_cache.SAMPLES * e.row_words * 8)
+    e.similar_counts, at = _reserve(at, similarity_cache.TABLES * e.similar_buckets * 8)
+    e.similar_entries, at = _reserve(at, similarity_cache.TABLES * e.similar_buckets * similarity_cache.BUCKET * 8)
     e.path, at = _reserve(at, e.path_space * 8)
     if e.joins == 0:
         e.nodes, at = _reserve(at, e.node_space * _NODE)
@@ -208,5 +207,5 @@ def join_store(engine, holder, begin):  # type: ignore[no-untyped-def]
     e.similar_counts = h.similar_counts
     e.similar_entries = h.similar_entries
     e.similar_buckets = h.similar_buckets
-    e.similar_ready = similar_nodes.make_ready(h)
+    e.similar_ready = similarity_cache.make_ready(h)
     e.similar_step = h.similar_step

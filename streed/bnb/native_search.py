@@ -10,19 +10,19 @@ from typing import Any
 import attrs
 import numpy as np
 
-from streed.bnb import ahead
+from streed.bnb import units
+from streed.bnb.depth_three import is_terminal
 from streed.bnb.pricing_beside import PricingBeside
 from streed.bnb.procedure import Procedure
+from streed.bnb.runner import Trace
 from streed.bnb.session import Session, depth_and_budget, is_short, make_workspaces, statistics
-from streed.bnb.terminal import is_terminal
-from streed.bnb.trace import Trace
 from streed.bnb.workspace import Workspace
 from streed.encoding.choice import encoding_of
 from streed.encoding.encoding import Encoding, TooImprecise
 from streed.errors import TaskError
 from streed.exact import Array
-from streed.kernels.control import ROWS_OF_CONTROL, SHARED_UPPER, UPPER
 from streed.kernels.records import INFINITE, LOWEST, RAISED, UNLIMITED
+from streed.kernels.stopping import ROWS_OF_CONTROL, SHARED_UPPER, UPPER
 from streed.problem import Outcome, Problem, SearchLimits, Solution
 from streed.task import Value
 from streed.task.base import objective
@@ -39,7 +39,7 @@ def search_native(
     `row_prices`: a search that takes long is helped by prices of its rows (bnb/pricing_beside.py).
     """
     begin = time.perf_counter()
-    with ahead.planned(problem.max_depth, problem.max_nodes):
+    with units.planned(problem.max_depth, problem.max_nodes):
         encoding = encoding_of(problem)
     if encoding is None:
         return None

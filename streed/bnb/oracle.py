@@ -15,22 +15,21 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from streed.bnb.ahead import planned
+from streed.bnb.depth_three import is_terminal
 from streed.bnb.pricing_beside import PricingBeside
 from streed.bnb.procedure import Procedure
 from streed.bnb.session import Session, depth_and_budget, is_short, link_units, space_of, statistics
-from streed.bnb.terminal import is_terminal
+from streed.bnb.units import planned
 from streed.bnb.workspace import Workspace
 from streed.encoding.certificate import category_counts
 from streed.encoding.row_costs import RowCosts
 from streed.exact import Array
-from streed.kernels.control import ROW_PRICES, ROWS_OF_CONTROL, SHARED_UPPER, UPPER
 from streed.kernels.counting.equal_rows import find_floors
-from streed.kernels.counting.group_kernels import place_groups, set_prices
-from streed.kernels.counting.groups import NO_TIMES, Groups
+from streed.kernels.counting.groups import NO_TIMES, Groups, place_groups, set_prices
 from streed.kernels.packed import PackedProblem, narrowest_lane, pack, writable
 from streed.kernels.records import INFINITE, LEAF, LOWEST, SHALLOW, UNLIMITED
 from streed.kernels.routing import count_kinds
+from streed.kernels.stopping import ROW_PRICES, ROWS_OF_CONTROL, SHARED_UPPER, UPPER
 from streed.problem import Problem, SearchLimits
 from streed.problem.linear_oracle import Answer, LinearOracle
 from streed.problem.row_sets import RowSets

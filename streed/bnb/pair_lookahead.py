@@ -11,13 +11,12 @@ from numba import int64
 
 from streed.bnb.nodes import most_sides
 from streed.kernels import values as rows
-from streed.kernels.pointers import call
 from streed.kernels.records import INFINITE, LANES
 from streed.kernels.scoring import many_labels
 from streed.kernels.scoring.many_labels import bound_two_splits, cost_in, prepare_labelled
 from streed.kernels.scoring.two_classes import expand_two_classes
 from streed.kernels.simd import fill, load, maximum, minimum, store
-from streed.kernels.views import inline, matrix, native, vector
+from streed.kernels.views import call, inline, matrix, native, vector
 
 
 @native

@@ -1,4 +1,10 @@
-"""Row prices beside a search: a thread that makes them, and hands them over."""
+"""Row prices beside a search: a thread that makes them, and hands them over.
+
+Where there is a processor for each, they run at once. Where there is one, the search rests for as long as it has run,
+while the prices promise to come close to the best tree (`Generation.promises`): such a bound ends the search within
+moments. New prices that raise the bound of all rows above what the search has proved also change what is best to look
+at next, so that a depth-first search goes best-first for some visits after them.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +13,79 @@ import contextvars
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
-from streed.bnb.turns import Turns
 from streed.bnb.workspace import Workspace
 from streed.exact import Array
-from streed.kernels import waiting
+from streed.kernels import compilation
 from streed.kernels.beside import processors
-from streed.kernels.control import ROW_PRICES, STOP, UPPER
-from streed.kernels.notices import say_once
-from streed.kernels.records import LOWEST
+from streed.kernels.compilation import say_once
+from streed.kernels.records import INFINITE, LOWEST
+from streed.kernels.stopping import ROW_PRICES, STOP, UPPER
 from streed.row_prices.generation import PROMISING, Generation
 from streed.row_prices.leaves import Leaves
 from streed.row_prices.prices import Prices
+
+if TYPE_CHECKING:
+    from streed.bnb.workspace import Workspace
+
+
+_TURN = 1.0
+"""Seconds of the search, and then of its rest."""
+
+_BEST_FIRST = 30_000
+"""Visits, after prices that raised the bound of all rows."""
+
+
+@final
+class Turns:
+    """The turns of a search by one thread: asked for by others (`ask`), taken by the search's own thread (`take`)."""
+
+    def __init__(self, workspace: Workspace, beside: PricingBeside) -> None:
+        self._engine: Any = workspace.engine
+        self._beside = beside
+        self._is_crowded = processors() == 1
+        self._since = time.perf_counter()
+        self._epoch = 0
+        self._best_first = False
+        self._best_first_until = 0
+        self._has_begun = False
+
+    def begin(self) -> None:
+        """From now on the search may be asked to pause; called by its thread."""
+        self._best_first = bool(self._engine["best_first"])
+        self._has_begun = True
+
+    def end(self) -> None:
+        """The search is not asked to pause any more; called once it has ended."""
+        self._has_begun = False
+        self._engine["pause"] = INFINITE
+
+    def ask(self) -> None:
+        """Has the search pause soon where it is time for that; called by the thread that looks at the search."""
+        if not self._has_begun:
+            return
+        is_over = self._is_crowded and self._beside.promises and time.perf_counter() - self._since >= _TURN
+        if is_over or self._beside.epoch > self._epoch:
+            self._engine["pause"] = 0
+
+    def take(self) -> bool:
+        """Whether the search returned because it was to pause: if so, rests, and says how it goes on."""
+        engine = self._engine
+        if engine["visits"] <= engine["pause"]:
+            return False
+        if self._beside.epoch > self._epoch:
+            self._epoch = self._beside.epoch
+            self._best_first_until = engine["visits"] + _BEST_FIRST
+        if engine["visits"] < self._best_first_until:
+            engine["best_first"], engine["pause"] = 1, self._best_first_until
+        else:
+            engine["best_first"], engine["pause"] = self._best_first, INFINITE
+        if self._is_crowded and time.perf_counter() - self._since >= _TURN:
+            self._beside.wait(_TURN)
+            self._since = time.perf_counter()
+        return True
+
 
 MOST_CLASSES = 2000
 """Classes of equal rows: the linear program has a row for each, and a step of it takes too long with more."""
@@ -41,7 +107,7 @@ _MOST_REST = 30.0
 class PricingBeside:
     """Begins once a search has taken so long that prices may help; what they prove counts at once.
 
-    One thread. Where the search has the only processor, they share it as turns.py and `_make_room` say.
+    One thread. Where the search has the only processor, they share it as `Turns` and `_make_room` say.
     """
 
     def __init__(
@@ -95,7 +161,7 @@ class PricingBeside:
         if self._end is None and seconds >= PATIENCE:
             self._end = threading.Event()
             work = contextvars.copy_context().run
-            waiting.start_deep([threading.Thread(target=work, args=(self._work, self._end), daemon=True)])
+            compilation.start_deep([threading.Thread(target=work, args=(self._work, self._end), daemon=True)])
 
     @property
     def promises(self) -> bool:
@@ -149,7 +215,7 @@ class PricingBeside:
             time.sleep(_STEP)
 
     def _work(self, end: threading.Event) -> None:
-        waiting.stopped.set(lambda: bool(self._control[STOP]))
+        compilation.stopped.set(lambda: bool(self._control[STOP]))
         try:
             found = self._find_leaves()
             if found is None:
@@ -170,7 +236,7 @@ class PricingBeside:
                 leaves, self._control, tell, lambda: float(self._control[UPPER]), self._make_room, self.known
             )
             self._generation.run()
-        except waiting.Abandoned:
+        except compilation.Abandoned:
             pass
         except Exception as failure:  # noqa: BLE001 - what only helps a search must not lose its tree
             self._failure = f"{type(failure).__name__}: {failure}"

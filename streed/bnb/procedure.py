@@ -8,7 +8,7 @@
     improve the root to the end
 
 Wave 0 is a rolling lookahead: below every node, the split that is best if its sides are solved as shallow trees, and
-exact trees at the last levels. Wave k looks at every tree with at most k departures from that on each path (waves.py).
+exact trees at the last levels. Wave k looks at every tree with at most k departures from that on each path (root.py).
 Waves follow each other as long as each finds a better tree; then the exact search takes over by ever larger shares. All
 that either learns stands in the nodes and edges of one store, so nothing is done twice, and a wave that leaves no edge
 out is the proof. Subproblems that one work unit solves, and searches that are short, need no waves.
@@ -22,12 +22,12 @@ from typing import Any, final
 
 import attrs
 
+from streed.bnb.depth_three import is_terminal, solve_root
 from streed.bnb.root import place, search_root
 from streed.bnb.session import search_for, search_fully
-from streed.bnb.terminal import is_terminal, solve_root
 from streed.bnb.workspace import Workspace
-from streed.kernels.control import STOP
 from streed.kernels.records import INFINITE, NONE, SHALLOW
+from streed.kernels.stopping import STOP
 
 _FAR, _PRICED = 10, 32
 """Levels from which on proofs are far: there the exact search first gets as many visits as a wave, and twice as many

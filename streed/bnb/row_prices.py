@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from numba import int32, int64, uint64
 
-from streed.kernels.control import DUE, EPOCH, HEAD, ROW_PRICES, ROWS_OF_CONTROL, SHIFT
 from streed.kernels.counting.equal_rows import sum_of_places
 from streed.kernels.records import LOWEST
 from streed.kernels.simd import first_one, load_atomic
+from streed.kernels.stopping import DUE, EPOCH, HEAD, ROW_PRICES, ROWS_OF_CONTROL, SHIFT
 from streed.kernels.values import MORE1, ROWS_OF_VALUES, TWO1
 from streed.kernels.views import inline, matrix, native, vector
 

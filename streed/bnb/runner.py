@@ -2,6 +2,8 @@
 
 The search runs without the GIL in a thread of its own; the caller's thread waits, and stops it by a word that the
 search reads between steps. A search that is certain to be short runs in the caller's thread.
+
+The trace, of bounded length, tells how it went: the best value and the bound over time.
 """
 
 from __future__ import annotations
@@ -10,11 +12,14 @@ import contextlib
 import contextvars
 import threading
 from collections.abc import Callable, Sequence
+from typing import Any, final
+
+import attrs
 
 from streed.exact import Array
-from streed.kernels import waiting
+from streed.kernels import compilation
 from streed.kernels.compilation import clock, conclude
-from streed.kernels.control import STOP
+from streed.kernels.stopping import STOP
 
 _POLL = 0.05
 """Seconds between looks at the search."""
@@ -35,10 +40,10 @@ def run(
     ends = [threading.Event() for _ in searches]
 
     def work(search: Callable[[], None], end: threading.Event) -> None:
-        waiting.stopped.set(lambda: bool(control[STOP]))
+        compilation.stopped.set(lambda: bool(control[STOP]))
         try:
             search()
-        except waiting.Abandoned:
+        except compilation.Abandoned:
             pass
         except BaseException as failure:  # noqa: BLE001 - raised again in the caller's thread
             failures.append(failure)
@@ -52,7 +57,7 @@ def run(
         for each in zip(searches, ends, strict=True)
     ]
     try:
-        waiting.start_deep(threads)
+        compilation.start_deep(threads)
         while not all(end.is_set() for end in ends):
             if reason is not None:
                 control[STOP] = 1
@@ -83,3 +88,35 @@ def run(
     if failures:
         raise failures[0]
     return reason
+
+
+_MOST = 256
+"""Entries; when there are more, every second one is dropped."""
+
+
+@final
+@attrs.define
+class Trace:
+    """The entries (seconds since the search began, best code, bound, nodes); codes are the smaller the better.
+
+    An entry is made when something changed. Of two entries the later one's best is no larger and its bound no smaller:
+    the gap never grows.
+    """
+
+    entries: list[tuple[float, int, int, int]] = attrs.field(factory=list)
+
+    def note(self, seconds: float, best: int, bound: int, nodes: int) -> None:
+        """Notes where the search stands; `best` and `bound` beyond every value are not known yet."""
+        if self.entries:
+            _, last_best, last_bound, _ = self.entries[-1]
+            best, bound = min(best, last_best), max(bound, last_bound)
+            if (best, bound) == (last_best, last_bound):
+                return
+        self.entries.append((seconds, best, min(bound, best), nodes))
+        if len(self.entries) > _MOST:
+            # the first and the last stay
+            self.entries[:] = self.entries[:-1:2] + self.entries[-1:]
+
+    def decoded(self, best_of: Any, bound_of: Any) -> list[tuple[float, Any, Any, int]]:
+        """The entries with values for codes."""
+        return [(seconds, best_of(best), bound_of(bound), nodes) for seconds, best, bound, nodes in self.entries]

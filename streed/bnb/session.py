@@ -11,21 +11,21 @@ import attrs
 import numpy as np
 
 from streed.bnb import cache_sizes, runner, units
+from streed.bnb.depth_three import compile_terminal, extract_root, is_terminal, solve_root
 from streed.bnb.eviction import evict
 from streed.bnb.expand import opening
 from streed.bnb.extraction import extract_tree
 from streed.bnb.layout import join_store
 from streed.bnb.root import search_root
 from streed.bnb.shared_store import CHILD_CHUNK, EDGE_CHUNK, NODE_CHUNK
-from streed.bnb.terminal import compile_terminal, extract_root, is_terminal, solve_root
 from streed.bnb.threads import Team
 from streed.bnb.workspace import MOST_KEPT, SHORT_PATH, Space, Workspace
 from streed.exact import Array
 from streed.kernels.compilation import clock
 from streed.kernels.compiled import ready
-from streed.kernels.control import STOP
 from streed.kernels.packed import PackedProblem
 from streed.kernels.records import ASKED, CHILD, EDGE, INFINITE, LOWEST, NODE, UNLIMITED
+from streed.kernels.stopping import STOP
 from streed.problem import SearchLimits, process_memory
 
 if TYPE_CHECKING:
@@ -257,7 +257,7 @@ def search_for(workspace: Workspace, depth: int, budget: int, visits: int) -> bo
 def settle(
     workspace: Workspace, depth: int, budget: int, visits: int, deadline: float | None = None, *, short: bool
 ) -> None:
-    """Settles the ties of the best tree (ties.py) of a search that is over, after so many visits of nodes.
+    """Settles the ties of the best tree (extraction.py) of a search that is over, after so many visits of nodes.
 
     That is where the root is solved, values are added, and nothing was forgotten. It is left if it is stopped, if there
     is no room, and if it takes more visits than the search did: where prices of rows proved the root, little is known
@@ -321,7 +321,7 @@ def link_units(workspace: Workspace, kind: str, relaxed: bool, terminal: bool) -
         return
     engine.write(units.further("recall", "store", "inherit"))
     if not relaxed:
-        engine["expand"] = units.expand(*workspace.expansion(kind)).address
+        engine["expand"] = units.expander(*workspace.expansion(kind)).address
     engine["open_node"] = opening().address
     ready(search_root, "(int64, int64, int64, boolean)")
 

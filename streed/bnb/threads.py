@@ -19,9 +19,9 @@ from streed.bnb.root import search_root
 from streed.bnb.shared_store import CHILDREN, EDGES, FIRST_SLOTS, NODE_CHUNK, NODES, SLOTS, WORDS
 from streed.bnb.workspace import MOST_KEPT, Workspace
 from streed.exact import Array
-from streed.kernels.buffers import address_of
-from streed.kernels.control import STOP
+from streed.kernels.record_proxy import address_of
 from streed.kernels.records import HOLE, NONE
+from streed.kernels.stopping import STOP
 
 if TYPE_CHECKING:
     from streed.bnb.procedure import Procedure

@@ -1,25 +1,32 @@
 """The kernels as compiled code: what the search calls through pointers, by kind of task and lane type.
 
 The procedure of `depth_three.py` is the same for all; it calls the others, and the search what expands nodes.
+What searches of every kind need is compiled by a second process (kernels/beside.py), first things first.
 """
 
 from __future__ import annotations
 
 import functools
+from contextlib import AbstractContextManager
 from typing import Any
 
 from numba import int16, int64, uint64
 
 from streed.bnb import bounds, pair_lookahead
 from streed.bnb.branch_cache import recall_sides, store_sides
-from streed.bnb.depth_three import solve_depth_three
+from streed.bnb.depth_three import compile_terminal, solve_depth_three
+from streed.bnb.expand import opening
+from streed.bnb.extraction import extract_tree
+from streed.bnb.layout import empty_caches, lay_out, link_problem
 from streed.bnb.similarity_cache import inherit_bounds
-from streed.kernels.compiled import unit
+from streed.kernels import beside
+from streed.kernels.compiled import ready, unit, was_kept
 from streed.kernels.counting import pair_counts, rows
-from streed.kernels.kinds import CLASSES, COUNTED, LABELS, SIGNED, SUMMED, TEST_COSTS
-from streed.kernels.pointers import KERNEL, engine_at
+from streed.kernels.records import SHALLOW
+from streed.kernels.routing import MEASURE, measure_rows
 from streed.kernels.scoring import generated, many_labels, test_costs, two_labels
-from streed.kernels.views import matrix, vector
+from streed.kernels.values import CLASSES, COUNTED, LABELS, SIGNED, SUMMED, TEST_COSTS
+from streed.kernels.views import KERNEL, engine_at, matrix, vector
 
 
 @functools.cache
@@ -43,7 +50,7 @@ def further(*names: str) -> dict[str, int]:
     return {name: _compiled(_FURTHER[name]).address for name in names}
 
 
-def expand(kind: str, lane: Any) -> Any:
+def expander(kind: str, lane: Any) -> Any:
     """What expands the nodes of a search of this kind, compiled."""
     return _compiled(_EXPAND[kind], None if kind in (COUNTED, SUMMED) else lane)
 
@@ -131,3 +138,35 @@ def weigh_pairs() -> Any:
         )
 
     return weigh_column_pairs
+
+
+_EXTRACT = "(int64, int64[::1], uint8[::1], uint64[::1], int64, int64)"
+"""The signature of `extract_tree`."""
+
+
+def planned(max_depth: int | None, max_nodes: int | None) -> AbstractContextManager[None]:
+    """A context in which the second process is started once a search within these limits misses a function.
+
+    It is not where the last function that it would compile is on disk.
+    """
+    deep = max_nodes is not None or max_depth is None or max_depth > SHALLOW
+    is_made = was_kept(extract_tree, _EXTRACT) if deep else was_kept(measure_rows, MEASURE)
+    return beside.plan(None if is_made else f"from streed.bnb.units import compile_shared; compile_shared(deep={deep})")
+
+
+def compile_shared(*, deep: bool) -> None:
+    """Compiles what depends neither on the kind of a search nor on its lane; `deep`: of more than three levels."""
+    beside.announce = beside.tell
+    words, table = "int64[::1]", "int64[:, ::1]"
+    ready(lay_out, "(int64, int64, int64, boolean)")
+    of_problem = ("int64", "int32[:, ::1]", "uint64[:, ::1]", words, table, table, words, words, "uint8[::1]", words)
+    ready(link_problem, f"({', '.join(of_problem)})")
+    ready(empty_caches, "(int64, uint64[::1])")
+    of_every_kind()
+    if deep:
+        opening()
+        further("recall", "store", "inherit")
+        ready(extract_tree, _EXTRACT)
+    else:
+        compile_terminal()
+    ready(measure_rows, MEASURE)

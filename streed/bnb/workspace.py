@@ -15,15 +15,14 @@ import numpy as np
 
 from streed.bnb.layout import empty_caches, lay_out, link_problem
 from streed.exact import Array
-from streed.kernels import buffers
-from streed.kernels.buffers import ALIGNMENT, address_of
-from streed.kernels.kinds import CLASSES
+from streed.kernels import record_proxy
 from streed.kernels.packed import PackedProblem, narrowest_lane
-from streed.kernels.record_proxy import RecordProxy
+from streed.kernels.record_proxy import ALIGNMENT, RecordProxy, address_of
 from streed.kernels.records import CHILD, EDGE, INFINITE, LANES, NODE, NONE
+from streed.kernels.values import CLASSES
 
 if TYPE_CHECKING:
-    from streed.bnb.turns import Turns
+    from streed.bnb.pricing_beside import Turns
 
 SHORT_PATH = 10
 """Paths up to this length (depth six, and what `Space.path` adds) make branches of at most four literals."""
@@ -117,7 +116,7 @@ class Workspace:
                 ctypes.CFUNCTYPE(None, ctypes.c_int64)(scoring.kernels.address("find_floors"))(self.engine.address)
         lane = np.dtype(lane_type).itemsize
         calls_costs = scoring is not None and scoring.calls_costs
-        self._buffer = buffers.borrow(lay_out(self.engine.address, 0, lane, calls_costs) + ALIGNMENT)
+        self._buffer = record_proxy.borrow(lay_out(self.engine.address, 0, lane, calls_costs) + ALIGNMENT)
         self._begin: int = address_of(self._buffer)
         lay_out(self.engine.address, -(-self._begin // ALIGNMENT) * ALIGNMENT, lane, calls_costs)
         self.rows = problem.rows
@@ -268,7 +267,7 @@ class Workspace:
 
     def close(self) -> None:
         """Gives the buffer back for the next solve; nobody may look into it any more."""
-        buffers.give_back(self._buffer)
+        record_proxy.give_back(self._buffer)
         for name in ("_buffer", "nodes", "edges", "children", "node_rows", "path", "nodes_inside"):
             self.__dict__.pop(name, None)
 

@@ -39,7 +39,7 @@ from streed.exact import Array
 from streed.kernels.compilation import clock
 from streed.kernels.counting.groups import MOST_GROUPS
 from streed.kernels.records import SHALLOW
-from streed.ordered import choice
+from streed.ordered import oracle
 from streed.ordered.in_order_search import search_in_order
 from streed.pareto.search import check_solution, search_vectors
 from streed.pareto.trees import measured
@@ -59,10 +59,9 @@ _MANY_SPLITS = 150
 
 def by_thresholds(problem: Problem, search_limits: SearchLimits, name: str) -> Outcome | None:
     """The outcome, as of the driver of that name, of a search over thresholds; None where there are few."""
-    if not choice.is_for_thresholds(problem):
+    if not oracle.is_for_thresholds(problem):
         return None
-    from streed.ordered.generated_search import search_generated
-    from streed.ordered.search import search_ordered
+    from streed.ordered.search import search_generated, search_ordered
 
     return search_ordered(problem, search_limits, name) or search_generated(problem, search_limits, name)
 
@@ -112,7 +111,7 @@ class Native(Driver):
                 problem, kinds, n_labels, splits, search_limits, self.procedure, packed_rows_of, self.row_prices
             )
 
-        if choice.is_for_thresholds(problem):
+        if oracle.is_for_thresholds(problem):
             from streed.ordered.oracle import OrderedOracle
 
             return OrderedOracle(problem, kinds, search_limits, self.name, native)

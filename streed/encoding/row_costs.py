@@ -14,8 +14,7 @@ from streed.encoding.encoding import Encoding
 from streed.errors import MismatchError
 from streed.exact import LARGEST_TOTAL, Array
 from streed.kernels.counting.equal_rows import find_floors
-from streed.kernels.counting.group_kernels import common_divisor
-from streed.kernels.counting.groups import NO_TIMES, group_copies, group_rows
+from streed.kernels.counting.groups import NO_TIMES, common_divisor, group_copies, group_rows
 from streed.kernels.counting.multiplicities import merge_counted
 from streed.kernels.packed import PackedProblem, Prices, pack, writable
 from streed.kernels.records import LEAF, SHALLOW, UNLIMITED

@@ -16,8 +16,8 @@ from streed.enumerate.entries import COST
 from streed.enumerate.packed_kernels import count_pairs, rank_columns
 from streed.exact import Array
 from streed.kernels.compilation import clock
-from streed.kernels.control import STOP
 from streed.kernels.records import SHALLOW, UNLIMITED
+from streed.kernels.stopping import STOP
 from streed.problem import SearchLimits, SearchStopped
 from streed.problem.row_sets import RowSet, RowSets
 

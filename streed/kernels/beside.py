@@ -1,8 +1,8 @@
 """A second process that compiles, beside this one, part of what a search is about to need: half the wait.
 
 Numba compiles one function at a time in a process. What the other process has made is found on disk, like everything
-that is compiled (`kept.py`); what it is at work on is waited for. It is started by the first function that is missing,
-where there are two processors and a directory to share; if it cannot run, this process compiles by itself.
+that is compiled (`compiled.py`); what it is at work on is waited for. It is started by the first function that is
+missing, where there are two processors and a directory to share; if it cannot run, this process compiles by itself.
 """
 
 from __future__ import annotations

@@ -1,16 +1,136 @@
-"""Compilation as the user sees it: said on stderr, what for and how long, and timed apart from the search."""
+"""Compilation as the user sees it: interrupted, said on standard error, and timed apart from the search.
+
+Python handles signals in the main thread between two of its own steps, and a compiler takes many seconds for one, or
+swallows what is raised in it. Code is therefore compiled in a thread of its own while the one that needs it waits:
+Ctrl-C is raised there at once, and the abandoned compilation ends by itself; its result is kept for whoever asks next.
+Nobody who cannot hear what is said is disturbed.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
+import sys
 import threading
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeVar
 
-from streed.kernels import waiting
-from streed.kernels.notices import say
 from streed.kernels.places import cache_directory, why_none
+
+T = TypeVar("T")
+
+_POLL = 0.05
+"""Seconds between looks at whether the wait is to end."""
+
+_STACK = 2**28
+"""Bytes of stack of a thread: the compiler recurses deeply, and so does a search of unlimited depth."""
+
+_stack_lock = threading.Lock()
+
+
+class Listener(Protocol):
+    """Who is told of compilation."""
+
+    def begun(self) -> None:
+        """Something was not found on disk and is compiled."""
+
+    def ended(self) -> None:
+        """What was waited for is there, or the wait is over; called whether anything was compiled or not."""
+
+
+listener: contextvars.ContextVar[Listener | None] = contextvars.ContextVar("listener", default=None)
+"""Who is told of what is compiled in this context."""
+
+stopped: contextvars.ContextVar[Callable[[], bool] | None] = contextvars.ContextVar("stopped", default=None)
+"""Of a thread of a search: whether the search is to stop."""
+
+
+class Abandoned(Exception):
+    """A search was stopped while it waited for code to be compiled."""
+
+
+def aside(compile_it: Callable[..., T], *arguments: object) -> T:
+    """What the function gives or raises; it runs in a thread of its own if a wait for it could be cut short.
+
+    In the main thread a wait ends by what a signal handler raises, such as KeyboardInterrupt; in a thread of a search
+    by Abandoned, once the search is to stop.
+    """
+    is_stopped = stopped.get()
+    is_main = threading.current_thread() is threading.main_thread()
+    if _is_compiling() or not (is_main or is_stopped):
+        # part of a compilation already, or in a thread that nobody interrupts
+        return _told(compile_it, *arguments)
+    found: list[T] = []
+    failures: list[BaseException] = []
+    done = threading.Event()
+
+    def work() -> None:
+        try:
+            found.append(compile_it(*arguments))
+        except BaseException as failure:  # noqa: BLE001 - raised again in the thread that waits
+            failures.append(failure)
+        finally:
+            done.set()
+
+    context = contextvars.copy_context()
+    thread = threading.Thread(target=context.run, args=(work,), name="streed-compilation", daemon=True)
+
+    def wait() -> None:
+        start_deep([thread])
+        while not done.wait(_POLL):
+            if is_stopped is not None and is_stopped():
+                raise Abandoned
+
+    _told(wait)
+    if failures:
+        raise failures[0]
+    return found[0]
+
+
+def _is_compiling() -> bool:
+    """Whether something is compiled in this process, which it cannot be as long as numba is not imported."""
+    numbas = sys.modules.get("numba.core.compiler_lock")
+    return numbas is not None and bool(numbas.global_compiler_lock.is_locked())
+
+
+def _told(work: Callable[..., T], *arguments: object) -> T:
+    """What the function gives; the listener hears of its end, unless it is part of a longer compilation."""
+    told = None if _is_compiling() else listener.get()
+    try:
+        return work(*arguments)
+    finally:
+        if told is not None:
+            told.ended()
+
+
+def start_deep(threads: Sequence[threading.Thread]) -> None:
+    """Starts threads with a large stack."""
+    with _stack_lock:
+        before = threading.stack_size(_STACK)
+        try:
+            for thread in threads:
+                thread.start()
+        finally:
+            threading.stack_size(before)
+
+
+_said: set[str] = set()
+"""Kinds of messages that this process has said already."""
+
+
+def say(message: str) -> None:
+    """Writes a line."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):  # it is on a full disk, closed, or not there
+        sys.stderr.write(f"streed: {message}\n")
+        sys.stderr.flush()
+
+
+def say_once(kind: str, message: str) -> None:
+    """Writes a line, but only the first of its kind in this process."""
+    if kind not in _said:
+        _said.add(kind)
+        say(message)
 
 
 class Compilation:
@@ -23,7 +143,7 @@ class Compilation:
         self._begin: float | None = None
         self._said = 0.0
         self._is_told = False
-        self._token: contextvars.Token[waiting.Listener | None] | None = None
+        self._token: contextvars.Token[Listener | None] | None = None
 
     @property
     def seconds(self) -> float:
@@ -32,12 +152,12 @@ class Compilation:
         return self._done + (0.0 if begin is None else time.perf_counter() - begin)
 
     def __enter__(self) -> Compilation:
-        self._token = waiting.listener.set(self)
+        self._token = listener.set(self)
         return self
 
     def __exit__(self, *failure: Any) -> None:
         assert self._token is not None
-        waiting.listener.reset(self._token)
+        listener.reset(self._token)
         self.conclude()
 
     def begun(self) -> None:
@@ -67,12 +187,12 @@ class Compilation:
 
 def clock() -> float:
     """Seconds of this process that the solve at hand did not spend on compilation: what a time limit counts."""
-    told = waiting.listener.get()
+    told = listener.get()
     return time.perf_counter() - (told.seconds if isinstance(told, Compilation) else 0.0)
 
 
 def conclude() -> None:
     """Says of the solve at hand that the search begins: how long compilation took until now, if there was any."""
-    told = waiting.listener.get()
+    told = listener.get()
     if isinstance(told, Compilation):
         told.conclude()

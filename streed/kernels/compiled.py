@@ -1,28 +1,173 @@
-"""The decorators of compiled code, which keep it on disk between processes.
+"""Compiled code on disk: a file for each function and signature, whole or not there.
+
+A file's name is a hash of all that the code depends on; it begins with a hash of its content. One that is damaged, cut
+short or empty is deleted, said once, and what it held is compiled again. Where nothing can be written (the disk is
+full, the directory is gone), the code is used all the same and not kept, which is said once as well. Files are written
+aside and renamed, so processes that compile the same at the same time do not disturb each other.
 
 Numba's own cache notices changes of one file only, and a kernel is made of many; it breaks on damaged files, and two
-processes may mix up their entries. Code is therefore kept as `kept.py` has it, in a directory that is named by a hash
-of all sources of the engine and the searches (`places.py`): an edit anywhere makes a new one.
+processes may mix up their entries. Code is therefore kept here, in a directory that is named by a hash of all sources
+of the engine and the searches (`places.py`): an edit anywhere makes a new one.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import hashlib
 import itertools
 import os
+import pickle
 import secrets
+import sys
+import threading
 from collections.abc import Callable
+from pathlib import Path
+from types import FunctionType
 from typing import Any
 
+import llvmlite
+import numba
 from numba import njit
 from numba.core.bytecode import FunctionIdentity
+from numba.core.caching import _Cache
 from numba.core.ccallback import CFunc
+from numba.core.compiler import CompileResult
+from numba.core.registry import cpu_target
+from numba.core.serialize import dumps
 from numba.core.sigutils import normalize_signature
 
-from streed.kernels.kept import CodeCache
+from streed.kernels import beside
+from streed.kernels.compilation import aside, listener, say_once
 from streed.kernels.late_linking import soon
-from streed.kernels.places import cache_directory
-from streed.kernels.waiting import aside
+from streed.kernels.places import SOURCES, SUFFIX, cache_directory
+
+_MARK = b"streed-code-1\n"
+_HASH = hashlib.sha256().digest_size
+
+
+class CodeCache(_Cache):  # type: ignore[misc]
+    """What numba asks for the compiled code of a function before it compiles, and gives it to afterwards."""
+
+    def __init__(self, function: Callable[..., Any], directory: Path | None) -> None:
+        self._function = function
+        self._directory = directory
+
+    @property
+    def cache_path(self) -> str | None:
+        """The directory, for numba's own reports."""
+        return None if self._directory is None else str(self._directory)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The code for a signature; None, said to who listens, if it has to be compiled."""
+        target_context.refresh()
+        code = None if self._directory is None else self._loaded(sig, target_context)
+        told = listener.get()
+        if code is None and told is not None:
+            told.begun()
+        if code is None and self._directory is not None:
+            beside.announce(self._path(sig, target_context.codegen()))
+            code = self._loaded(sig, target_context)
+        return code
+
+    def is_kept(self, sig: Any) -> bool:
+        """Whether there is a file for a signature."""
+        return self._directory is not None and self._path(sig, cpu_target.target_context.codegen()).exists()
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keeps compiled code for a signature, if that is possible."""
+        if self._directory is None:
+            return
+        if data.lifted or data.library.has_dynamic_globals:
+            say_once("unkept", f"{self._function.__qualname__} cannot be kept on disk and is compiled in every process")
+            return
+        try:
+            _write(self._path(sig, data.codegen), dumps((sig, data._reduce())))
+        except OSError as error:
+            say_once("unwritten", f"compiled code cannot be kept in {self._directory}: {error.strerror or error}")
+
+    def enable(self) -> None:
+        """Nothing: whether code is kept is decided by the directory."""
+
+    def disable(self) -> None:
+        """Nothing, see `enable`."""
+
+    def flush(self) -> None:
+        """Nothing: files are named by what they depend on, and are never stale."""
+
+    def _loaded(self, sig: Any, target_context: Any) -> Any:
+        path = self._path(sig, target_context.codegen())
+        try:
+            kept_sig, parts = pickle.loads(_read(path))
+            if kept_sig != sig:
+                raise ValueError("it is that of another signature")
+            return CompileResult._rebuild(target_context, *parts)
+        except FileNotFoundError:
+            return None
+        except MemoryError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever a bad file leads to
+            say_once("unread", f"a file of compiled code cannot be used ({error}) and is made again: {path}")
+            with contextlib.suppress(OSError):
+                path.unlink()
+            return None
+
+    def _path(self, sig: Any, codegen: Any) -> Path:
+        """The file for a signature: its name depends on the versions, the processor and the function."""
+        versions = sys.version, numba.__version__, llvmlite.__version__
+        parts = versions, str(sig), codegen.magic_tuple(), _identity(self._function)
+        digest = hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
+        assert self._directory is not None
+        return self._directory / f"{self._function.__name__}-{digest}{SUFFIX}"
+
+
+def _identity(value: Any, above: tuple[Any, ...] = ()) -> Any:
+    """What tells a function, or what one closes over, from others: the same in every process."""
+    function = getattr(value, "py_func", value)  # of what numba compiles, which it pickles with a random number
+    if isinstance(function, FunctionType):
+        code = function.__code__
+        closed = [cell.cell_contents for cell in function.__closure__ or () if function not in above]
+        cells = tuple(_identity(each, (*above, function)) for each in closed)
+        return (
+            function.__module__,
+            function.__qualname__,
+            code.co_firstlineno,
+            code.co_code,
+            _stamp(code.co_filename),
+            cells,
+        )
+    return dumps(value)
+
+
+def _read(path: Path) -> bytes:
+    """What was written to a file; raises ValueError unless it is all there as it was."""
+    content = path.read_bytes()
+    begin = len(_MARK) + _HASH
+    if not content.startswith(_MARK) or hashlib.sha256(content[begin:]).digest() != content[len(_MARK) : begin]:
+        raise ValueError("it is damaged" if content else "it is empty")
+    return content[begin:]
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Makes the file, in one step; raises OSError, and leaves nothing behind, if that fails."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    scratch = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}.tmp")
+    try:
+        scratch.write_bytes(_MARK + hashlib.sha256(content).digest() + content)
+        scratch.replace(path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            scratch.unlink()
+        raise
+
+
+@functools.cache
+def _stamp(file: str) -> str:
+    """A hash of a source; nothing of one that the directory's name depends on, or that is no file."""
+    path = Path(file)
+    if path.parent in SOURCES or not path.is_file():
+        return ""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _number_apart() -> None:

@@ -7,8 +7,8 @@ from numba import int8, int64, uint64
 
 from streed.kernels.compiled import entry
 from streed.kernels.conjunctions import NOTHING, store
-from streed.kernels.control import LONGEST, STOP
 from streed.kernels.simd import load_atomic
+from streed.kernels.stopping import LONGEST, STOP
 from streed.kernels.views import native
 
 

@@ -21,9 +21,9 @@ import numpy as np
 from numba import int64, uint64
 
 from streed.kernels.compiled import entry
-from streed.kernels.control import LONGEST, STOP
 from streed.kernels.removing_literals import flow, merge, planes_of, repack, take, weigh_removed
 from streed.kernels.simd import load_atomic
+from streed.kernels.stopping import LONGEST, STOP
 from streed.kernels.views import copy_into, native
 
 NOTHING = -(1 << 62)

@@ -26,7 +26,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.environment import lookup_environment
 from numba.core.registry import cpu_target
 
-from streed.kernels.notices import say_once
+from streed.kernels.compilation import say_once
 
 T = TypeVar("T")
 

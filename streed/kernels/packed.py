@@ -9,7 +9,7 @@ import numpy as np
 
 from streed.errors import InputError
 from streed.exact import Array
-from streed.kernels import kinds
+from streed.kernels import values
 from streed.kernels.counting.columns import pack_columns
 from streed.kernels.counting.groups import Groups
 
@@ -125,12 +125,12 @@ class PackedProblem:
 
     @property
     def kind(self) -> str:
-        """Which kernels apply, see `kinds.py`."""
+        """Which kernels apply, see `values.py`."""
         if self.scoring is not None:
-            return kinds.COUNTED if self.scoring.row_values is None else kinds.SUMMED
+            return values.COUNTED if self.scoring.row_values is None else values.SUMMED
         if self.prices is not None:
-            return kinds.TEST_COSTS
-        return kinds.SIGNED if self.signed else kinds.LABELS
+            return values.TEST_COSTS
+        return values.SIGNED if self.signed else values.LABELS
 
     @property
     def row_values(self) -> Array | None:

@@ -136,7 +136,7 @@ ADDRESSES = [
     ("slots", np.int64),  # int32 (2 * slot_space): the node index
     ("similarity_cache", np.int64),  # int64 (ROWS_OF_SIMILARITY_CACHE, ENTRIES): see similarity_cache.py
     ("archive_children", np.int64),  # int32 (ENTRIES, 2 P): lower bounds of their children
-    ("similar_masks", np.int64),  # uint64 (SAMPLES, W): the samples of rows, see similar_nodes.py
+    ("similar_masks", np.int64),  # uint64 (SAMPLES, W): the samples of rows, see similarity_cache.py
     ("similar_counts", np.int64),  # int64 (TABLES * similar_buckets): how often a node was entered in each bucket
     ("similar_entries", np.int64),  # int64 (TABLES * similar_buckets, BUCKET)
     ("lost", np.int64),  # int64 (P)
@@ -148,7 +148,7 @@ ADDRESSES = [
     ("inside", np.int64),  # int64 (node_space), if there is such an array: how many threads are in each node
     ("shared_branches", np.int64),  # int64 (shared_branch_slots, branch_words): see branch_cache.py
     # what the search shares with the caller's thread
-    ("control", np.int64),  # int64 (ROWS_OF_CONTROL): see control.py
+    ("control", np.int64),  # int64 (ROWS_OF_CONTROL): see stopping.py
 ]
 """Where arrays begin: those of the problem are written by `link_problem` and `Workspace`, all others by `lay_out`."""
 
@@ -184,10 +184,10 @@ QUESTION = [
     ("root_edge", np.int64),  # the one edge of the root that is searched (root.py), or NONE for all
     ("root_high", np.uint64),  # the branch that leads to it
     ("root_low", np.uint64),
-    ("departures", np.int64),  # of the wave that is to be followed (waves.py), or NONE
+    ("departures", np.int64),  # of the wave that is to be followed (root.py), or NONE
     ("followed_nodes", np.int64),  # how many nodes there were after the wave before
     ("exact_levels", np.int64),  # the wave searches subtrees of at most so many levels exactly
-    ("settled", np.int64),  # 1: the ties of the best tree were settled (ties.py); ASKED: they are to be
+    ("settled", np.int64),  # 1: the ties of the best tree were settled (extraction.py); ASKED: they are to be
     # of a work unit: written by who calls it (`ask`, `ask_like`, `open_node`, enumeration)
     ("asked_rows", np.int64),  # the address of the row set
     ("asked_depth", np.int64),
@@ -357,7 +357,7 @@ HOLE = -1
 """The depth of an entry of the store that holds no node."""
 
 SETTLED, SETTLED_AT_ONCE = -1, -2
-"""In `found`: the ties of the node were settled (bnb/ties.py); the expansion alone knew its best tree."""
+"""In `found`: the ties of the node were settled (bnb/extraction.py); the expansion alone knew its best tree."""
 
 UNLIMITED = 2**30
 """A depth or a number of branching nodes that nothing bounds."""

@@ -7,10 +7,9 @@ from numba import int64, uint8, uint64
 
 from streed.exact import Array
 from streed.kernels.compiled import entry
-from streed.kernels.pointers import engine_at
 from streed.kernels.records import LEAF
 from streed.kernels.simd import count_ones
-from streed.kernels.views import matrix, native, vector
+from streed.kernels.views import engine_at, matrix, native, vector
 
 
 @native

@@ -2,9 +2,19 @@
 
 int64 (ROWS_OF_VALUES, P + categorical). Columns are local: the node's active columns, then, for KEY and ORDER, its
 categorical columns, n_active + c for the c-th. `...1` is the side with the column, `...0` the side without.
+
+Before them, the kinds of problems, which say what kernels apply.
 """
 
 from __future__ import annotations
+
+SIGNED, LABELS, TEST_COSTS, COUNTED, SUMMED = "signed", "labels", "test costs", "counted", "summed"
+CLASSES = "classes"
+"""Costs per row and two labels, or any number of labels, or with prices of splits besides; a kernel generated from the
+task, which scores counts of row groups, or sums over rows.
+
+CLASSES is no kind of a problem, but of an expansion: of two labels where every row costs something under one only."""
+
 
 KEY = 0
 """The cost of the best tree of depth two (one, if that is the depth asked for) whose first split it is."""

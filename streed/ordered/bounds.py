@@ -24,12 +24,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import int64, uint32
 
-from streed.kernels.ordered.orders import nearest_position
-from streed.kernels.ordered.record import INFEASIBLE, NEW, ROW, SPLITS
+from streed.kernels.ordered.record import INFEASIBLE, NEW, ROW, SPLITS, nearest_position
 from streed.kernels.views import matrix, native, vector
-from streed.ordered.categories import ask_columns
+from streed.ordered.cache import is_stopped, ordered_of, rows_of
 from streed.ordered.depth_two import score_splits, side_cost
-from streed.ordered.nodes import is_stopped, ordered_of, rows_of
+from streed.ordered.intervals import ask_columns
 
 UNKNOWN = -(2**60)
 """Below every bound."""

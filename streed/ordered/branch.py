@@ -19,10 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import int64, uint8
 
-from streed.kernels.control import LOWER, STOP, UPPER
-from streed.kernels.ordered.orders import nearest_position
-from streed.kernels.ordered.record import INFEASIBLE
+from streed.kernels.ordered.record import INFEASIBLE, nearest_position
 from streed.kernels.simd import lower_atomic, raise_atomic
+from streed.kernels.stopping import LOWER, STOP, UPPER
 from streed.kernels.views import matrix, native, vector
 from streed.ordered.bounds import (
     bound_by_leaves,
@@ -33,11 +32,7 @@ from streed.ordered.bounds import (
     push_solved,
     worst_of,
 )
-from streed.ordered.cache import recall, remember
-from streed.ordered.categories import count_values, end_of_value
-from streed.ordered.depth_two import solve_shallow
-from streed.ordered.layout import DEEP, UNLIMITED
-from streed.ordered.nodes import (
+from streed.ordered.cache import (
     append,
     begin_plan,
     copy_plan,
@@ -48,9 +43,14 @@ from streed.ordered.nodes import (
     part_rows,
     plan_size,
     rank_of,
+    recall,
+    remember,
     reserve,
     rows_of,
 )
+from streed.ordered.depth_two import solve_shallow
+from streed.ordered.intervals import count_values, end_of_value
+from streed.ordered.layout import DEEP, UNLIMITED
 
 
 class Limits(NamedTuple):

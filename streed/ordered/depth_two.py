@@ -15,16 +15,25 @@ from __future__ import annotations
 import numpy as np
 from numba import int64, uint32
 
-from streed.kernels.control import NODES
-from streed.kernels.ordered.orders import nearest_position
-from streed.kernels.ordered.pointers import ask
-from streed.kernels.ordered.record import INFEASIBLE, NEW, ROW, SPLITS
+from streed.kernels.ordered.record import INFEASIBLE, NEW, ROW, SPLITS, ask, nearest_position
 from streed.kernels.simd import add_atomic
+from streed.kernels.stopping import NODES
 from streed.kernels.views import inline, matrix, native, vector
-from streed.ordered.categories import ask_columns, count_values, find_best_stump, improve_stumps
-from streed.ordered.intervals import bound_between, clear, heap_of, pop, push, trim, worst_before
+from streed.ordered.cache import Node, append_rest, begin_plan, is_stopped, ordered_of, rank_of, rows_of
+from streed.ordered.intervals import (
+    ask_columns,
+    bound_between,
+    clear,
+    count_values,
+    find_best_stump,
+    heap_of,
+    improve_stumps,
+    pop,
+    push,
+    trim,
+    worst_before,
+)
 from streed.ordered.layout import BEGIN, BEGIN_LEFT, BEGIN_RIGHT, COLUMN, END, END_LEFT, END_RIGHT, KEY
-from streed.ordered.nodes import Node, append_rest, begin_plan, is_stopped, ordered_of, rank_of, rows_of
 
 _PARTS = 6
 """Thresholds that are taken from one interval at most, unless little memory is left."""

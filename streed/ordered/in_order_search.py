@@ -12,10 +12,9 @@ from streed.bnb import runner
 from streed.errors import MismatchError
 from streed.exact import Array
 from streed.kernels.compilation import clock
-from streed.kernels.control import NODES, ROWS_OF_CONTROL, STOP
-from streed.ordered.features import Features
+from streed.kernels.stopping import NODES, ROWS_OF_CONTROL, STOP
+from streed.ordered.features import Features, branch_at
 from streed.ordered.in_order import COLUMN, COST, LABEL, LEFT, POSITION, RIGHT, solve_in_order
-from streed.ordered.planting import branch_at
 from streed.problem import Outcome, Problem, SearchLimits, Solution, process_memory
 from streed.task.algebra import exact_costs, objective
 from streed.task.test_costs import IN_ORDER

@@ -21,12 +21,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import int64, uint8
 
-from streed.kernels.control import LOWER, UPPER
 from streed.kernels.simd import lower_atomic
+from streed.kernels.stopping import LOWER, UPPER
 from streed.kernels.views import native, vector
 from streed.ordered.branch import solve
-from streed.ordered.layout import MOST_PRICES
-from streed.ordered.nodes import (
+from streed.ordered.cache import (
     Node,
     append,
     begin_plan,
@@ -40,6 +39,7 @@ from streed.ordered.nodes import (
     reserve,
     rows_of,
 )
+from streed.ordered.layout import MOST_PRICES
 
 _NO_LIMIT = 2**60
 

@@ -10,15 +10,14 @@ import numpy as np
 
 from streed.bnb import runner
 from streed.exact import Array
-from streed.kernels import buffers
-from streed.kernels.buffers import address_of
+from streed.kernels import record_proxy
 from streed.kernels.compilation import clock
-from streed.kernels.control import LOWER, NODES, ROWS_OF_CONTROL, UPPER
-from streed.kernels.ordered.orders import sort_rows
-from streed.kernels.ordered.record import INFEASIBLE, PLACE, RECORD, SPLITS
+from streed.kernels.ordered.record import INFEASIBLE, PLACE, RECORD, SPLITS, sort_rows
+from streed.kernels.record_proxy import address_of
+from streed.kernels.stopping import LOWER, NODES, ROWS_OF_CONTROL, UPPER
 from streed.ordered import units
+from streed.ordered.features import Split, tree_of
 from streed.ordered.layout import FREE, ROWS_OF_HEAP, UNLIMITED, WORDS
-from streed.ordered.rebuild import Split, tree_of
 from streed.problem import process_memory
 
 if TYPE_CHECKING:
@@ -200,7 +199,7 @@ class OrderedSession:
                 return OrderedAnswer(bound, None, None, stopped, nodes)
             tree = tree_of(self, plan)
         finally:
-            buffers.give_back(arena)
+            record_proxy.give_back(arena)
             self._cache: tuple[Array, ...] = ()
         return OrderedAnswer(bound, rows.base + rows.divisor * upper, tree, stopped, nodes)
 
@@ -223,7 +222,7 @@ class OrderedSession:
     def _begin(self, depth: int, memory: int | None) -> Array:
         """Makes room for a search to this depth, of `memory` bytes at most; the buffer of its nodes."""
         space = self._arena_bytes(depth, memory)
-        arena = buffers.borrow(space)
+        arena = record_proxy.borrow(space)
         self._write(**dict.fromkeys((*_COUNTERS, *_SIGNS, "arena_used"), 0))
         self._write(arena=address_of(arena), arena_space=space)
         deep = depth > _UNKEPT and self.n_columns > 0

@@ -10,14 +10,14 @@ from numba import int64
 from streed.kernels import beside
 from streed.kernels.compiled import entry, ready, unit, was_kept
 from streed.kernels.ordered import cost_matrix, many_labels, two_labels
-from streed.kernels.ordered.pointers import record_at
-from streed.kernels.pointers import KERNEL
+from streed.kernels.ordered.record import record_at
 from streed.kernels.routing import MEASURE, measure_rows
-from streed.ordered.categories import find_best_stump
+from streed.kernels.views import KERNEL
+from streed.ordered.cache import Node
 from streed.ordered.depth_two import solve_asked
+from streed.ordered.intervals import find_best_stump
 from streed.ordered.layout import LABELLED, MATRIX, SIGNED
 from streed.ordered.lookahead import search_all
-from streed.ordered.nodes import Node
 
 _STUMP = "(int64, uint32[:, ::1], int64, int64[::1], int64[::1])"
 """The signature of `find_stump`."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from streed.exact import Array
-from streed.kernels.control import NODES, STOP
+from streed.kernels.stopping import NODES, STOP
 from streed.pareto.arrays import LEAF
 from streed.pareto.packed_vectors import close_front, merge, open_front
 from streed.pareto.staircases import front_of_node
@@ -27,7 +27,7 @@ _ENTRY = 400
 
 @final
 class FrontEngine:
-    """Solves subproblems of one problem; `control` is as in `streed.kernels.control`."""
+    """Solves subproblems of one problem; `control` is as in `streed.kernels.stopping`."""
 
     def __init__(self, packed: Packed, control: Array, most_bytes: int) -> None:
         self.control = control

@@ -15,7 +15,7 @@ from streed.dp.dominance import nondominated_at_root
 from streed.dp.ideal_point import costs_of_equal_rows, ideal_score
 from streed.errors import MismatchError
 from streed.kernels.compilation import clock
-from streed.kernels.control import NODES, ROWS_OF_CONTROL, STOP
+from streed.kernels.stopping import NODES, ROWS_OF_CONTROL, STOP
 from streed.pareto.fronts import Front, FrontEngine
 from streed.pareto.packing import Packed, pack_fronts
 from streed.pareto.trees import FrontTrees

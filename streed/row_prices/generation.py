@@ -29,7 +29,7 @@ import attrs
 import numpy as np
 
 from streed.exact import Array
-from streed.kernels.control import STOP
+from streed.kernels.stopping import STOP
 from streed.row_prices.leaves import LEAST_PRICE, MOST_PRICE, Leaves
 from streed.row_prices.prices import Found, Prices, Pricing
 

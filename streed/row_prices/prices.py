@@ -19,7 +19,7 @@ import numpy as np
 from streed.exact import Array
 from streed.kernels.conjunction_beam import heavy_conjunctions
 from streed.kernels.conjunctions import heaviest_conjunctions
-from streed.kernels.control import LONGEST, ROWS_OF_CONTROL
+from streed.kernels.stopping import LONGEST, ROWS_OF_CONTROL
 from streed.row_prices.leaves import LEAST_PRICE, Leaves
 
 
@@ -40,7 +40,7 @@ class Prices:
         return -int((due - int(units.sum())) >> max(self.shift, 0))
 
     def words(self, leaves: Leaves, places: Array, row_space: int, epoch: int) -> Array:
-        """int64: the prices of classes at their first places (N,), as kernels/control.py has them."""
+        """int64: the prices of classes at their first places (N,), as kernels/stopping.py has them."""
         units, due = self._whole(leaves)
         mask = np.zeros(row_space, np.uint8)
         mask[places] = units != 0

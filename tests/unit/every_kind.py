@@ -98,7 +98,7 @@ def solves() -> dict[str, Callable[[], Any]]:
 
 def main(wanted: str = "") -> None:
     """Prints what is compiled for each solve whose name has these letters."""
-    from streed.kernels.kept import CodeCache
+    from streed.kernels.compiled import CodeCache
 
     compiled: list[str] = []
     save = CodeCache.save_overload

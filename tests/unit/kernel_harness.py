@@ -21,15 +21,15 @@ from streed.bnb.nodes import rows_of
 from streed.bnb.workspace import Space
 from streed.data import Dataset
 from streed.exact import Array
-from streed.kernels import buffers, values
+from streed.kernels import record_proxy, values
 from streed.kernels.compiled import entry
-from streed.kernels.control import ROWS_OF_CONTROL, SHARED_UPPER, UPPER
 from streed.kernels.counting.equal_rows import find_floors
 from streed.kernels.counting.groups import NO_TIMES, group_rows
 from streed.kernels.counting.rows import load_node, spread_rows
 from streed.kernels.packed import PackedProblem, pack
-from streed.kernels.pointers import engine_at
 from streed.kernels.records import INFINITE
+from streed.kernels.stopping import ROWS_OF_CONTROL, SHARED_UPPER, UPPER
+from streed.kernels.views import engine_at
 from streed.reference.definition import OptimizationTask, S
 from streed.reference.recursion import Recursion
 from streed.task import RowCostTask
@@ -157,7 +157,7 @@ class Bench:
         self.control[[UPPER, SHARED_UPPER]] = INFINITE
         lane = lane or self.packed.lane_type()
         # a buffer that is used again holds anything
-        with mock.patch.object(buffers, "borrow", lambda size: np.full(size, 165, np.uint8)):
+        with mock.patch.object(record_proxy, "borrow", lambda size: np.full(size, 165, np.uint8)):
             self.workspace = workspace.Workspace(self.packed, SPACE, lane, self.control, False, 0, False)
         self.engine = engine = self.workspace.engine
         engine["asked_goal"] = INFINITE

@@ -16,7 +16,7 @@ from typing import Any
 import numba
 import pytest
 
-from streed.kernels import beside, compiled, late_linking, notices, places
+from streed.kernels import beside, compilation, compiled, late_linking, places
 from streed.kernels.places import SUFFIX
 from streed.kernels.views import native
 from tests.processes import ended, started
@@ -36,7 +36,7 @@ def negated(x: Any) -> Any:
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty cache directory, in a process that has said nothing yet."""
     monkeypatch.setattr(compiled, "cache_directory", lambda: tmp_path)
-    monkeypatch.setattr(notices, "_said", set())
+    monkeypatch.setattr(compilation, "_said", set())
     return tmp_path
 
 
@@ -107,7 +107,7 @@ def test_damaged_files_are_made_again(
     path = only_file(place)
     for name, damaged in damages(path.read_bytes()):
         path.write_bytes(damaged)
-        monkeypatch.setattr(notices, "_said", set())
+        monkeypatch.setattr(compilation, "_said", set())
         capsys.readouterr()
         assert used(double, 4) == (8, False), name
         said = capsys.readouterr().err

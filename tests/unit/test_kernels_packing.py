@@ -12,13 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streed.exact import Array
-from streed.kernels import coding_kernels
+from streed.kernels import coding
 from streed.kernels.coding import BITS, GRID, WHOLE, decoded
 from streed.kernels.compiled import entry
-from streed.kernels.counting.bits import pack_bytes, transposed
 from streed.kernels.counting.columns import pack_columns
-from streed.kernels.counting.group_kernels import common_divisor, set_prices
-from streed.kernels.counting.groups import MOST_GROUPS, Groups, group_rows
+from streed.kernels.counting.groups import MOST_GROUPS, Groups, common_divisor, group_rows, set_prices
+from streed.kernels.counting.set_bits import pack_bytes, transposed
 from streed.kernels.packed import NO_FLIPS
 from streed.kernels.records import INFINITE, LANES, LOWEST
 
@@ -267,25 +266,25 @@ def test_a_problem_without_columns_or_rows() -> None:
 
 @entry
 def codes_on_grid(x, scale):  # type: ignore[no-untyped-def]
-    code = coding_kernels.encode_grid(x, scale)
-    return code, coding_kernels.decode_grid(code, scale)
+    code = coding.encode_grid(x, scale)
+    return code, coding.decode_grid(code, scale)
 
 
 @entry
 def codes_of_bits(x, scale):  # type: ignore[no-untyped-def]
-    code = coding_kernels.encode_bits(x, scale)
-    return code, coding_kernels.decode_bits(code, scale)
+    code = coding.encode_bits(x, scale)
+    return code, coding.decode_bits(code, scale)
 
 
 @entry
 def codes_of_whole(x, scale):  # type: ignore[no-untyped-def]
-    code = coding_kernels.encode_whole(x, scale)
-    return code, coding_kernels.decode_whole(code, scale)
+    code = coding.encode_whole(x, scale)
+    return code, coding.decode_whole(code, scale)
 
 
 @entry
 def rounded_up(x):  # type: ignore[no-untyped-def]
-    return coding_kernels.next_whole(x)
+    return coding.next_whole(x)
 
 
 CODES = {WHOLE: codes_of_whole, GRID: codes_on_grid, BITS: codes_of_bits}

@@ -14,11 +14,10 @@ from streed.data import Dataset
 from streed.enumerate.entries import COST, KEY, VALUE
 from streed.enumerate.shallow import enumerate_shallow, least_shallow
 from streed.exact import Array
-from streed.kernels.buffers import address_of
-from streed.kernels.control import ROWS_OF_CONTROL
-from streed.kernels.ordered.orders import sort_rows
-from streed.kernels.ordered.record import INFEASIBLE, NEW, PLACE, ROW, SPLITS
+from streed.kernels.ordered.record import INFEASIBLE, NEW, PLACE, ROW, SPLITS, sort_rows
+from streed.kernels.record_proxy import address_of
 from streed.kernels.records import INFINITE
+from streed.kernels.stopping import ROWS_OF_CONTROL
 from streed.ordered import units
 from streed.ordered.generated import GeneratedRows
 from streed.ordered.layout import LABELLED, MATRIX, SIGNED

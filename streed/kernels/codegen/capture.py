@@ -1,6 +1,6 @@
 """What a task's methods depend on: the numbers that they read, the functions and constants that they name.
 
-A method stays plain Python. To compile it, a copy is made whose helper functions are compiled too (`copies.py`); to
+A method stays plain Python. To compile it, a copy is made whose helper functions are compiled too (`generate.py`); to
 name its compiled form, a fingerprint covers all that could change its meaning: the bodies of the method and its
 helpers, the constants and defaults that they use. The task's own numbers are data, so new values compile nothing.
 """
@@ -22,7 +22,7 @@ import attrs
 import numpy as np
 
 from streed.errors import TaskError
-from streed.kernels.codegen.origin import is_of_package
+from streed.kernels.codegen.spec import is_of_package
 
 Function = types.FunctionType
 

@@ -1,6 +1,13 @@
-"""What the text of a task's kernels depends on, besides the bodies of its methods."""
+"""What the text of a task's kernels depends on, besides the bodies of its methods.
+
+Code of the package never changes while a process runs, whatever it names; that of users may.
+"""
 
 from __future__ import annotations
+
+import functools
+import types
+from pathlib import Path
 
 import attrs
 
@@ -68,3 +75,15 @@ class KernelSpec:
     def called(self) -> bool:
         """Whether branching costs are asked of a term, split by split."""
         return any(term.called for term in self.terms)
+
+
+_PACKAGE = Path(__file__).parents[2]
+
+FOLDERS = tuple(f"{folder}/" for folder in {_PACKAGE, _PACKAGE.resolve(), (_PACKAGE / "tasks").resolve()})
+"""Where the package's code may say that it is from."""
+
+
+@functools.lru_cache(maxsize=4096)
+def is_of_package(code: types.CodeType) -> bool:
+    """Whether the code of a function came with the package."""
+    return code.co_filename.startswith(FOLDERS)

@@ -12,7 +12,7 @@ from numba import int64, uint64
 
 from streed.exact import Array
 from streed.kernels.compiled import entry
-from streed.kernels.counting.bits import WORD, pack_bytes, transposed
+from streed.kernels.counting.set_bits import WORD, pack_bytes, transposed
 from streed.kernels.records import LANES
 from streed.kernels.simd import count_ones
 

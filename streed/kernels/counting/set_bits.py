@@ -1,17 +1,89 @@
-"""The positions of the bits of a word that are set, listed."""
+"""Matrices of bits, 64 x 64 at a time: packed from bytes, and transposed in registers; and the set bits of a word,
+listed.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import types, uint64
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from streed.exact import Array
+from streed.kernels.compiled import entry
 from streed.kernels.simd import count_ones
 from streed.kernels.target import compresses, this_machine
 from streed.kernels.views import inline
+
+WORD = 64
+
+_WORD = ir.IntType(64)
+_BLOCK = ir.VectorType(_WORD, WORD)
+
+
+@intrinsic
+def pack_bytes(typing: Any, array: Any, at: Any) -> Any:
+    """A word whose k-th bit says whether array[at + k] is not 0, for the next 64 bytes of a one-dimensional array."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        array = context.make_array(sig.args[0])(context, builder, args[0])
+        pointer = builder.gep(array.data, [args[1]])
+        codes = builder.load(builder.bitcast(pointer, ir.VectorType(ir.IntType(8), WORD).as_pointer()))
+        codes.align = 1
+        return builder.bitcast(builder.icmp_unsigned("!=", codes, ir.Constant(codes.type, None)), _WORD)
+
+    return types.uint64(array, types.intp), generate
+
+
+@intrinsic
+def transpose_block(typing: Any, block: Any) -> Any:
+    """Transposes a 64 x 64 bit matrix in place: bit c of block[r] becomes bit r of block[c].
+
+    Halves change places, then quarters of these, and so on (Warren, Hacker's Delight, Section 7-3).
+    """
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        array = context.make_array(sig.args[0])(context, builder, args[0])
+        pointer = builder.bitcast(array.data, _BLOCK.as_pointer())
+        rows = builder.load(pointer)
+        rows.align = 8
+        for width in (32, 16, 8, 4, 2, 1):
+            upper = [r & width == 0 for r in range(WORD)]
+            left = sum(1 << c for c in range(WORD) if c & width == 0)
+            partners = ir.Constant(ir.VectorType(ir.IntType(32), WORD), [r ^ width for r in range(WORD)])
+            other = builder.shuffle_vector(rows, ir.Constant(_BLOCK, ir.Undefined), partners)
+            by = ir.Constant(_BLOCK, [width] * WORD)
+            is_upper = ir.Constant(ir.VectorType(ir.IntType(1), WORD), [int(here) for here in upper])
+            moved = builder.select(is_upper, builder.shl(other, by), builder.lshr(other, by))
+            stays = ir.Constant(_BLOCK, [left if here else left ^ (2**WORD - 1) for here in upper])
+            rows = builder.or_(builder.and_(rows, stays), builder.and_(moved, builder.not_(stays)))
+        builder.store(rows, pointer).align = 8
+        return context.get_dummy_value()
+
+    return types.void(block), generate
+
+
+def transposed(bits: Array) -> Array:
+    """The transpose (64 * b, a) of a matrix of bits (64 * a, b), both of uint64 words."""
+    found = np.empty((WORD * bits.shape[1], bits.shape[0] // WORD), np.uint64)
+    _transpose(bits, found, np.empty(WORD, np.uint64))
+    return found
+
+
+@entry
+def _transpose(bits, found, block):  # type: ignore[no-untyped-def]
+    """As `transposed`; the block is room for 64 words."""
+    for i in range(bits.shape[0] // WORD):
+        for j in range(bits.shape[1]):
+            for r in range(WORD):
+                block[r] = bits[i * WORD + r, j]
+            transpose_block(block)
+            for r in range(WORD):
+                found[j * WORD + r, i] = block[r]
+
 
 _BYTE = 8
 

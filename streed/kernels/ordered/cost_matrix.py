@@ -10,9 +10,7 @@ from typing import Any
 
 from numba import int64, uint32
 
-from streed.kernels.ordered.orders import place_rows
-from streed.kernels.ordered.record import NEW, RESULTS, ROW, SPLITS
-from streed.kernels.ordered.sides import make_write_sides
+from streed.kernels.ordered.record import NEW, RESULTS, ROW, SPLITS, make_write_sides, place_rows
 from streed.kernels.simd import broadcast, fill, infeasible_of, keep_at_least, keep_lanes, load, maximum, minimum, store
 from streed.kernels.views import matrix, native, vector
 

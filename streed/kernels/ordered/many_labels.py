@@ -14,9 +14,7 @@ from typing import Any
 
 from numba import int32, int64, uint32
 
-from streed.kernels.ordered.orders import place_rows
-from streed.kernels.ordered.record import NEW, RESULTS, ROW, SPLITS
-from streed.kernels.ordered.sides import make_write_sides
+from streed.kernels.ordered.record import NEW, RESULTS, ROW, SPLITS, make_write_sides, place_rows
 from streed.kernels.simd import broadcast, fill, keep_at_least, keep_lanes, load, maximum, minimum, store
 from streed.kernels.views import inline, matrix, native, vector
 

@@ -5,11 +5,42 @@ them, in the order of their codes. A node is described by its *orders*:
 uint32 (F, n + 1), for each column the rows (by their numbers in the whole problem) from the least value to the largest.
 The highest bit of an entry (`NEW`) says that its value is larger than that of the entry before. A *position* p stands
 for the split after the first p rows of an order, 0 < p < n; it can be chosen where entry p is NEW.
+
+Rows of the scratch, lane (space, SPLITS), for 32 splits: 0 and 2 the costs of the left and of the right side as leaves,
+1 and 3 those of their best stumps, 4 and 5 the rows of the sides.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from llvmlite import ir
+from numba import int64, types, uint32
+from numba.extending import intrinsic
+
+from streed.exact import Array
+from streed.kernels.views import RecordType, matrix, native, vector
+
+
+def make_write_sides(counts: bool) -> Any:
+    """The kernel that writes the costs; INFEASIBLE of a side with too few rows, if `counts`: leaves need several."""
+
+    @native
+    def write_sides(e, scratch):  # type: ignore[no-untyped-def]
+        write_costs(e, scratch, vector(e.leaf_left, SPLITS, int64), 0, 4)
+        write_costs(e, scratch, vector(e.stump_left, SPLITS, int64), 1, 4)
+        write_costs(e, scratch, vector(e.leaf_right, SPLITS, int64), 2, 5)
+        write_costs(e, scratch, vector(e.stump_right, SPLITS, int64), 3, 5)
+
+    @native
+    def write_costs(e, scratch, costs, at, rows):  # type: ignore[no-untyped-def]
+        for l in range(e.asked_splits):
+            few = counts and int64(scratch[rows, l]) < e.min_leaf
+            costs[l] = INFEASIBLE if few else int64(scratch[at, l])
+
+    return write_sides
+
 
 NEW = 1 << 31
 """The bit of an entry of an order whose value is larger than that of the entry before."""
@@ -53,7 +84,7 @@ ADDRESSES = (
     "frequency",  # lane (N, 1): how many rows a row stands for, read if min_leaf > 1
     "amounts",  # lane (N, numbers of a row): what the scoring kernel adds up
     "label_of",  # int32 (N), of costs of a single label
-    "control",  # int64: shared with the caller's thread, see control.py
+    "control",  # int64: shared with the caller's thread, see stopping.py
     "mask",  # uint32 (N): bit l of a row's word says whether it is left of split l
     "scratch",  # lane: for the scoring kernel
     "prefix",  # int64 (columns, N + 1): worst costs of the first rows of each order, for depth two
@@ -136,3 +167,127 @@ RECORD = np.dtype([(name, np.int64) for name in SIZES + FACTS + ADDRESSES + SPAC
 
 PLACE = {name: index for index, name in enumerate(RECORD.names or ())}
 """Where the fields lie, in words of eight bytes."""
+
+
+RECORD_TYPE = RecordType(RECORD)
+
+
+@intrinsic
+def record_at(typing: Any, address: Any) -> Any:
+    """The record at an address."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.inttoptr(args[0], context.get_value_type(RECORD_TYPE))
+
+    return RECORD_TYPE(address), generate
+
+
+@intrinsic
+def ask(typing: Any, pointer: Any, record: Any) -> Any:
+    """Calls the kernel at an address with the record."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        kind = ir.FunctionType(ir.VoidType(), [ir.IntType(64)])
+        function = builder.inttoptr(args[0], kind.as_pointer())
+        builder.call(function, [builder.ptrtoint(args[1], ir.IntType(64))])
+        return context.get_dummy_value()
+
+    return types.void(types.int64, record), generate
+
+
+def sort_rows(ranks: Array) -> Array:
+    """uint32 (F, n + 1): the orders of all rows, by their ranks (F, n) int32."""
+    columns, n = ranks.shape
+    orders = np.zeros((columns, n + 1), np.uint32)
+    if ranks.max(initial=0) < 2**16:
+        # numbers of 16 bits are sorted digit by digit, which is quicker
+        short = ranks.astype(np.uint16)
+        for column in range(columns):
+            order = np.argsort(short[column], kind="stable")
+            sorted_ranks = ranks[column][order]
+            orders[column, :n] = order
+            orders[column, 1:n] |= np.where(sorted_ranks[1:] != sorted_ranks[:-1], np.uint32(NEW), np.uint32(0))
+        return orders
+    # numbers are sorted quicker than their places: a rank and a row are one of 64 bits
+    rows = np.arange(n, dtype=np.int64)
+    for column in range(columns):
+        both = (ranks[column].astype(np.int64) << 32) | rows
+        both.sort()
+        orders[column, :n] = both & (2**32 - 1)
+        both >>= 32
+        orders[column, 1:n] |= np.where(both[1:] != both[:-1], np.uint32(NEW), np.uint32(0))
+    return orders
+
+
+@native
+def nearest_position(of_column, near, low, high):  # type: ignore[no-untyped-def]
+    """The position in low..high closest to `near` at which the order can be split; 0 if there is none."""
+    below = near
+    above = near + 1
+    while below >= low or above <= high:
+        if below >= low:
+            if of_column[below] >= uint32(NEW):
+                return below
+            below -= 1
+        if above <= high:
+            if of_column[above] >= uint32(NEW):
+                return above
+            above += 1
+    return int64(0)
+
+
+@native
+def place_values(e):  # type: ignore[no-untyped-def]
+    """Writes the mask of a categorical column: bit l is 1 for the rows of the l-th value that is asked for."""
+    n = e.asked_rows
+    orders = matrix(e.asked_orders, e.asked_fan + 1, n + 1, uint32)
+    mask = vector(e.mask, e.rows, uint32)
+    value = -e.asked_first
+    for r in range(n):
+        entry = orders[e.asked_fan, r]
+        value += 1 if entry >= uint32(NEW) else 0
+        if 0 <= value < SPLITS:
+            mask[int64(entry & uint32(ROW))] = uint32(1) << uint32(value)
+
+
+@native
+def place_rows(e):  # type: ignore[no-untyped-def]
+    """Writes the mask of the asked splits: bit l of a row's word is 1 if the row is left of split l."""
+    n = e.asked_rows
+    orders = matrix(e.asked_orders, max(e.asked_columns, 1), n + 1, uint32)
+    mask = vector(e.mask, e.rows, uint32)
+    columns = vector(e.split_columns, 32, int64)
+    positions = vector(e.split_positions, 32, int64)
+    splits = e.asked_splits
+    for r in range(n):
+        mask[int64(orders[0, r] & uint32(ROW))] = uint32(0)
+    if e.asked_fan >= 0:
+        place_values(e)
+        return
+    # the splits by column and position; there are few
+    order = np.empty(32, np.int64)
+    for l in range(splits):
+        at = l
+        while at > 0 and (
+            columns[order[at - 1]] > columns[l]
+            or (columns[order[at - 1]] == columns[l] and positions[order[at - 1]] > positions[l])
+        ):
+            order[at] = order[at - 1]
+            at -= 1
+        order[at] = l
+    at = 0
+    while at < splits:
+        column = columns[order[at]]
+        end = at
+        lanes = uint32(0)
+        while end < splits and columns[order[end]] == column:
+            lanes |= uint32(1) << uint32(order[end])
+            end += 1
+        r = 0
+        while at < end:
+            behind = positions[order[at]]
+            while r < behind:
+                mask[int64(orders[column, r] & uint32(ROW))] |= lanes
+                r += 1
+            lanes &= ~(uint32(1) << uint32(order[at]))
+            at += 1

@@ -14,8 +14,7 @@ from typing import Any
 
 from numba import int64, uint32
 
-from streed.kernels.ordered.orders import place_rows
-from streed.kernels.ordered.record import INFEASIBLE, NEW, ROW, SPLITS
+from streed.kernels.ordered.record import INFEASIBLE, NEW, ROW, SPLITS, place_rows
 from streed.kernels.simd import broadcast, fill, keep_at_least, keep_lanes, maximum, minimum, store
 from streed.kernels.views import matrix, native, vector
 

@@ -12,11 +12,10 @@ from streed.kernels import values as rows
 from streed.kernels.counting.pair_counts import count_child, count_node
 from streed.kernels.counting.pair_sums import block_end, sum_child, sum_floors, sum_node
 from streed.kernels.counting.rows import load_child
-from streed.kernels.pointers import call
 from streed.kernels.records import INFINITE, LOWEST, NONE
 from streed.kernels.scoring.operators import cost_of_split, join, join_cost, least_cost
 from streed.kernels.values import UNKNOWN
-from streed.kernels.views import inline, keep_apart, matrix, native, vector
+from streed.kernels.views import call, inline, keep_apart, matrix, native, vector
 
 LEAF1, LEAF0, SPLIT1, SPLIT0, WITH1, WITH0, COST, FLOOR = range(8)
 """Rows of `costs`, in the task's own units: the sides of a column as leaves and split once, two rows of scratch, and

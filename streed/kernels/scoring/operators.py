@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from numba import int64
 
-from streed.kernels.pointers import call
 from streed.kernels.records import INFINITE, LOWEST, NO_COST
 from streed.kernels.values import COST, LEAST1
-from streed.kernels.views import inline, native
+from streed.kernels.views import call, inline, native
 
 _MOST = INFINITE // 2
 _LEAST = LOWEST // 2

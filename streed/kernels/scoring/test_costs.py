@@ -11,7 +11,6 @@ from numba import int64, uint64
 
 from streed.kernels import values as rows
 from streed.kernels.counting.pair_counts import count_or_sum_node
-from streed.kernels.pointers import call
 from streed.kernels.records import INFINITE, LANES
 from streed.kernels.scoring.generated import reaches_goal
 from streed.kernels.scoring.many_labels import (
@@ -32,7 +31,7 @@ from streed.kernels.scoring.many_labels import (
 )
 from streed.kernels.simd import broadcast, fill, first_one, infeasible_of, load, minimum, store
 from streed.kernels.values import UNKNOWN
-from streed.kernels.views import inline, matrix, native, vector
+from streed.kernels.views import call, inline, matrix, native, vector
 
 
 @native

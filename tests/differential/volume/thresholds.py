@@ -19,7 +19,7 @@ import streed
 from streed.data import Dataset
 from streed.errors import InputError
 from streed.exact import Array
-from streed.ordered import choice
+from streed.ordered import oracle
 from streed.reference import best_trees
 from streed.task import State, Task
 from streed.tasks import (
@@ -241,5 +241,5 @@ def _count(node: Branch | Leaf) -> int:
 
 def wrong(seed: int, number: int) -> list[str]:
     """What is wrong with the answer to one instance."""
-    with mock.patch.object(choice, "FEW", -1 if number // len(TASKS) % 2 == 0 else choice.FEW):
+    with mock.patch.object(oracle, "FEW", -1 if number // len(TASKS) % 2 == 0 else oracle.FEW):
         return judge(make_instance(seed, number))
