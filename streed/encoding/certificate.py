@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,10 +16,11 @@ from streed.kernels.packed import writable
 from streed.kernels.records import LEAF
 from streed.kernels.routing import measure_tree, route_rows
 from streed.problem import Problem, Solution
-from streed.task import ExactSums, State
+from streed.problem.known_tree import with_costs
+from streed.task import ExactSums
 from streed.task.row_sums import sums_by
 from streed.task.states import StateInParts
-from streed.tree import Branch, Leaf, Node
+from streed.tree import Branch, Leaf, Node, walk
 from streed.whole_costs import IntegerCosts, WideCosts
 
 
@@ -54,15 +55,9 @@ def measure_costs(problem: Problem, costs: IntegerCosts, preorder: Array) -> tup
 
 def measure_widely(problem: Problem, rounded: IntegerCosts, costs: WideCosts, preorder: Array) -> Solution:
     """A tree in preorder, -1 for leaves, with its exact value; leaves cost whole numbers, in the unit of `costs`."""
-    codes, counts = writable(problem.data.X), problem.data.counts
-    found = measure_exactly(problem, preorder, codes, problem.exact_sums, counts)
-    return Solution(Fraction(exact_number(found.value)), _in_units(found.root, costs.unit))
-
-
-def _in_units(node: Node, unit: Fraction) -> Node:
-    if isinstance(node, Leaf):
-        return Leaf(node.label, node.rows, int(exact_number(node.cost) / unit))
-    return Branch(node.column, tuple(_in_units(child, unit) for child in node.children), node.rows)
+    found = measure_exactly(problem, preorder, writable(problem.data.X), problem.exact_sums, problem.data.counts)
+    costs_of_leaves = (int(exact_number(each.cost) / costs.unit) for each in walk(found.root) if isinstance(each, Leaf))
+    return Solution(Fraction(exact_number(found.value)), with_costs(found.root, costs_of_leaves))
 
 
 def nest_preorder(preorder: Any, arity: Array, labels: list[int], rows: list[int], costs: list[Any]) -> Node:
@@ -96,9 +91,8 @@ def measure_task(problem: Problem, preorder: Array, codes: Array, sums: dict[str
     codes (m, p) uint8 and the statistics `sums` are of merged rows, each of which stands for counts (m,) rows. Raises
     MismatchError if the tree breaks a limit.
     """
-    leaf_of, end = route_rows(preorder, codes, category_counts(problem.data))
     whole = {name: (values, Fraction(1)) for name, values in sums.items()}
-    return _measured(problem, preorder, leaf_of, end.tolist(), _states(leaf_of, len(preorder), whole, counts, True))
+    return _measured(problem, preorder, codes, _Sums(whole, counts, True, None))
 
 
 def measure_exactly(
@@ -109,87 +103,83 @@ def measure_exactly(
     Methods are given fractions if `exact`, else floats that are rounded once; what a leaf costs is the task's
     `exact_cost`, where it has one. Sums that no method asks for are not read.
     """
-    leaf_of, end = route_rows(preorder, codes, category_counts(problem.data))
-    states = _states(leaf_of, len(preorder), sums, counts, exact)
-    return _measured(problem, preorder, leaf_of, end.tolist(), states, problem.task.exact_cost)
+    return _measured(problem, preorder, codes, _Sums(sums, counts, exact, problem.task.exact_cost))
 
 
-def _states(
-    leaf_of: Array, n_nodes: int, sums: Mapping[str, tuple[Array, Fraction]], counts: Array, exact: bool
-) -> Callable[[int, int], StateInParts]:
-    """What gives the state of the rows of the nodes from one on that lie before another."""
-    sizes, names = sums_by(leaf_of, counts, n_nodes).tolist(), tuple(sums)
-    totals = functools.cache(lambda name: sums_by(leaf_of, sums[name][0], n_nodes))
+class _Sums(NamedTuple):
+    """What the rows of a tree are summed up by."""
 
-    def state(begin: int, behind: int) -> StateInParts:
-        def worth(name: str) -> Any:
-            inside = totals(name)[begin:behind]
-            total = inside[0] if len(inside) == 1 else inside.sum(axis=0)
-            found = _worth(np.asarray(total).tolist(), sums[name][1], exact)
-            return tuple(found) if isinstance(found, list) else found
+    statistics: Mapping[str, tuple[Array, Fraction]]
+    counts: Array
+    exact: bool
+    exact_cost: Callable[[Dataset, Array, int], Any] | None
+    """What a leaf of some rows costs with a label, where it is known otherwise; else None."""
 
-        return StateInParts(sum(sizes[begin:behind]), names, worth)
+    def states(self, leaf_of: Array, n_nodes: int) -> Callable[[int, int], StateInParts]:
+        """What gives the state of the rows of the nodes from one on that lie before another."""
+        sizes, names = sums_by(leaf_of, self.counts, n_nodes).tolist(), tuple(self.statistics)
+        totals = functools.cache(lambda name: sums_by(leaf_of, self.statistics[name][0], n_nodes))
 
-    return state
+        def state(begin: int, behind: int) -> StateInParts:
+            def worth(name: str) -> Any:
+                inside = totals(name)[begin:behind]
+                total = inside[0] if len(inside) == 1 else inside.sum(axis=0)
+                found = _worth(np.asarray(total).tolist(), self.statistics[name][1], self.exact)
+                return tuple(found) if isinstance(found, list) else found
+
+            return StateInParts(sum(sizes[begin:behind]), names, worth)
+
+        return state
 
 
-def _measured(
-    problem: Problem,
-    preorder: Array,
-    leaf_of: Array,
-    ends: list[int],
-    state: Callable[[int, int], State],
-    exact_cost: Callable[[Dataset, Array, int], Any] | None = None,
-) -> Solution:
-    """A tree in preorder, measured by the task's methods; see `measure_task`.
-
-    `exact_cost`: what a leaf of some rows costs with a label, where it is known otherwise; else None.
-    """
-    task, data = problem.task, problem.data
-    categories = {j: len(data.column(j).categories) for j in data.categorical}
-    labels = range(len(task.labels(data)))
-    columns = preorder.tolist()
+def _measured(problem: Problem, preorder: Array, codes: Array, sums: _Sums) -> Solution:
+    """A tree in preorder, measured by the task's methods; see `measure_task`."""
+    task, data, exact_cost, columns = problem.task, problem.data, sums.exact_cost, preorder.tolist()
+    arity, labels, shows_labels = category_counts(data), range(len(task.labels(data))), task.shows_labels
+    leaf_of, end = route_rows(preorder, codes, arity)
+    state, ends, children_of = sums.states(leaf_of, len(columns)), end.tolist(), np.maximum(arity, 2).tolist()
     leaf_rows: list[int] = []
+    depths: list[int] = []
     shown: list[Any] = []
-    shows_labels = task.shows_labels
-    deepest = 0
 
-    def measure(at: int, above: int, path: frozenset[int], depth: int) -> tuple[Any, Node]:
-        nonlocal deepest
-        deepest = max(deepest, depth)
+    def measure_leaf(at: int, above: int) -> tuple[Any, Leaf]:
+        s = state(at, at + 1)
+        size, known = s.rows, [None for _ in labels]
+        if not size:
+            s = state(above, ends[above])
+        elif exact_cost is not None:
+            rows = np.flatnonzero(leaf_of == at)
+            known = [exact_cost(data, rows, k) for k in labels]
+        costs = [task.leaf_cost(s, k) if cost is None else cost for k, cost in zip(labels, known, strict=True)]
+        allowed = [k for k in labels if task.feasible(costs[k])] or labels
+        best = functools.reduce(lambda a, b: b if task.better(costs[b], costs[a]) else a, allowed)
+        if not shows_labels:
+            shown.append(task.leaf_label(s, best))
+        if not size:
+            return None, Leaf(best, 0, 0)
+        if not all(limit.allows(s) for limit in task.limits):
+            raise MismatchError(f"a leaf of {size} rows breaks a limit; please report this")
+        leaf_rows.append(size)
+        return costs[best], Leaf(best, size, costs[best])
+
+    def measure(at: int, above: int, path: tuple[int, ...]) -> tuple[Any, Node]:
         column = columns[at]
         if column == LEAF:
-            s = state(at, at + 1)
-            size = s.rows
-            s = s if size else state(above, ends[above])
-            rows = None if exact_cost is None or not size else np.flatnonzero(leaf_of == at)
-            known = [None if exact_cost is None or rows is None else exact_cost(data, rows, k) for k in labels]
-            costs = [task.leaf_cost(s, k) if cost is None else cost for k, cost in zip(labels, known, strict=True)]
-            allowed = [k for k in labels if task.feasible(costs[k])] or labels
-            best = functools.reduce(lambda a, b: b if task.better(costs[b], costs[a]) else a, allowed)
-            if not shows_labels:
-                shown.append(task.leaf_label(s, best))
-            if not size:
-                return None, Leaf(best, 0, 0)
-            if not all(limit.allows(s) for limit in task.limits):
-                raise MismatchError(f"a leaf of {size} rows breaks a limit; please report this")
-            leaf_rows.append(size)
-            return costs[best], Leaf(best, size, costs[best])
-        children, value = [], None
-        size, child_at = 0, at + 1
-        for _ in range(categories.get(column, 2)):
-            found, child = measure(child_at, at, path | {column}, depth + 1)
+            depths.append(len(path))
+            return measure_leaf(at, above)
+        children, value, child_at = [], None, at + 1
+        for _ in range(children_of[column]):
+            found, child = measure(child_at, at, (*path, column))
             children.append(child)
-            size += child.rows
             child_at = ends[child_at]
             if found is not None:
                 value = found if value is None else task.combine(value, found)
-        cost = task.branching_cost(size, tuple(sorted(path)), column)
+        size = sum(child.rows for child in children)
+        cost = task.branching_cost(size, tuple(sorted(set(path))), column)
         return value if cost is None else task.combine(value, cost), Branch(column, tuple(children), size)
 
-    value, root = measure(0, 0, frozenset(), 0)
-    branches = int(np.count_nonzero(preorder != LEAF))
-    _check_limits(problem, deepest, branches, leaf_rows)
+    value, root = measure(0, 0, ())
+    _check_limits(problem, max(depths), len(columns) - columns.count(LEAF), leaf_rows)
     return Solution(value, root, None if shows_labels else tuple(shown))
 
 

@@ -36,7 +36,7 @@ from streed.kernels.compilation import clock
 from streed.problem import Driver, Outcome, Problem, SearchLimits, SearchStopped, Solution
 from streed.problem.oracle_by_search import FixedCosts
 from streed.reductions import dinkelbach, penalised, supported_points
-from streed.reductions.plan import Incumbent, Oracle, make_plan
+from streed.reductions.plan import Oracle, make_plan
 from streed.task import Task
 from streed.task.algebra import Threshold
 from streed.task.analysis.linear_form import row_cost_form
@@ -103,18 +103,17 @@ class Reduction(Driver):
         plan = make_plan(problem)
         problem = plan.problem
         trees = Trees(problem, plan.parts, plan.splits, self.driver, search_limits)
-        oracle = Oracle(trees, plan.intervals)
-        incumbent = Incumbent(plan.rank_of, oracle.allows)
-        trees.best = lambda: None if incumbent.found is None else plan.value(incumbent.found, trees.value_ranges)
+        oracle = Oracle(trees, plan.intervals, plan.rank_of)
+        trees.best = lambda: None if oracle.found is None else plan.value(oracle.found, trees.value_ranges)
         stopped, name = None, "supported points" if plan.fraction is None else "dinkelbach"
         try:
             if plan.price is not None:
                 name = "penalized"
-                penalised.maximise(oracle, plan.price, plan.fraction, incumbent)
+                penalised.maximise(oracle, plan.price, plan.fraction)
             elif plan.fraction is not None:
-                dinkelbach.maximise(oracle, plan.fraction, incumbent)
+                dinkelbach.maximise(oracle, plan.fraction)
             else:
-                supported_points.maximise(oracle, incumbent)
+                supported_points.maximise(oracle)
         except SearchStopped as stop:
             stopped = stop.reason
         except KeyboardInterrupt:
@@ -124,18 +123,18 @@ class Reduction(Driver):
         counts = {"scalar_solves": trees.solves, "enumerations": trees.enumerations, "nodes": trees.nodes}
         seconds = {"seconds_scalar": trees.seconds, "seconds_search": time.perf_counter() - begin}
         stats: dict[str, Any] = {**last, "exact": plan.wide is None, "reduction": name, **counts, **seconds}
-        lower, bound = plan.bounds(incumbent.bound)
-        if incumbent.found is None:
+        lower, bound = plan.bounds(oracle.bound)
+        if oracle.found is None:
             return Outcome((), lower, stopped, stats, score_bound=bound)
-        weighed = trees.weigh(incumbent.found)
-        root = plan.relabelled(incumbent.found, weighed)
+        weighed = trees.weigh(oracle.found)
+        root = plan.relabelled(oracle.found, weighed)
         stats["limits"] = [
-            check_limit(limit, problem, weighed.predicted, incumbent.found.branches) for limit in limits_of(problem)
+            check_limit(limit, problem, weighed.predicted, oracle.found.branches) for limit in limits_of(problem)
         ]
-        score = None if plan.shown is None else plan.shown(incumbent.rank)
-        value = plan.exact_value(incumbent.found, weighed, trees.value_ranges)
+        score = None if plan.shown is None else plan.shown(oracle.rank)
+        value = plan.exact_value(oracle.found, weighed, trees.value_ranges)
         if plan.wide is not None:
-            stats["rounding"] = plan.wide.rounding(incumbent.found.branches)
+            stats["rounding"] = plan.wide.rounding(oracle.found.branches)
             if stopped is None and lower is not None and value[0] > lower[0]:
                 stopped = "rounding"
         return Outcome((Solution(value, root, score=score),), lower, stopped, stats, score_bound=bound)

@@ -25,7 +25,7 @@ import attrs
 from streed.enumerate.vector_trees import EvaluatedTree, Vector, Window
 from streed.kernels.records import SHALLOW
 from streed.problem import SearchStopped
-from streed.reductions.plan import Incumbent, Oracle
+from streed.reductions.plan import Oracle
 from streed.task.sums import LinearFraction
 
 _SHARE = 0.25
@@ -35,20 +35,20 @@ _MOST_DROPS = 2**12
 """Whole numbers that are looked at to spare a solve."""
 
 
-def maximise(oracle: Oracle, score: LinearFraction, incumbent: Incumbent) -> None:
-    """Raises the incumbent to the optimum and proves it; if SearchStopped is raised, it holds what is known so far.
+def maximise(oracle: Oracle, score: LinearFraction) -> None:
+    """Raises the oracle's best tree to the optimum, and proves it as far as the search goes.
 
     The coefficients of the score are whole numbers.
     """
-    oracle.seed(incumbent)
+    oracle.seed()
     known: list[Least] = []
     proved = False
     try:
         if any(score.slopes):
-            quickly(oracle, lambda quick: _climb(quick, score, incumbent, None))
-        proved = _climb(oracle, score, incumbent, known)
+            quickly(oracle, lambda: _climb(oracle, score, None))
+        proved = _climb(oracle, score, known)
     finally:
-        incumbent.bound = incumbent.rank if proved else bound_by(oracle, score, known, incumbent)
+        oracle.bound = oracle.rank if proved else bound_by(oracle, score, known)
 
 
 @final
@@ -61,46 +61,45 @@ class Least:
     least: int
 
 
-def quickly(oracle: Oracle, climb: Callable[[Oracle], Any]) -> None:
-    """Climbs by an oracle that proves nothing, and so costs little, before the one that proves the optimum."""
+def quickly(oracle: Oracle, climb: Callable[[], Any]) -> None:
+    """Climbs by solves that prove nothing, and so cost little, before those that prove the optimum."""
     trees, depth = oracle.trees, oracle.trees.problem.max_depth
     if trees.shallow is not None:
-        with trees.shallow.hurried(_SHARE):
-            climb(Oracle(trees.shallow, oracle.intervals))
+        oracle.trees = trees.shallow
+        try:
+            with trees.shallow.hurried(_SHARE):
+                climb()
+        finally:
+            oracle.trees = trees
     elif depth is None or depth > SHALLOW:
         with trees.ahead():
-            climb(oracle)
+            climb()
 
 
-def _climb(oracle: Oracle, score: LinearFraction, incumbent: Incumbent, known: list[Least] | None) -> bool:
+def _climb(oracle: Oracle, score: LinearFraction, known: list[Least] | None) -> bool:
     """Offers ever better trees until there are none; False if no tree is allowed."""
     while True:
-        f = Fraction(0) if incumbent.found is None else incumbent.rank
-        found = _minimise(oracle, score, f, incumbent, known)
-        if found is None or not incumbent.offer(found) or not any(score.slopes):
-            return incumbent.found is not None
-        before, asked = _whole_weights(score, f), _whole_weights(score, incumbent.rank)
+        f = Fraction(0) if oracle.found is None else oracle.rank
+        found = _minimise(oracle, score, f, known)
+        if found is None or not oracle.offer(found) or not any(score.slopes):
+            return oracle.found is not None
+        before, asked = _whole_weights(score, f), _whole_weights(score, oracle.rank)
         if is_settled(before, asked, found.vector, oracle.value_ranges()):
             return True
 
 
-def _minimise(
-    oracle: Oracle, score: LinearFraction, f: Fraction, incumbent: Incumbent, known: list[Least] | None
-) -> EvaluatedTree | None:
+def _minimise(oracle: Oracle, score: LinearFraction, f: Fraction, known: list[Least] | None) -> EvaluatedTree | None:
     """A tree that beats the score f if any does; what the solve proves joins what is `known`, also if it is stopped."""
-    weights = _whole_weights(score, f)
-    room = int(f.denominator * score.top - f.numerator * score.base)
+    weights, room = _whole_weights(score, f), _room(score, f)
     divisor = max(math.gcd(*weights), 1)
     # a sum of whole numbers is below this exactly if the score is above f
-    below = -(-room // divisor) if incumbent.found is not None and any(score.slopes) else None
+    below = -(-room // divisor) if oracle.found is not None and any(score.slopes) else None
     least = None
     try:
         found = oracle.minimise([w // divisor for w in weights], below)
         if found is not None:
             least = sum(w // divisor * x for w, x in zip(weights, found.vector, strict=False))
     except SearchStopped as stop:
-        if stop.tree is not None:
-            incumbent.offer(stop.tree)
         least = stop.lower
         raise
     finally:
@@ -109,20 +108,25 @@ def _minimise(
     return found
 
 
-def bound_by(oracle: Oracle, score: LinearFraction, known: Sequence[Least], incumbent: Incumbent) -> Any:
+def bound_by(oracle: Oracle, score: LinearFraction, known: Sequence[Least]) -> Any:
     """No tree's score exceeds this, by all that solves proved.
 
     Asked only where the optimum is not: in fractions it takes as long as a quick solve.
     """
     value_ranges = oracle.value_ranges()
-    bound = incumbent.rank_of(tuple(low for low, _ in value_ranges))
+    bound = oracle.rank_of(tuple(low for low, _ in value_ranges))
     for each in known:
         if any(score.slopes):
             bound = min(bound, best_beyond(score, each.weights, each.least, value_ranges))
         else:
-            room = int(each.f.denominator * score.top - each.f.numerator * score.base)
-            bound = min(bound, each.f + (room - each.least) / (each.f.denominator * Fraction(score.base)))
+            least = Fraction(_room(score, each.f) - each.least, each.f.denominator * score.base)
+            bound = min(bound, each.f + least)
     return bound
+
+
+def _room(score: LinearFraction, f: Fraction) -> int:
+    """q top - p base, for f = p / q."""
+    return int(f.denominator * score.top - f.numerator * score.base)
 
 
 def weights_at(score: LinearFraction, f: Fraction) -> list[int]:
@@ -153,11 +157,9 @@ def is_settled(known: Sequence[int], asked: Sequence[int], vector: Vector, value
     most, drop = value_ranges[more][1] - vector[more], vector[less] - value_ranges[less][0]
     if not known[more] or drop > _MOST_DROPS:
         return False
-    for b in range(1, drop + 1):
-        a = -(-known[less] * b // known[more])
-        if a <= most and asked[more] * a < asked[less] * b:
-            return False
-    return True
+    # the least a for each b
+    pairs = ((-(-known[less] * b // known[more]), b) for b in range(1, drop + 1))
+    return not any(a <= most and asked[more] * a < asked[less] * b for a, b in pairs)
 
 
 def best_beyond(

@@ -25,14 +25,14 @@ import numpy as np
 from streed.enumerate.vector_trees import EvaluatedTree, Trees, Vector
 from streed.problem import SearchStopped
 from streed.reductions import dinkelbach, supported_points
-from streed.reductions.plan import Incumbent, Oracle
+from streed.reductions.plan import Oracle
 from streed.task.sums import LinearFraction
 
 
-def maximise(oracle: Oracle, price: Fraction, score: LinearFraction | None, incumbent: Incumbent) -> None:
-    """Raises the incumbent to the optimum and proves it; if SearchStopped is raised, it holds what is known so far."""
-    oracle.seed(incumbent)
-    search = Search(oracle, price, score, incumbent)
+def maximise(oracle: Oracle, price: Fraction, score: LinearFraction | None) -> None:
+    """Raises the oracle's best tree to the optimum, and proves it as far as the search goes."""
+    oracle.seed()
+    search = Search(oracle, price, score)
     try:
         search.run()
     finally:
@@ -54,13 +54,9 @@ class Relaxed(NamedTuple):
 class Search:
     """The intervals of numbers of nodes that are still open."""
 
-    def __init__(self, oracle: Oracle, price: Fraction, score: LinearFraction | None, incumbent: Incumbent) -> None:
-        self.oracle = oracle
-        self.price = price
-        self.score = score
-        self.incumbent = incumbent
-        self._most = _most_nodes(oracle.trees)
-        self._highest = _highest(oracle, score, incumbent)
+    def __init__(self, oracle: Oracle, price: Fraction, score: LinearFraction | None) -> None:
+        self.oracle, self.price, self.score = oracle, price, score
+        self._most, self._highest = _most_nodes(oracle.trees), _highest(oracle, score)
         self._open: list[tuple[int, int]] = [(0, self._most)]
         """By falling numbers of nodes."""
         self._looser: Any = None
@@ -68,66 +64,53 @@ class Search:
 
     def run(self) -> None:
         """Closes all intervals, or raises SearchStopped."""
-        if self.incumbent.found is None and not self._begin():
-            self._open = []
-            return
-        if self.score is None:
-            self._run_budgets()
-            return
-        whole = self.oracle
-        try:
-            dinkelbach.quickly(whole, self._climb)
-        finally:
-            self.oracle, self._looser = whole, None  # other trees may score more
+        oracle = self.oracle
+        if oracle.found is None:
+            found = oracle.minimise([1] * (len(oracle.trees.splits) - len(oracle.intervals)))
+            if found is None:
+                self._open = []
+                return
+            oracle.offer(found)
+        if self.score is not None:
+            try:
+                dinkelbach.quickly(oracle, self._climb)
+            finally:
+                self._looser = None  # other trees may score more
         while self._open:
             a, b = before = self._open[-1]
-            if a > self._worthwhile():
+            most = min(b, self._worthwhile())
+            if a > most:
                 self._open.pop()
+            elif self.score is not None:
+                self._look_into(a, most)
             else:
-                self._look_into(a, min(b, self._worthwhile()))
+                self._search_budget(*((a, a) if self.price else (oracle.trees.problem.max_nodes, 0)))
+                self._open[-1:] = [(a + 1, b)] if self.price and a < b else []
             if before not in self._open[-1:]:
                 self._looser = None
 
     def tighten(self) -> None:
         """Sets the incumbent's bound to what is proved."""
-        known = [] if self.incumbent.found is None else [self.incumbent.rank]
+        known = [] if self.oracle.found is None else [self.oracle.rank]
         opened = [self._highest - self.price * a for a, b in self._open]
         if self._looser is not None and opened:
             opened[-1] = min(opened[-1], self._looser)
-        self.incumbent.bound = max(known + opened, default=None)
-
-    def _run_budgets(self) -> None:
-        if not self.price:
-            self._search_budget(self.oracle.trees.problem.max_nodes, 0)
-            self._open = []
-        while self._open:
-            k, most = self._open[0]
-            if k <= self._worthwhile():
-                self._search_budget(k, k)
-            self._open = [(k + 1, most)] if k < min(most, self._worthwhile()) else []
+        self.oracle.bound = max(known + opened, default=None)
 
     def _worthwhile(self) -> int:
         """Trees of more nodes than this cannot beat the incumbent."""
-        if self.incumbent.found is None or not self.price:
+        if self.oracle.found is None or not self.price:
             return self._most
-        worth: int = math.ceil((self._highest - self.incumbent.rank) / self.price) - 1
+        worth: int = math.ceil((self._highest - self.oracle.rank) / self.price) - 1
         return min(self._most, worth)
 
     # -- fractions -------------------------------------------------------------------------------------------------
 
-    def _begin(self) -> bool:
-        """Offers any tree that keeps the limits; False if there is none."""
-        weights = [1] * (len(self.oracle.trees.splits) - len(self.oracle.intervals))
-        found = self.oracle.minimise(weights)
-        if found is not None:
-            self.incumbent.offer(found)
-        return found is not None
-
-    def _climb(self, quick: Oracle) -> None:
+    def _climb(self) -> None:
         """Raises the incumbent as far as the form that is exact at no nodes does."""
-        self.oracle, before = quick, None
-        while before is None or self.incumbent.rank > before:
-            before = self.incumbent.rank
+        before = None
+        while before is None or self.oracle.rank > before:
+            before = self.oracle.rank
             if self._improve(0, self._most, 0) is None:
                 return
 
@@ -135,12 +118,12 @@ class Search:
         """Closes the interval of a to b nodes, the last one open, or splits it, or raises the incumbent."""
         nodes = []
         for form in (0, 1):
-            before = self.incumbent.rank
+            before = self.oracle.rank
             found = self._improve(a, b, form)
             if found is None:
                 self._open.pop()
                 return
-            if self.incumbent.rank > before:
+            if self.oracle.rank > before:
                 return
             nodes.append(found.vector[len(found.vector) - len(self.oracle.intervals) - 1])
         if a == b:
@@ -152,7 +135,7 @@ class Search:
 
     def _improve(self, a: int, b: int, form: int) -> EvaluatedTree | None:
         """A tree that may beat the incumbent by the form that is exact at a (0) or b (1) nodes; None if none may."""
-        rank = self.incumbent.rank
+        rank = self.oracle.rank
         ends = self._ends(rank + self.price * a)
         if ends is None:
             return None
@@ -161,8 +144,6 @@ class Search:
         try:
             found = self.oracle.minimise(relaxed.weights, relaxed.below)
         except SearchStopped as stop:
-            if stop.tree is not None:
-                self.incumbent.offer(stop.tree)
             if stop.lower is not None:
                 self._loosen(relaxed, stop.lower, rank)
             raise
@@ -172,7 +153,7 @@ class Search:
         if cost >= relaxed.below:
             return None
         self._loosen(relaxed, cost, rank)
-        self.incumbent.offer(found)
+        self.oracle.offer(found)
         return found
 
     def _loosen(self, relaxed: Relaxed, least: int, rank: Any) -> None:
@@ -226,29 +207,28 @@ class Search:
         kept = [j for j in range(len(trees.splits)) if j != place]
 
         def rank_of(vector: Vector) -> Any:
-            return self.incumbent.rank_of((*vector[:place], 0, *vector[place:]))
+            return self.oracle.rank_of((*vector[:place], 0, *vector[place:]))
 
         def whole(found: EvaluatedTree) -> EvaluatedTree:
             return attrs.evolve(found, vector=(*found.vector[:place], found.branches, *found.vector[place:]))
 
         with trees.restricted(kept, max_nodes=max_nodes) as inner:
-            oracle = Oracle(inner, self.oracle.intervals)
-            best = Incumbent(rank_of, oracle.allows)
-            if self.incumbent.found is not None:
-                rank, vector = self.incumbent.rank + self.price * charged, self.incumbent.found.vector
+            best = Oracle(inner, self.oracle.intervals, rank_of)
+            if self.oracle.found is not None:
+                rank, vector = self.oracle.rank + self.price * charged, self.oracle.found.vector
                 # from nothing where the numbers of score and price are too large: those of scores alone are smaller
                 if self.score is None or inner.is_summable(dinkelbach.weights_at(self.score, rank)):
-                    best.found = attrs.evolve(self.incumbent.found, vector=(*vector[:place], *vector[place + 1 :]))
+                    best.found = attrs.evolve(self.oracle.found, vector=(*vector[:place], *vector[place + 1 :]))
                     best.rank = rank
             start = best.found
             try:
                 if self.score is None:
-                    supported_points.maximise(oracle, best)
+                    supported_points.maximise(best)
                 else:
-                    dinkelbach.maximise(oracle, self.score, best)
+                    dinkelbach.maximise(best, self.score)
             finally:
                 if best.found is not None and best.found is not start:
-                    self.incumbent.offer(whole(best.found))
+                    self.oracle.offer(whole(best.found))
 
 
 def _most_nodes(trees: Trees) -> int:
@@ -268,9 +248,9 @@ def _whole_scale(numbers: Sequence[Fraction | int]) -> Fraction:
     return Fraction(common, max(divisor, 1))
 
 
-def _highest(oracle: Oracle, score: LinearFraction | None, incumbent: Incumbent) -> Any:
+def _highest(oracle: Oracle, score: LinearFraction | None) -> Any:
     """No tree scores more, were nodes free: of fractions, what a label for every distinct row would."""
-    best = incumbent.rank_of(tuple(least for least, _ in oracle.value_ranges()))
+    best = oracle.rank_of(tuple(least for least, _ in oracle.value_ranges()))
     if score is None:
         return best
     sums = np.moveaxis(oracle.trees.merged(oracle.trees.vectors), 2, 0)[: len(score.falls)]

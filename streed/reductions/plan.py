@@ -188,19 +188,25 @@ def _within_nodes(problem: Problem, kept: Sequence[RowSum]) -> Problem:
 
 @final
 @attrs.define(eq=False)
-class Incumbent:
-    """The best tree so far by a rank of its vector, larger is better, and what no tree's rank exceeds."""
+class Oracle:
+    """Trees under intervals on the last components of their vectors, and the best of them by a rank of the others.
 
+    The others are the objective's.
+    """
+
+    trees: Trees
+    intervals: tuple[Window, ...]
     rank_of: Callable[[Vector], Any]
-    allows: Callable[[Vector], bool]
+    """What a tree of a vector is worth, larger is better."""
     found: EvaluatedTree | None = None
+    """The best tree so far; then its rank, and what no tree's rank exceeds: None where nothing is known."""
     rank: Any = None
     bound: Any = None
-    """None where nothing is known."""
 
     def offer(self, found: EvaluatedTree) -> bool:
-        """Whether the tree is allowed and better; takes it if so."""
-        if not self.allows(found.vector):
+        """Whether the tree keeps the limits and is better; takes it if so."""
+        last = found.vector[len(found.vector) - len(self.intervals) :]
+        if not all(least <= x <= most for x, (least, most) in zip(last, self.intervals, strict=True)):
             return False
         rank = self.rank_of(found.vector)
         if self.found is not None and rank <= self.rank:
@@ -208,41 +214,30 @@ class Incumbent:
         self.found, self.rank = found, rank
         return True
 
-
-@final
-@attrs.frozen(eq=False)
-class Oracle:
-    """Trees under intervals on the last components of their vectors; the others are those of the objective."""
-
-    trees: Trees
-    intervals: tuple[Window, ...]
-
-    def allows(self, vector: Vector) -> bool:
-        """Whether a tree of this vector keeps the limits."""
-        last = vector[len(vector) - len(self.intervals) :]
-        return all(least <= x <= most for x, (least, most) in zip(last, self.intervals, strict=True))
-
     def minimise(self, weights: Sequence[int], below: int | None = None) -> EvaluatedTree | None:
         """An allowed tree of least weights . vector, by the objective's components; None if no tree is allowed.
 
         Trees whose sum is not below `below` need not be found. Raises SearchStopped, with a bound on that least sum
-        where there is one, and the best tree so far.
+        where there is one; the best tree so far is offered.
         """
-        if not self.intervals:
-            return self.trees.cheapest(weights, below)
-        relaxation = Relaxation(self.trees, weights, self.intervals, below)
+        relaxation = Relaxation(self.trees, weights, self.intervals, below) if self.intervals else None
         try:
+            if relaxation is None:
+                return self.trees.cheapest(weights, below)
             if self.trees.shallow is not None:
                 relaxation.learn(self.trees.shallow)
             return relaxation.solve()
         except SearchStopped as stop:
-            raise SearchStopped(stop.reason, relaxation.lower, relaxation.best) from stop
+            lower, tree = (stop.lower, stop.tree) if relaxation is None else (relaxation.lower, relaxation.best)
+            if tree is not None:
+                self.offer(tree)
+            raise SearchStopped(stop.reason, lower) from stop
 
-    def seed(self, incumbent: Incumbent) -> None:
+    def seed(self) -> None:
         """Offers the trees that are a leaf."""
         if self.trees.problem.min_leaf <= self.trees.data.size:
             for found in self.trees.constants:
-                incumbent.offer(found)
+                self.offer(found)
 
     def value_ranges(self) -> list[Window]:
         """The least and the largest sum of each of the objective's components that any labels give."""

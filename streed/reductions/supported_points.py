@@ -21,8 +21,7 @@ from typing import Any, NamedTuple, final
 from streed.enumerate.entries import VALUE
 from streed.enumerate.near_optimal import NearOptimalTrees, Needed
 from streed.enumerate.vector_trees import Vector
-from streed.problem import SearchStopped
-from streed.reductions.plan import Incumbent, Oracle
+from streed.reductions.plan import Oracle
 
 Segment = tuple[Vector, Vector]
 """Two points of the front between which there may be others: the first has less x, the second less y."""
@@ -31,17 +30,13 @@ _STEPS = 2048
 """Intervals of x that a segment is looked at in; more values of x share intervals, whose bound is then optimistic."""
 
 
-def maximise(oracle: Oracle, incumbent: Incumbent) -> None:
-    """Raises the incumbent to the optimum and proves it; if SearchStopped is raised, it holds what is known so far."""
-    oracle.seed(incumbent)
-    incumbent.bound = incumbent.rank_of(tuple(low for low, _ in oracle.value_ranges()))
-    search = Search(oracle, incumbent)
+def maximise(oracle: Oracle) -> None:
+    """Raises the oracle's best tree to the optimum, and proves it as far as the search goes."""
+    oracle.seed()
+    oracle.bound = oracle.rank_of(tuple(low for low, _ in oracle.value_ranges()))
+    search = Search(oracle)
     try:
         search.run()
-    except SearchStopped as stop:
-        if stop.tree is not None:
-            incumbent.offer(stop.tree)
-        raise
     finally:
         search.tighten()
 
@@ -50,9 +45,8 @@ def maximise(oracle: Oracle, incumbent: Incumbent) -> None:
 class Search:
     """The segments that are still open, and the lines below which no tree lies."""
 
-    def __init__(self, oracle: Oracle, incumbent: Incumbent) -> None:
+    def __init__(self, oracle: Oracle) -> None:
         self.oracle = oracle
-        self.incumbent = incumbent
         self.lines: list[tuple[int, int, int]] = []
         """(w_x, w_y, v): w . (x, y) >= v for every tree."""
         self._open: list[tuple[_Worst, int, Segment]] = []
@@ -83,12 +77,12 @@ class Search:
         ranks = [worst.rank for worst, _, _ in self._open]
         if self._inside is not None:
             ranks.append(self._best_rank(self._inside))
-        ranks.append(self.incumbent.rank)
+        ranks.append(self.oracle.rank)
         known = [rank for rank in ranks if rank is not None]
-        self.incumbent.bound = max(known) if known else None
+        self.oracle.bound = max(known) if known else None
 
     def _beats(self, rank: Any) -> bool:
-        return self.incumbent.found is None or rank > self.incumbent.rank
+        return self.oracle.found is None or rank > self.oracle.rank
 
     def _push(self, a: Vector, b: Vector) -> None:
         segment = (a, b)
@@ -105,7 +99,7 @@ class Search:
             return
         c = found.vector
         self.lines.append((w_x, w_y, w_x * c[0] + w_y * c[1]))
-        self.incumbent.offer(found)
+        self.oracle.offer(found)
         if w_x * c[0] + w_y * c[1] < w_x * a[0] + w_y * a[1]:
             self._push(a, c)
             self._push(c, b)
@@ -126,29 +120,29 @@ class Search:
         needed = Needed(segment[1][0] - 1, most_y, staircase=len(keys) == 1)
         near_optimal = NearOptimalTrees(trees, [0, 1], keys, w_y, multipliers, intervals, needed)
         entries = near_optimal.every(budget)
-        best, chosen = self.incumbent.rank, None
+        best, chosen = self.oracle.rank, None
         for (x, *_), entry in zip(near_optimal.sums_of(entries).tolist(), entries, strict=True):
-            rank = self.incumbent.rank_of((x, int(entry[VALUE])))
+            rank = self.oracle.rank_of((x, int(entry[VALUE])))
             if best is None or rank > best:
                 best, chosen = rank, entry
         if chosen is not None:
-            self.incumbent.offer(near_optimal.tree(chosen))
+            self.oracle.offer(near_optimal.tree(chosen))
 
     def _best_rank(self, segment: Segment) -> Any:
         """An upper bound on the rank of the points strictly inside; None if there are none."""
-        ranks = [self.incumbent.rank_of((low, y)) for low, _, y in self._floor(segment)]
+        ranks = [self.oracle.rank_of((low, y)) for low, _, y in self._floor(segment)]
         return max(ranks, default=None)
 
     def _largest(self, segment: Segment, w_x: int, w_y: int) -> int | None:
         """At least the largest w . (x, y) of points strictly inside that beat the incumbent; None if there are none."""
         largest = None
         for low, high, y in self._floor(segment):
-            if not self._beats(self.incumbent.rank_of((low, y))):
+            if not self._beats(self.oracle.rank_of((low, y))):
                 continue
             worst = segment[0][1] - 1
             while y < worst:
                 middle = (y + worst + 1) // 2
-                if self._beats(self.incumbent.rank_of((low, middle))):
+                if self._beats(self.oracle.rank_of((low, middle))):
                     y = middle
                 else:
                     worst = middle - 1
