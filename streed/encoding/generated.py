@@ -223,16 +223,16 @@ class Scored(Encoding):
     ) -> tuple[Solution, bool]:
         solution = self._measured(problem, preorder)
         value, claimed = solution.value, self.value(code)
-        apart = abs(value - claimed)
         if complete and self.coding == coding.GRID and not (self.settled or agree(value, self.bound(lower), 0)):
             # a tree of this value exists, so costs far above it, and what rounding makes of sums, need no codes
             least = 0.0 if self.planes.integral or self.planes.per_unit is not None else self.lost
             finer = _scale(max(as_float(abs(fraction_of(value)) / self.probe.unit), least))
             if finer > 2 * self.scale:
                 raise TooImprecise(self.on_grid(finer))
-        allowed = max(TOLERANCE * max(abs(value), abs(claimed)), self._worth(self._slack(code)))
-        near = bool(apart <= allowed)
-        if not near and (complete or self._beats(value, lower)):
+        near = bool(abs(value - claimed) <= self._allowed(value, code))
+        # a tree that was completed where the search had not been may well be better than the search knew
+        beats = lower > LOWEST and self.sign * (self.value(lower) - value) > self._allowed(value, lower)
+        if not near and (complete or beats):
             raise MismatchError(
                 f"the tree is worth {as_float(value)!r} by the task's Python methods and {as_float(claimed)!r} by its "
                 f"native ones; {self._cause()}"
@@ -268,16 +268,9 @@ class Scored(Encoding):
         except Exception:  # noqa: BLE001 - methods that need floats, such as those that call numpy, get floats
             return measure_exactly(problem, preorder, codes, sums, counts, exact=False)
 
-    def _beats(self, value: Value, lower: int) -> bool:
-        """Whether the value is better than the proved bound, by more than rounding.
-
-        A tree that was completed where the search had not been may well be better than the search knew.
-        """
-        if lower <= LOWEST:
-            return False
-        bound = self.value(lower)
-        allowed = max(TOLERANCE * max(abs(value), abs(bound)), self._worth(self._slack(lower)))
-        return bool(self.sign * (bound - value) > allowed)
+    def _allowed(self, value: Value, code: int) -> Any:
+        """How far rounding may keep a value and that of a code apart."""
+        return max(TOLERANCE * max(abs(value), abs(self.value(code))), self._worth(self._slack(code)))
 
 
 def native_values(task: Task, data: Dataset, states: Sequence[State]) -> list[list[Value]]:

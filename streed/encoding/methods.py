@@ -89,29 +89,21 @@ class CompiledMethods:
 
         `per_unit` comes last: what sums are divided by; None where they are as methods see them.
         """
-        words = [_bits(scale)]
+        words: list[Any] = [scale]
         kept: list[Any] = []
-
-        weights = [[_bits(float(term.weight))] for term in self.terms] + [[] for _ in self.limits]
+        weights = [[float(term.weight)] for term in self.terms] + [[] for _ in self.limits]
         for numbers, weight in zip([*self.read, *self.read_by_limits], weights, strict=True):
             for number in numbers:
-                if number.kind == "int":
+                if number.kind in ("int", "real"):
                     words.append(number.value)
-                elif number.kind == "real":
-                    words.append(_bits(number.value))
                 else:
                     kept.append(number.value)
-                    words.extend([int(number.value.__array_interface__["data"][0]), *number.value.shape])
+                    words += [int(number.value.__array_interface__["data"][0]), *number.value.shape]
             words += weight
-        if per_unit is not None:
-            words.append(_bits(per_unit))
-        return np.array(words, np.int64), tuple(kept)
+        words += [] if per_unit is None else [per_unit]
+        bits = [struct.unpack("<q", struct.pack("<d", x))[0] if isinstance(x, float) else x for x in words]
+        return np.array(bits, np.int64), tuple(kept)
 
 
 def _kinds(read: Any) -> Read:
     return tuple((number.name, number.kind) for number in read)
-
-
-def _bits(x: float) -> int:
-    word: int = struct.unpack("<q", struct.pack("<d", x))[0]
-    return word

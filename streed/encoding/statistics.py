@@ -19,6 +19,7 @@ from streed.kernels.counting.multiplicities import merge_counted
 from streed.kernels.packed import PackedProblem, pack, writable
 from streed.kernels.records import FOUR
 from streed.problem import Problem
+from streed.task.row_sums import sums_by
 
 Places = dict[str, tuple[tuple[int, ...], bool]]
 """The planes of each statistic, ROWS in place of one that is 1 for every row; whether it has several entries."""
@@ -167,10 +168,7 @@ def _merge(
 ) -> tuple[Array, Array, Array, dict[str, Array]]:
     """The distinct rows of codes, how many rows each stands for, and the sums of their statistics."""
     first, class_of = find_classes(codes)
-    values = values.astype(np.float64)
-    if len(first) == len(codes):
-        return codes, counts, values, sums
-    order = np.argsort(class_of, kind="stable")
-    begins = np.concatenate([[0], np.cumsum(np.bincount(class_of, minlength=len(first)))[:-1]])
-    counts, values, *rest = (np.add.reduceat(each[order], begins, axis=0) for each in (counts, values, *sums.values()))
+    counts, values, *rest = (
+        sums_by(class_of, each, len(first)) for each in (counts, values.astype(np.float64), *sums.values())
+    )
     return np.ascontiguousarray(codes[first]), counts, values, dict(zip(sums, rest, strict=True))

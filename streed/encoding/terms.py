@@ -107,12 +107,8 @@ def split_table(terms: Sequence[ScoredTerm], problem: Problem) -> Array | None:
 
 def functions_of(terms: Sequence[ScoredTerm]) -> tuple[dict[str, Callable[..., Any]], tuple[str, ...]]:
     """(the methods to compile by name, the names of the optional ones that the text takes notice of)."""
-    functions: dict[str, Callable[..., Any]] = {}
-    for i, term in enumerate(terms):
-        for name in ("leaf_cost", "branching_cost", "lower_bound"):
-            if name in term.functions:
-                functions[f"{name}{i}"] = term.functions[name]
-    members = set()
+    written = ((f"{name}{i}", name, each) for i, term in enumerate(terms) for name, each in term.functions.items())
+    functions, members = {key: each for key, name, each in written if name not in _OPTIONAL}, set()
     nonnegative = all(term.weight >= 0 and (term.bounded or term.task.worsening) for term in terms)
     if nonnegative and any(term.bounded for term in terms):
         members.add("lower_bound")

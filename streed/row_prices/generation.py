@@ -31,7 +31,7 @@ import numpy as np
 from streed.exact import Array
 from streed.kernels.stopping import STOP
 from streed.row_prices.leaves import LEAST_PRICE, MOST_PRICE, Leaves
-from streed.row_prices.prices import Found, Prices, Pricing
+from streed.row_prices.prices import Prices, Pricing
 
 T = TypeVar("T")
 
@@ -116,8 +116,11 @@ class Generation:
         def stopped() -> bool:
             return bool(self.control[STOP]) or (deadline is not None and time.perf_counter() >= deadline)
 
-        pricing = Pricing(self.leaves, self.control)
-        master = self._begin(stopped)
+        pricing, master = Pricing(self.leaves, self.control), Master(self.leaves, stopped)
+        master.add(np.ones((1, self.leaves.n_classes), bool))
+        master.add(self.leaves.members([(literal,) for literal in np.flatnonzero(self.leaves.allowed).tolist()]))
+        if self.known is not None:
+            master.add(self.known)
         while not stopped() and self._tolerance <= _MOST_TOLERANCE:
             solved = self._timed("program", master.solve)
             if solved is None:
@@ -133,35 +136,27 @@ class Generation:
             new = master.add(self.leaves.members(found.columns))
             if new == 0 or found.worst <= _CLOSE * pricing.due:
                 new += self._repair(pricing, master, value, units, stopped)
-            self.columns = len(master)
             self.known = master.members
-            if self.best is None and self.enumerations >= _HOPELESS:
-                return
-            if self.best is not None:
-                if self.best.bound >= self.goal() or self._stale >= _STALE:
+            self.columns = len(self.known)
+            if self.best is None:
+                if self.enumerations >= _HOPELESS:
                     return
-                if value - self.best.bound <= _GAP * abs(value) or new == 0:
-                    if self._reach >= _WIDEST:
-                        return
-                    self._reach = min(_WIDEST, 4 * self._reach)
-                    master.draw(pricing.in_codes(self.best.units), self._reach)
-
-    def _begin(self, stopped: Callable[[], bool]) -> Master:
-        """The linear program of all rows as one leaf, of all single literals, and of greedy trees."""
-        leaves = self.leaves
-        master = Master(leaves, stopped)
-        master.add(np.ones((1, leaves.n_classes), bool))
-        master.add(leaves.members([(literal,) for literal in np.flatnonzero(leaves.allowed).tolist()]))
-        if self.known is not None:
-            master.add(self.known)
-        return master
+            elif self.best.bound >= self.goal() or self._stale >= _STALE:
+                return
+            elif value - self.best.bound <= _GAP * abs(value) or new == 0:
+                if self._reach >= _WIDEST:
+                    return
+                self._reach = min(_WIDEST, 4 * self._reach)
+                master.draw(pricing.in_codes(self.best.units), self._reach)
 
     def _repair(self, pricing: Pricing, master: Master, value: float, units: Array, stopped: Callable[[], bool]) -> int:
         """How many leaves were new to the program, of all that were found while prices were made feasible."""
         new = 0
         best: Array | None = None
         for _ in range(_REPAIRS):
-            found = self._timed("enumeration", functools.partial(self._enumerate, pricing, units))
+            self.enumerations += 1
+            asked = units, int(self._tolerance * pricing.due), self._limit, _OF_ENUMERATION
+            found = self._timed("enumeration", functools.partial(pricing.exactly, *asked))
             members = self.leaves.members(found.columns)
             new += master.add(members)
             if found.excess is not None:
@@ -173,25 +168,17 @@ class Generation:
             elif stopped():
                 return new
             elif len(members) <= _SOME:
-                self._ask_for_less()
                 new += 1
+                if self._limit < _NODES:
+                    self._limit *= 4
+                else:
+                    self._tolerance = max(2 * self._tolerance, _FIRST_TOLERANCE)
             units = pricing.lowered(units, members)
         if best is not None:
             self._improve(pricing, master, value, best)
         elif self.best is None:
             master.draw(pricing.in_codes(units), self._reach)
         return new
-
-    def _ask_for_less(self) -> None:
-        """After an enumeration that did not end, and found little: with more nodes, or with a tolerance."""
-        if self._limit < _NODES:
-            self._limit *= 4
-        else:
-            self._tolerance = max(2 * self._tolerance, _FIRST_TOLERANCE)
-
-    def _enumerate(self, pricing: Pricing, units: Array) -> Found:
-        self.enumerations += 1
-        return pricing.exactly(units, int(self._tolerance * pricing.due), self._limit, _OF_ENUMERATION)
 
     def _improve(self, pricing: Pricing, master: Master, value: float, units: Array) -> None:
         """Takes feasible prices for the best ones if they are, and moves the box."""
@@ -223,11 +210,8 @@ _ENOUGH = 1e-3
 _BELOW = 1.0
 """What the program gives up for each unit by which a price is below its box, besides the unit itself."""
 
-_FEW = 500
-"""Classes of rows for which the simplex method is faster."""
-
-_PRIMAL = 4
-"""HiGHS's `simplex_strategy` of that name."""
+_FEW, _PRIMAL = 500, 4
+"""Classes of rows for which the simplex method is faster, and HiGHS's `simplex_strategy` of that name."""
 
 
 @final
@@ -292,11 +276,8 @@ class Master:
     @property
     def members(self) -> Array:
         """(M, N) bool: the leaves in the program."""
-        packed = np.frombuffer(b"".join(self._known), np.uint8).reshape(len(self), -1)
+        packed = np.frombuffer(b"".join(self._known), np.uint8).reshape(len(self._known), -1)
         return np.unpackbits(packed, axis=1, count=self.leaves.n_classes).astype(bool)
-
-    def __len__(self) -> int:
-        return len(self._known)
 
     def solve(self) -> tuple[Array, float] | None:
         """(prices in codes, value in codes with the due of one leaf less); None if it was stopped.
