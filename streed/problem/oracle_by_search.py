@@ -13,7 +13,7 @@ from streed.exact import Array
 from streed.problem import Driver, Problem, SearchLimits
 from streed.problem.linear_oracle import Answer, LinearOracle
 from streed.task import RowCostTask
-from streed.tree import Leaf, Node
+from streed.tree import Branch, walk
 
 _AHEAD = 3
 """Levels of a tree that is to be found soon."""
@@ -68,7 +68,8 @@ class OracleBySearch(LinearOracle):
         self._stats = outcome.stats
         cost, preorder = None, None
         if outcome.solutions:
-            cost, preorder = outcome.solutions[0].value, preorder_of(outcome.solutions[0].root)[0]
+            cost, nodes = outcome.solutions[0].value, walk(outcome.solutions[0].root)
+            preorder = np.array([node.column if isinstance(node, Branch) else -1 for node in nodes], np.int64)
         return Answer(outcome.lower, cost, preorder, outcome.stopped, int(outcome.stats["nodes"]))
 
     def stats(self) -> Mapping[str, Any]:
@@ -77,17 +78,3 @@ class OracleBySearch(LinearOracle):
 
     def close(self) -> None:
         """There is nothing to give back."""
-
-
-def preorder_of(root: Node) -> tuple[Array, Array, Array]:
-    """(columns, -1 for leaves; labels, 0 for branches; rows) of a tree's nodes in preorder, (m,) int64 each."""
-    columns, labels, rows = [], [], []
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        columns.append(-1 if isinstance(node, Leaf) else node.column)
-        labels.append(node.label if isinstance(node, Leaf) else 0)
-        rows.append(node.rows)
-        if not isinstance(node, Leaf):
-            stack.extend(reversed(node.children))
-    return np.array(columns, np.int64), np.array(labels, np.int64), np.array(rows, np.int64)

@@ -16,7 +16,7 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections.abc import Iterator
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 from streed.enumerate.entries import VALUE
 from streed.enumerate.near_optimal import NearOptimalTrees, Needed
@@ -46,25 +46,26 @@ class Search:
     """The segments that are still open, and the lines below which no tree lies."""
 
     def __init__(self, oracle: Oracle) -> None:
+        (low_x, most_x), (low_y, most_y) = oracle.value_ranges()
         self.oracle = oracle
         self.lines: list[tuple[int, int, int]] = []
         """(w_x, w_y, v): w . (x, y) >= v for every tree."""
-        self._open: list[tuple[_Worst, int, Segment]] = []
+        self._open: list[tuple[Any, int, Segment]] = []
+        """A heap, by rank: of the largest one the first."""
         self._count = itertools.count()
-        self._begun = False
-        self._inside: Segment | None = None
+        self._inside: Segment | None = ((low_x - 1, most_y + 1), (most_x + 1, low_y - 1))
+        """The segment that is looked into."""
 
     def run(self) -> None:
         """Searches until no segment can beat the incumbent."""
-        (low_x, most_x), (low_y, most_y) = self.oracle.value_ranges()
-        self._push((low_x - 1, most_y + 1), (most_x + 1, low_y - 1))
-        self._begun = True
-        while self._open and self._beats(self._open[0][0].rank):
+        assert self._inside is not None
+        self._push(*self._inside)
+        while self._open and self._beats(-self._open[0][0]):
             segment = heapq.heappop(self._open)[2]
             self._inside = segment
             rank = self._best_rank(segment)
             if rank is not None and self._beats(rank):
-                if self._open and self._open[0][0].rank > rank:
+                if self._open and -self._open[0][0] > rank:
                     self._push(*segment)
                     continue
                 self._look_into(segment)
@@ -72,23 +73,17 @@ class Search:
 
     def tighten(self) -> None:
         """Sets the incumbent's bound to what is proved."""
-        if not self._begun:
-            return
-        ranks = [worst.rank for worst, _, _ in self._open]
-        if self._inside is not None:
-            ranks.append(self._best_rank(self._inside))
-        ranks.append(self.oracle.rank)
-        known = [rank for rank in ranks if rank is not None]
-        self.oracle.bound = max(known) if known else None
+        inside = None if self._inside is None else self._best_rank(self._inside)
+        known = [rank for rank in (inside, self.oracle.rank) if rank is not None]
+        self.oracle.bound = max([*known, *(-worst for worst, _, _ in self._open)], default=None)
 
     def _beats(self, rank: Any) -> bool:
         return self.oracle.found is None or rank > self.oracle.rank
 
     def _push(self, a: Vector, b: Vector) -> None:
-        segment = (a, b)
-        rank = self._best_rank(segment)
+        rank = self._best_rank((a, b))
         if rank is not None and self._beats(rank):
-            heapq.heappush(self._open, (_Worst(rank), next(self._count), segment))
+            heapq.heappush(self._open, (-rank, next(self._count), (a, b)))
 
     def _look_into(self, segment: Segment) -> None:
         a, b = segment
@@ -130,8 +125,7 @@ class Search:
 
     def _best_rank(self, segment: Segment) -> Any:
         """An upper bound on the rank of the points strictly inside; None if there are none."""
-        ranks = [self.oracle.rank_of((low, y)) for low, _, y in self._floor(segment)]
-        return max(ranks, default=None)
+        return max((self.oracle.rank_of((low, y)) for low, _, y in self._floor(segment)), default=None)
 
     def _largest(self, segment: Segment, w_x: int, w_y: int) -> int | None:
         """At least the largest w . (x, y) of points strictly inside that beat the incumbent; None if there are none."""
@@ -162,13 +156,3 @@ class Search:
                 y = max(y, -((w_x * high - v) // w_y))
             if y < segment[0][1]:
                 yield low, high, y
-
-
-@final
-class _Worst(NamedTuple):
-    """A rank that a heap gives back largest first."""
-
-    rank: Any
-
-    def __lt__(self, other: Any) -> bool:
-        return bool(self.rank > other.rank)
