@@ -52,16 +52,16 @@ def _past_treatments(draw: Any) -> Dataset:
 
 
 ARGUMENTS: dict[str, tuple[dict[str, Any], ...]] = {
-    "bayesian-tree": ({}, {"concentration": 2.5, "growth": 0.5}, {"concentration": 0.3}),
+    "bayesian-tree": ({}, {"concentration": 2.5, "growth": 0.5}, {"concentration": 0.3}, {"concentration": 0.01}),
     "cost-sensitive": ({"costs": CostTable.of(_MATRIX, _TESTS, range(3))},),
     "fbeta": ({"beta": 2},),
     "linear-leaves": ({"ridge": 0.5},),
     "mehta-mdl": ({}, {"tree_bits": False}),
-    "minimum-error": ({}, {"m": 0.5}, {"m": 10}),
+    "minimum-error": ({}, {"m": 0.5}, {"m": 10}, {"m": 0.01}),
     "misclassification-costs": ({"costs": CostTable.of(_MATRIX, classes=range(3))},),
     "monotone-errors": ({"increasing": [0]},),
     "monotone-metric": ({"function": fewest},),
-    "pessimistic-error": ({}, {"confidence": 0.001}, {"confidence": 0.9}),
+    "pessimistic-error": ({}, *({"confidence": each} for each in (0.0001, 0.001, 0.01, 0.1, 0.6, 1.0))),
     "policy-value": ({"method": "dr"},),
     "quantile-error": ({"quantile": 0.25},),
     "quinlan-mdl": ({}, {"tree_bits": False}),

@@ -43,9 +43,6 @@ class Case(NamedTuple):
     X: Any
 
 
-# -- families ------------------------------------------------------------------------------------------------------
-
-
 def _peer(name: str, *given: Any, **named: Any) -> Any:
     import pystreed
 
@@ -177,9 +174,6 @@ FAMILIES: dict[str, tuple[Callable[[Path, int], Iterator[Case]], float]] = {
     "thresholds": (_thresholds, 15),
 }
 """The cases of a family, and the least geometric mean of the peer's time in ours at depth 3."""
-
-
-# -- the run -------------------------------------------------------------------------------------------------------
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -36,9 +36,6 @@ Record = dict[str, Any]
 _Answer = TypeVar("_Answer")
 
 
-# -- the command line ----------------------------------------------------------------------------------------------
-
-
 def parser(name: str, description: str | None, *, data: bool = True) -> argparse.ArgumentParser:
     """The options that every benchmark takes; `data`: whether it reads files."""
     made = argparse.ArgumentParser(
@@ -82,9 +79,6 @@ def fail(reason: str) -> NoReturn:
     sys.exit(UNUSABLE)
 
 
-# -- data ----------------------------------------------------------------------------------------------------------
-
-
 def read_data(folder: Path, table: str, name: str) -> tuple[Any, Any]:
     """X (n, p) int32 and y (n,) int32 of a data set; `table` is "classification" or "sparse", a folder of the data."""
     suffix, label = {"classification": (".csv", 0), "sparse": (".txt", -1)}[table]
@@ -108,9 +102,6 @@ def known_optima(folder: Path, table: str) -> list[Record]:
         fail(f"there is no file {path}")
     rows = [row for row in json.loads(path.read_text(encoding="utf-8")) if row["table"] == table]
     return sorted(rows, key=lambda row: str(row["dataset"])) or fail(f"{path} has no rows of the table {table!r}")
-
-
-# -- the machine ---------------------------------------------------------------------------------------------------
 
 
 def machine(core: int | None = None) -> Record:
@@ -192,9 +183,6 @@ def commit(folder: Path = ROOT) -> str:
     return told[0] + ("+" if told[1] else "")
 
 
-# -- timing --------------------------------------------------------------------------------------------------------
-
-
 @contextmanager
 def no_collection() -> Iterator[None]:
     """A context in which Python's garbage is not collected, as timeit does it; it is collected before.
@@ -268,9 +256,6 @@ def peak_bytes() -> int:
 
         unit = 1 if sys.platform == "darwin" else 1024
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-
-
-# -- tables --------------------------------------------------------------------------------------------------------
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[object]], left: int = 1) -> str:

@@ -84,9 +84,6 @@ class CompiledAccuracy(streed.Task):
         return 0
 
 
-# -- instances -----------------------------------------------------------------------------------------------------
-
-
 def _solve(name: str, task: Any, X: Any, y: Any = None, **given: Any) -> Instance:
     return name, lambda: streed.solve(task, X, y, **given)
 
@@ -193,9 +190,6 @@ FAMILIES: dict[str, Callable[[Path], Iterator[Instance]]] = {
     "tasks of one's own": _own,
     "small calls": _small,
 }
-
-
-# -- measuring -----------------------------------------------------------------------------------------------------
 
 
 def measure(solve: Callable[[], Any], budget: float) -> dict[str, Any]:

@@ -2,8 +2,7 @@
 
 `python -m tests.differential.estimators` tries every cell, and prints those that differ; words choose among them, such
 as `python -m tests.differential.estimators policy polars`. Each must predict what the plain kind does, in its labels,
-and its pickle, JSON, SQL, Python and picture must say the same. The default tests try a fixed part.
-"""
+and its pickle, JSON, SQL, Python and picture must say the same. The default tests try a fixed part."""
 
 from __future__ import annotations
 
@@ -28,7 +27,24 @@ from streed.estimators import (
     SurvivalTree,
 )
 from streed.export import from_json, to_dot, to_json, to_python, to_sql
-from tests.unit.estimator_table import SEX, TABLE, TARGET, TRUTH, N
+
+RNG = np.random.default_rng(7)
+N = 90
+
+TABLE = pd.DataFrame(
+    {
+        "age": np.where(RNG.random(N) < 0.15, np.nan, RNG.uniform(18, 80, N).round(1)),
+        "city": RNG.choice(["Oslo", "Rome", "Lima"], N),
+        "member": RNG.random(N) < 0.5,
+        "since": pd.to_datetime("2020-01-01") + pd.to_timedelta(RNG.integers(0, 1000, N), unit="D"),
+    }
+)
+
+TRUTH = ((TABLE["age"].fillna(0) > 40) ^ ((TABLE["city"] == "Rome") & (RNG.random(N) < 0.9))).to_numpy().astype(int)
+TARGET = TRUTH * 3.0 + TABLE["member"].to_numpy() + RNG.normal(0, 0.1, N)
+SEX = np.where(TABLE["age"].fillna(50) + RNG.normal(0, 15, N) > 50, "f", "m")
+"""A table of every kind of column with labels, targets and groups, on which estimators are tried."""
+
 
 Column = Callable[[list[Any]], Any]
 

@@ -108,9 +108,6 @@ def test_the_order_of_rows_and_columns_does_not_change_the_optimum(draw: random.
 XOR = ([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
 
 
-# -- values ------------------------------------------------------------------------------------------------------------
-
-
 def test_a_category_without_rows_is_an_empty_leaf_with_the_best_label_of_its_parent() -> None:
     X = [[0, 0], [1, 0], [2, 0], [2, 0], [0, 1], [1, 1], [1, 1]]
     y = [1, 1, 0, 0, 0, 1, 1]
@@ -122,9 +119,6 @@ def test_a_category_without_rows_is_an_empty_leaf_with_the_best_label_of_its_par
     right = [row for row in range(7) if X[row][1] == 1]
     subset = Dataset.make(X, y, categorical=[0]).subset(right)
     assert optimum(Accuracy(), subset) == (0, Branch(0, (Leaf(0, 1, 0), Leaf(1, 2, 0), Leaf(1, 0, 0)), 3))
-
-
-# -- trees -------------------------------------------------------------------------------------------------------------
 
 
 def test_broken_limits_are_all_named() -> None:

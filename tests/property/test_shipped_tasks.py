@@ -19,32 +19,16 @@ from streed.reference import every_tree
 from streed.task import Task
 from streed.task.sums import SumTask
 from streed.tasks import (
-    AbsoluteError,
     Accuracy,
-    BayesianTree,
-    BrierScore,
     CostSensitive,
     Entropy,
     Gini,
-    InstanceCosts,
-    LinearLeaves,
-    MehtaMDL,
-    MinimumError,
     MinSupport,
     Misclassifications,
     PessimisticError,
-    PoissonDeviance,
-    QuantileError,
-    QuinlanMDL,
-    RelativeRisk,
-    SparseAccuracy,
     Splits,
-    SquaredError,
-    TreatmentCosts,
     WeightedAccuracy,
-    WorstLeaf,
 )
-from streed.tasks.cost_tables import CostTable, TestCost
 from streed.testing import LAWS, check_separable, datasets, find_violations
 from streed.tree.evaluation import check_declarations
 from tests import shipped
@@ -127,8 +111,6 @@ def _both_classes(draw: Any) -> Any:
     return Dataset.make([[x] for x, _ in rows], [label for _, label in rows])
 
 
-# -- costs, policies, times and further regressions, whose data are drawn for them
-
 QUICK = ("cost-sensitive", "relative-risk")
 """One by prices, one by a kernel of its own; the rest is for the long run."""
 
@@ -173,34 +155,16 @@ KINDS = (
 )
 """Weights of the rows of one data set."""
 
-ONE_COST = CostTable.of([[0, 2, 5], [1.5, 0, 4], [3, 3, 0]], [TestCost("x0", 1.5, 0.5, "lab"), TestCost("x1", 2)])
+SUMS = (Misclassifications() + 0.5 * Gini(), Gini() + 0.25 * Splits(), PessimisticError(0.001) + 0.5 * Entropy())
 
-TASKS: list[Task] = [
-    *(PessimisticError(confidence) for confidence in (0.0001, 0.001, 0.01, 0.1, 0.25, 0.6, 1.0)),
-    *(MinimumError(m=m) for m in (None, 0.01, 0.5, 10)),
-    *(BayesianTree(concentration=a, growth=g) for a, g in ((0.01, 1), (0.3, 1), (1, 0.5), (2.5, 1))),
-    *(QuinlanMDL(tree_bits=bits) for bits in (True, False)),
-    *(MehtaMDL(tree_bits=bits) for bits in (True, False)),
-    BrierScore(),
-    Gini(),
-    Entropy(),
-    WorstLeaf(),
-    SquaredError(),
-    SquaredError(0.01, normalized=True),
-    PoissonDeviance(),
-    RelativeRisk(),
-    LinearLeaves(0.5),
-    AbsoluteError(),
-    QuantileError(0.25),
-    CostSensitive(ONE_COST),
-    Accuracy(),
-    SparseAccuracy(0.025),
-    InstanceCosts(),
-    TreatmentCosts({0: 1, 1: 2.5}),
-    Misclassifications() + 0.5 * Gini(),
-    Gini() + 0.25 * Splits(),
-    PessimisticError(0.001) + 0.5 * Entropy(),
-]
+ELSEWHERE = ("policy-value", "lexicographic", "monotone-errors", "class-errors")
+"""Tasks of past treatments, of whole weights, and whose labels or fronts depend on each other."""
+
+DECLARING = [
+    *(task for name, entry in registry.tasks().items() for task in shipped.examples(name)
+      if name not in ELSEWHERE and not issubclass(entry.made_by, SumTask)),
+    *SUMS,
+]  # fmt: skip
 
 
 def data_sets(task: Task) -> Iterator[Dataset]:
@@ -228,7 +192,7 @@ def data_sets(task: Task) -> Iterator[Dataset]:
         )
 
 
-@pytest.mark.parametrize("task", TASKS, ids=repr)
+@pytest.mark.parametrize("task", DECLARING, ids=repr)
 def test_no_tree_refutes_what_shipped_tasks_declare(task: Task) -> None:
     for data in data_sets(task):
         if isinstance(task, CostSensitive) and data.n_classes < 3:

@@ -37,8 +37,6 @@ from streed.task import RowCostTask
 SPACE = Space(branches=2**12, nodes=2**12, edges=2**14, children=2**15, path=64)
 """More than any of these tests needs."""
 
-# -- native entry points ---------------------------------------------------------------------------------------------
-
 
 @entry
 def load(engine, row_set):  # type: ignore[no-untyped-def]
@@ -56,9 +54,6 @@ def find_or_add(engine, row_set, depth, budget, add):  # type: ignore[no-untyped
     for w in range(len(row_set)):
         rows[w] = row_set[w]
     return find_node(e, depth, budget, add)
-
-
-# -- instances and their oracle ----------------------------------------------------------------------------------------
 
 
 @final
@@ -142,9 +137,6 @@ def make_instance(
     costs -= costs.min(axis=1, keepdims=True)
     data = Dataset.make(X, categorical=list(range(binary, X.shape[1])) or None)
     return Instance(data, costs, split, min_leaf)
-
-
-# -- workspaces --------------------------------------------------------------------------------------------------------
 
 
 class Bench:

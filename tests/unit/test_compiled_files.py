@@ -191,9 +191,6 @@ def test_a_process_that_cannot_run_is_not_waited_for(tmp_path: Path, monkeypatch
             beside.await_file(tmp_path / "missing.code")
 
 
-# -- where -------------------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A directory of temporary files, as most systems have it: for everybody, and with the sticky bit."""

@@ -136,9 +136,6 @@ def test_files_that_are_refused(tmp_path: Path, text: str, fragments: list[str])
     refused("costs", *fragments, call=lambda: CostTable.read(written))
 
 
-# -- instance costs ------------------------------------------------------------------------------------------------
-
-
 def test_instance_costs_by_hand() -> None:
     costs = np.array([[1, 3], [1, 3], [9, 3], [9, 3]])
     result = streed.solve(InstanceCosts(labels=["quick", "steady"]), X, costs=costs, max_depth=1)

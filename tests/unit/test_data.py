@@ -20,9 +20,6 @@ from tests.unit.test_data_tables import LABELS
 XOR = [[0, 0], [0, 1], [1, 0], [1, 1]]
 
 
-# -- 0/1 arrays --------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int16", "int32", "uint32", "int64", "float32", "float64"])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_array_of_any_type_and_layout(dtype: Any, order: Any) -> None:
@@ -35,39 +32,6 @@ def test_array_of_any_type_and_layout(dtype: Any, order: Any) -> None:
     assert data.names == ("x0", "x1", "x2")
     assert data.categorical == ()
     assert repr(data.columns[1].categories) == ("(False, True)" if dtype == "bool" else "(0, 1)")
-
-
-@pytest.mark.parametrize(
-    ("X", "found"),
-    [
-        (np.zeros(4), "1 dimensions"),
-        (np.zeros((2, 2, 2)), "3 dimensions"),
-        (np.zeros((0, 3)), "no rows"),
-        (np.array(3), "0 dimensions"),
-        (np.zeros((2, 2), dtype=complex), "complex"),
-        ([0, 1], "flat"),
-        ([], "empty"),
-        ([[0, 1], [1]], "row 1 has 1 values"),
-        ([[[0], [1]]], "3 or more dimensions"),
-        (5, "int is no table"),
-        ("abc", "str is no table"),
-        (None, "NoneType is no table"),
-        ({}, "no rows"),
-        ({"a": [0, 1], "b": [1]}, "different lengths"),
-        ({"a": 3}, "'a' is 3"),
-        (pd.DataFrame(), "no rows"),
-        (pl.DataFrame(), "no rows"),
-        (pd.Series([0, 1]), "series"),
-        (pl.Series([0, 1]), "series"),
-        (pd.DataFrame([[0, 1]], columns=["a", "a"]), "'a'"),
-        (pd.DataFrame([[0, 1]], columns=["1", 1]), "'1'"),
-    ],
-)
-def test_refuses_what_has_no_rows_and_columns(X: Any, found: Any) -> None:
-    refused("X", found, call=lambda: Dataset.make(X, None))
-
-
-# -- categorical columns of arrays -------------------------------------------------------------------------------------
 
 
 def test_array_with_listed_columns() -> None:
@@ -94,37 +58,6 @@ def test_most_categories() -> None:
     assert Dataset.make({"id": texts}).column(0) == Column("id", ("other",), False, other=True)
 
 
-@pytest.mark.parametrize(
-    ("categorical", "found"),
-    [
-        (["c"], "'c'"),
-        ([2], "2"),
-        ([2**70], f"no column {2**70}"),
-        ([-1], "-1"),
-        ("a", "'a'"),
-        (3, "3"),
-        ([True], "True"),
-        ([1.0], "1.0"),
-    ],
-)
-def test_refuses_unknown_columns_in_categorical(categorical: Any, found: Any) -> None:
-    table = pd.DataFrame({"a": [0, 1], "b": [1, 1]})
-    refused("categorical", found, call=lambda: Dataset.make(table, None, categorical=categorical))
-
-
-# -- names -------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("names", "found"), [(["a"], "1 names for 2"), (["a", "a"], "'a'"), ("ab", "'ab'"), (["a", 1], "1")]
-)
-def test_refuses_names(names: Any, found: Any) -> None:
-    refused("names", found, call=lambda: Dataset.make(XOR, None, names=names))
-
-
-# -- one dataset and another -------------------------------------------------------------------------------------------
-
-
 def test_subset() -> None:
     table = {"bit": [0, 1, 1, 0], "three": ["z", "x", "y", "x"]}
     data = Dataset.make(table, ["a", "b", "c", "a"], sample_weight=[1, 2, 3, 4], costs=[5, 6, 7, 8])
@@ -149,9 +82,6 @@ def test_repr_and_pickle() -> None:
     assert again.columns == data.columns
 
 
-# -- properties --------------------------------------------------------------------------------------------------------
-
-
 @given(st.lists(st.lists(st.integers(-1, 2), min_size=3, max_size=3), min_size=1, max_size=6), st.booleans())
 def test_array_is_binary_exactly_where_it_is_zeros_and_ones(rows: Any, real: Any) -> None:
     X = np.array(rows, dtype=float if real else int)
@@ -160,9 +90,6 @@ def test_array_is_binary_exactly_where_it_is_zeros_and_ones(rows: Any, real: Any
     for j in range(3):
         values = data.ordered[j].values if j in data.ordered else np.array([0, 1])
         assert values[data.X[:, j]].tolist() == X[:, j].tolist()
-
-
-# -- labels ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -217,9 +144,47 @@ def test_y_holds_the_callers_values(y: Any, kind: str) -> None:
         data.y[0] = 0
 
 
-@pytest.mark.parametrize(
-    ("y", "found"),
-    [
+REFUSED: dict[str, list[tuple[Any, str]]] = {
+    "X": [
+        (np.zeros(4), "1 dimensions"),
+        (np.zeros((2, 2, 2)), "3 dimensions"),
+        (np.zeros((0, 3)), "no rows"),
+        (np.array(3), "0 dimensions"),
+        (np.zeros((2, 2), dtype=complex), "complex"),
+        ([0, 1], "flat"),
+        ([], "empty"),
+        ([[0, 1], [1]], "row 1 has 1 values"),
+        ([[[0], [1]]], "3 or more dimensions"),
+        (5, "int is no table"),
+        ("abc", "str is no table"),
+        (None, "NoneType is no table"),
+        ({}, "no rows"),
+        ({"a": [0, 1], "b": [1]}, "different lengths"),
+        ({"a": 3}, "'a' is 3"),
+        (pd.DataFrame(), "no rows"),
+        (pl.DataFrame(), "no rows"),
+        (pd.Series([0, 1]), "series"),
+        (pl.Series([0, 1]), "series"),
+        (pd.DataFrame([[0, 1]], columns=["a", "a"]), "'a'"),
+        (pd.DataFrame([[0, 1]], columns=["1", 1]), "'1'"),
+    ],
+    "categorical": [
+        (["c"], "'c'"),
+        ([2], "2"),
+        ([2**70], f"no column {2**70}"),
+        ([-1], "-1"),
+        ("a", "'a'"),
+        (3, "3"),
+        ([True], "True"),
+        ([1.0], "1.0"),
+    ],
+    "names": [
+        (["a"], "1 names for 2"),
+        (["a", "a"], "'a'"),
+        ("ab", "'ab'"),
+        (["a", 1], "1"),
+    ],
+    "y": [
         ([0, 1, 1], "3 labels, but X has 4 rows"),
         ([], "0 labels, but X has 4 rows"),
         (["a", None, "b", "b"], "missing value in row 1"),
@@ -234,9 +199,50 @@ def test_y_holds_the_callers_values(y: Any, kind: str) -> None:
         (7, "int"),
         (np.zeros(4, dtype=complex), "complex"),
     ],
-)
-def test_refuses_labels(y: Any, found: Any) -> None:
-    refused("y", found, call=lambda: Dataset.make(XOR, y))
+    "sample_weight": [
+        ([1, 2, 3], "3 weights, but X has 4 rows"),
+        ([1, -1, 1, 1], "row 1 has -1"),
+        ([1.0, 1.0, -0.5, 1.0], "row 2 has -0.5"),
+        ([1.0, float("inf"), 1.0, 1.0], "row 1"),
+        ([1, None, 1, 1], "row 1"),
+        ([0, 0, 0, 0], "all weights are zero"),
+        ([2**59, 2**59, 1, 1], "2**60"),
+        (np.array([2**63, 1, 1, 1], dtype=np.uint64), "2**60"),
+        ([2**70, 1.5, 1, 1], "row 0 has the weight"),
+        (["1", "2", "3", "4"], "no number"),
+        (np.ones((4, 1)), "2 dimensions"),
+        (3, "int"),
+    ],
+    "frequency": [
+        ([1, -1, 1, 1], "row 1 has -1"),
+        ([1, 0.5, 1, 1], "row 1 has 0.5"),
+        ([True, False, True, True], "row 0 has True"),
+        ([1, float("nan"), 1, 1], "missing value in row 1"),
+        ([1, 1], "2 numbers, but X has 4 rows"),
+        (["a", "b", "c", "d"], "row 0 has 'a'"),
+        ([2**59, 2**59, 1, 1], "the total is 2**60 or more"),
+        ([2**70, 1, 1, 1], "the total is 2**60 or more"),
+        ([0, 0, 0, 0], "every row stands for 0 rows"),
+        (3, "int"),
+    ],
+    "sensitive_features": [
+        ([1, 2, 3], "3 rows"),
+        (np.zeros((5, 2)), "5 rows"),
+        (np.array(1), "single"),
+        (["f", None, "m", "f"], "row 1"),
+        ([[1], [1, 2], [1], [1]], "different lengths"),
+        (pd.DataFrame({"sex": ["f", None, "m", "f"]}), "'sex'"),
+        (pd.DataFrame([[0, 1]] * 4, columns=["a", "a"]), "'a'"),
+    ],
+}
+"""By argument: what it cannot be, and what is said."""
+
+
+@pytest.mark.parametrize(("argument", "value", "found"), [(k, *each) for k, rows in REFUSED.items() for each in rows])
+def test_what_is_refused(argument: str, value: Any, found: str) -> None:
+    X = pd.DataFrame({"a": [0, 1], "b": [1, 1]}) if argument == "categorical" else XOR
+    given: dict[str, Any] = {"X": X, "y": None, argument: value}
+    refused(argument, found, call=lambda: Dataset.make(given.pop("X"), given.pop("y"), **given))
 
 
 @pytest.mark.parametrize("given_as", [list, np.array, lambda y: np.array(y, dtype=object), pd.Series, pl.Series])
@@ -247,9 +253,6 @@ def test_few_real_numbers_are_classes_and_many_are_measured(given_as: Any) -> No
     assert data.class_labels == (0.5, 1.25, 2.0)
     measured = Dataset.make(XOR * 10, given_as([x / 4 for x in range(40)]))
     refused("y", "40 different labels that are not whole numbers: 0.25, 0.5", call=lambda: measured.class_labels)
-
-
-# -- weights -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("given_as", [list, tuple, np.array, pd.Series, pl.Series])
@@ -274,30 +277,6 @@ def test_class_totals_are_exact() -> None:
     assert Dataset.make(XOR, [0, 0, 0, 5], sample_weight=[1, 1, 1, 0]).class_totals() == [3, 0]
 
 
-@pytest.mark.parametrize(
-    ("weights", "found"),
-    [
-        ([1, 2, 3], "3 weights, but X has 4 rows"),
-        ([1, -1, 1, 1], "row 1 has -1"),
-        ([1.0, 1.0, -0.5, 1.0], "row 2 has -0.5"),
-        ([1.0, float("inf"), 1.0, 1.0], "row 1"),
-        ([1, None, 1, 1], "row 1"),
-        ([0, 0, 0, 0], "all weights are zero"),
-        ([2**59, 2**59, 1, 1], "2**60"),
-        (np.array([2**63, 1, 1, 1], dtype=np.uint64), "2**60"),
-        ([2**70, 1.5, 1, 1], "row 0 has the weight"),
-        (["1", "2", "3", "4"], "no number"),
-        (np.ones((4, 1)), "2 dimensions"),
-        (3, "int"),
-    ],
-)
-def test_refuses_weights(weights: Any, found: Any) -> None:
-    refused("sample_weight", found, call=lambda: Dataset.make(XOR, [0, 1, 1, 0], sample_weight=weights))
-
-
-# -- further data by row -----------------------------------------------------------------------------------------------
-
-
 def test_row_data() -> None:
     costs = np.arange(8).reshape(4, 2)
     data = Dataset.make(
@@ -314,25 +293,6 @@ def test_row_data() -> None:
     assert data.row_data["more"].shape == (4, 2)
     assert data.row_data["group"].tolist() == [1, 2, 3, 4]
     assert Dataset.make(XOR, None, costs=None).row_data == {}
-
-
-@pytest.mark.parametrize(
-    ("values", "found"),
-    [
-        ([1, 2, 3], "3 rows"),
-        (np.zeros((5, 2)), "5 rows"),
-        (np.array(1), "single"),
-        (["f", None, "m", "f"], "row 1"),
-        ([[1], [1, 2], [1], [1]], "different lengths"),
-        (pd.DataFrame({"sex": ["f", None, "m", "f"]}), "'sex'"),
-        (pd.DataFrame([[0, 1]] * 4, columns=["a", "a"]), "'a'"),
-    ],
-)
-def test_refuses_row_data(values: Any, found: Any) -> None:
-    refused("sensitive_features", found, call=lambda: Dataset.make(XOR, None, sensitive_features=values))
-
-
-# -- properties --------------------------------------------------------------------------------------------------------
 
 
 @given(LABELS | st.lists(st.fractions(), min_size=1, max_size=30))

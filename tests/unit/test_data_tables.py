@@ -136,9 +136,6 @@ def test_missing_values_are_gaps_of_ordered_columns_and_a_category_in_others(tab
             assert [data.ordered[1].cut(*each) for each in data.ordered[1].questions().tolist()] == [Cut(None, 1)]
 
 
-# -- masks and sparse matrices -----------------------------------------------------------------------------------------
-
-
 def test_a_mask_means_missing() -> None:
     numbers = np.ma.masked_array([[0, 5], [1, 7], [1, 9]], mask=np.array([[0, 0], [0, 1], [0, 0]], bool))
     for X in (numbers, numbers.astype(float), numbers.tolist(), list(numbers), {"x0": [0, 1, 1], "x1": numbers[:, 1]}):
@@ -173,9 +170,6 @@ def test_sparse_matrices_are_read_as_dense_ones(form: str) -> None:
     assert (part.X == Dataset.make(reals, frequency=[0, 2] * 15).X).all()
 
 
-# -- the caller's objects ----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "X",
     [
@@ -200,8 +194,6 @@ def test_the_callers_objects_stay_as_they_were(X: Any) -> None:
         ours[...] = 1
     assert [pickle.dumps(thing) for thing in (X, y, weights, costs)] == before
 
-
-# -- properties --------------------------------------------------------------------------------------------------------
 
 LABELS = st.one_of(
     st.lists(st.integers(), min_size=1, max_size=30),

@@ -29,7 +29,7 @@ from streed.estimators import (
     fairness_margin,
 )
 from streed.tasks.cost_tables import CostTable, TestCost
-from tests.unit.estimator_table import SEX, TABLE, TRUTH, N
+from tests.differential.estimators import SEX, TABLE, TRUTH, N
 from tests.unit.outcomes import refused
 
 pytest.importorskip("sklearn")

@@ -29,7 +29,7 @@ from streed.estimators import (
 )
 from streed.tasks import F1, Accuracy, MinSupport, SparseAccuracy, Splits
 from tests.differential import estimators
-from tests.unit.estimator_table import SEX, TABLE, TARGET, TRUTH, N
+from tests.differential.estimators import SEX, TABLE, TARGET, TRUTH, N
 from tests.unit.outcomes import refused
 
 ESTIMATORS: list[tuple[Any, Any, dict[str, Any]]] = [

@@ -41,8 +41,6 @@ from tests.unusual_tasks import (
     random_data,
 )
 
-# -- what costs depend on ----------------------------------------------------------------------------------------------
-
 
 def test_costs_hidden_from_a_glance_are_searched_with_their_path() -> None:
     rng = np.random.default_rng(4)
@@ -51,9 +49,6 @@ def test_costs_hidden_from_a_glance_are_searched_with_their_path() -> None:
     for task in (Discounted(), Discounted().subject_to(MinSupport(2))):
         found = optimum(task, data, max_depth=3)
         assert general(task, data, max_depth=3).value == found[0]
-
-
-# -- columns -----------------------------------------------------------------------------------------------------------
 
 
 def test_equal_columns_of_different_price_are_not_the_same() -> None:
@@ -75,9 +70,6 @@ class Dearer(ClassCounts):
         return 2 - split
 
 
-# -- deep trees --------------------------------------------------------------------------------------------------------
-
-
 @attrs.frozen
 class Orderly(ClassCounts):
     """Errors, where only the column after those above may be asked about: one tree of every depth."""
@@ -97,9 +89,6 @@ def test_a_tree_of_hundreds_of_levels() -> None:
     result = general(Orderly(), data.X, data.y)
     assert (result.value, result.status) == (0, "optimal")
     assert result.tree.depth == 240
-
-
-# -- trust -------------------------------------------------------------------------------------------------------------
 
 
 @attrs.frozen(eq=False)
@@ -124,8 +113,6 @@ def test_of_equally_good_trees_the_shallowest_and_first() -> None:
     either = general(Gini(), [[0, 0, 0], [0, 0, 0], [1, 1, 1], [1, 1, 0]], [0, 0, 1, 1])
     assert either.tree.to_text().startswith("x0")
 
-
-# -- results -----------------------------------------------------------------------------------------------------------
 
 X = [[i >> 2 & 1, i >> 1 & 1, i & 1] for i in range(8)] * 2
 Y = [0, 1, 1, 0, 1, 0, 0, 1, 0, 0, 1, 1, 1, 1, 0, 1]
@@ -171,9 +158,6 @@ def test_the_score_chooses_from_the_front() -> None:
     assert (result.lower_bound, result.upper_bound) == (result.value, None)
 
 
-# -- states ------------------------------------------------------------------------------------------------------------
-
-
 def test_states_know_their_rows_where_the_task_reads_them() -> None:
     data = Dataset.make([[0], [0], [0], [1], [1]], [1, 2, 6, 10, 12])
     o = OptimizationTask(Spread(), data)
@@ -186,9 +170,6 @@ def test_states_know_their_rows_where_the_task_reads_them() -> None:
     totals = Totals(Spread().subject_to(MinSupport(2)), data)
     assert totals.members.tolist() == [0, 1, 2, 3, 4]
     assert totals.data is data
-
-
-# -- absolute error ----------------------------------------------------------------------------------------------------
 
 
 RNG = np.random.default_rng(11)

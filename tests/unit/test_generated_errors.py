@@ -39,9 +39,6 @@ def data_of(rows: int = 40) -> Dataset:
     return Dataset.make(X[:rows], Y[:rows], a=A[:rows])
 
 
-# -- refused -----------------------------------------------------------------------------------------------------------
-
-
 def helper(self: Any, s: State) -> Any:
     return s.rows * 0.5
 
@@ -91,9 +88,6 @@ def test_errors_at_states_that_were_not_tried() -> None:
 
     with pytest.raises(TaskError, match="Mine raised an error at some state\nlet its methods return a number"):
         streed.solve(make(leaf_cost), data_of(), max_depth=3)
-
-
-# -- computed right ----------------------------------------------------------------------------------------------------
 
 
 def real_at_times(self: Any, s: Any, k: int) -> Any:

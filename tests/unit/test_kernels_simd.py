@@ -139,9 +139,6 @@ tables = pytest.mark.skipif(
 )
 
 
-# -- units ---------------------------------------------------------------------------------------------------------
-
-
 @entry
 def _build(rows, row_bits, blocks, units, unit):  # type: ignore[no-untyped-def]
     return build_units(rows, 0, len(rows), row_bits, blocks, units, unit)

@@ -35,9 +35,6 @@ def cuts_of(data: Dataset, j: int = 0) -> list[Cut]:
     return [values.cut(*each) for each in values.questions().tolist()]
 
 
-# -- thresholds --------------------------------------------------------------------------------------------------------
-
-
 FLOATS = st.floats(allow_nan=False, width=64)
 
 
@@ -71,9 +68,6 @@ def test_a_threshold_between_moments(low: Any, high: Any, expected: str) -> None
     found = between_moments(first, last)
     assert first <= found < last
     assert date_text(found) == expected
-
-
-# -- columns -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -142,9 +136,6 @@ def test_dates(column: Any) -> None:
     (cut, other, missing) = cuts_of(data)
     assert data.columns[0].written(cut) == "2020-01-03"
     assert (cut.gaps, other.gaps, missing) == (1, 0, Cut(None, 1))
-
-
-# -- at most so many cuts ----------------------------------------------------------------------------------------------
 
 
 def test_max_cuts_are_quantiles_of_the_rows() -> None:

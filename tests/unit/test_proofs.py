@@ -56,9 +56,6 @@ def test_what_cannot_be_proved_is_refused() -> None:
         proof.prove(streed.solve(InstanceCosts(), X, None, costs=costs, max_depth=2), X, None, costs=costs)
 
 
-# -- the checker alone -------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def files(tmp_path: Path) -> tuple[Path, Path, list[str]]:
     X, y = labels()
@@ -235,9 +232,6 @@ def test_fitted_estimators_are_proved_by_their_raw_table(
         assert done.exit_code == 0, done.output
 
 
-# -- statements that must not be larger than what was shown ------------------------------------------------------------
-
-
 def test_a_limit_beyond_the_depths_of_claims_needs_claims_about_any_depth(
     files: tuple[Path, Path, list[str]], capsys: Any
 ) -> None:
@@ -257,9 +251,6 @@ def test_a_limit_beyond_the_depths_of_claims_needs_claims_about_any_depth(
     given[given.index("254")] = "300"
     assert "it is optimal" in made.check()
     assert "it is optimal" not in _said((files[0], files[1], given), capsys)[1]
-
-
-# -- beside a solve ----------------------------------------------------------------------------------------------------
 
 
 def test_a_solve_writes_its_proof(tmp_path: Path, capsys: Any) -> None:

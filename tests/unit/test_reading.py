@@ -175,9 +175,6 @@ def test_each_load_is_its_own() -> None:
     assert datasets.load("berkeley").table["gender"][0] == "male"
 
 
-# -- the published rules and tables ------------------------------------------------------------------------------------
-
-
 def test_berkeley_totals() -> None:
     bundled = datasets.load("berkeley")
     assert bundled.sensitive == ("gender",)

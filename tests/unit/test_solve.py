@@ -65,9 +65,6 @@ TASKS: list[tuple[str, dict[str, Any], Any]] = [
 """A task, limits and the optimum of `BOTH`, by hand."""
 
 
-# -- every task --------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("source", "limits", "optimum"), TASKS)
 def test_the_optimum_of_every_task(source: str, limits: dict[str, Any], optimum: Any) -> None:
     result = solve(task_of(source), CUBE, BOTH, **limits)
@@ -106,9 +103,6 @@ def test_a_task_of_ones_own() -> None:
     assert [solve(Regret() + 0.25 * Splits(), CUBE, noisy, max_depth=d).value for d in range(4)] == [3.0, 3.0, 1.5, 1.0]
 
 
-# -- limits ------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("nodes", "optimum"), [(0, 6), (1, 6), (2, 3), (3, 0), (4, 0), (None, 0)])
 def test_branching_nodes(nodes: int | None, optimum: int) -> None:
     y = [0, 1, 1, 0] * 3
@@ -134,8 +128,6 @@ def test_no_tree_has_enough_rows_in_a_leaf(least: int) -> None:
     assert (result.status, result.value, result.tree, result.front) == ("infeasible", None, None, ())
     assert (result.lower_bound, result.upper_bound, result.gap) == (None, None, None)
 
-
-# -- labels ------------------------------------------------------------------------------------------------------------
 
 LABELS: list[Any] = [
     [0, 1],

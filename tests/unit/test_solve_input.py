@@ -53,8 +53,6 @@ def attempt(X: Any = XOR, y: Any = Y, task: Any = None, **arguments: Any) -> Res
     return solve(Accuracy() if task is None else task, X, y, **{"max_depth": 2, **arguments})
 
 
-# -- one table of bad input for every front end ------------------------------------------------------------------------
-
 GROUPS = ["a", "b", "a", "b"]
 FRONTS: dict[str, Any] = {
     "solve": attempt,
@@ -144,9 +142,6 @@ def test_a_task_is_made_by_its_fields(make: Any) -> None:
         make(2)
 
 
-# -- X -----------------------------------------------------------------------------------------------------------------
-
-
 def every_question(X: Any) -> list[str]:
     data = Dataset.make(X, Y)
     return [question(data.column(split.column), split.cut) for split in every_split(data)]
@@ -175,9 +170,6 @@ def test_numbers_as_they_are(X: Any, text: str) -> None:
     assert text in every_question(X)
 
 
-# -- limits ------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("limit", ["max_depth", "max_nodes", "min_leaf"])
 @pytest.mark.parametrize("value", [-1, -(2**70), 1.0, 2.5, np.float64(2), True, False, "2", NAN, INF, [2], 1j])
 def test_limits_are_whole_numbers(limit: str, value: Any) -> None:
@@ -195,9 +187,6 @@ def test_a_leaf_needs_a_row_and_has_at_most_all() -> None:
 @pytest.mark.parametrize("rows", [0, -3, 2.0, True, "5", None])
 def test_minimum_support_is_a_number_of_rows(rows: Any) -> None:
     refused("min_rows", call=lambda: MinSupport(rows))
-
-
-# -- orders ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("limit", ["time_limit", "memory_limit"])
@@ -220,16 +209,10 @@ def test_progress(progress: Any) -> None:
     refused("progress", call=lambda: attempt(progress=progress))
 
 
-# -- tasks -------------------------------------------------------------------------------------------------------------
-
-
 def test_class_weights() -> None:
     refused("class_weight", "'b'", call=lambda: attempt(task=WeightedAccuracy({"b": 2})))
     for weight in (-1, NAN, INF, "x"):
         refused("class_weight", call=partial(attempt, task=WeightedAccuracy({0: weight})))
-
-
-# -- odd and fine ------------------------------------------------------------------------------------------------------
 
 
 def test_one_row_one_class_and_constant_columns() -> None:

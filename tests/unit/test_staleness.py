@@ -140,8 +140,6 @@ def test_edits_give_new_answers(place: Path, names: Sequence[str]) -> None:
     assert seconds <= QUICK
 
 
-# -- wherever a task is written ----------------------------------------------------------------------------------------
-
 PRINT = "\nprint(json.dumps(answer(Priced(), max_depth=0)))\n"
 
 

@@ -159,9 +159,6 @@ def test_nothing_known_is_not_infeasible() -> None:
     assert streed.solve(never, data, max_depth=2, search="general").status == "infeasible"
 
 
-# -- who listens -------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("task", [Accuracy(), BalancedAccuracy(), unusual.Gini(), *NATIVE[-1:]], ids=str)
 def test_a_callable_hears_sane_numbers(task: Task) -> None:
     told: list[Progress] = []
@@ -228,8 +225,6 @@ def test_an_interrupted_trade_off_says_where_the_rest_is() -> None:
             assert missing["gap_below"] is None or gap < missing["gap_below"]
             assert missing["score_bound"] is None or errors >= missing["score_bound"]
 
-
-# -- Ctrl-C ------------------------------------------------------------------------------------------------------------
 
 INTERRUPTED = """
 import json, sys

@@ -169,9 +169,6 @@ def test_a_changed_tree_is_refused(made: Callable[[], Tree], change: Callable[[A
     refused("tree", said, call=lambda: Tree.from_json(json.dumps(document)))
 
 
-# -- what a description may name ---------------------------------------------------------------------------------------
-
-
 def _made_by_streed() -> list[type]:
     entries = [*tasks().values(), *limits().values(), *notions().values(), *rates().values()]
     return [entry.made_by for entry in entries]
