@@ -97,7 +97,7 @@ class Result:
 
     def summary(self) -> dict[str, Any]:
         """The outcome as plain data that JSON holds: the task, status, value, bounds, gap, size of the tree, stats."""
-        from streed.tree.description import describe
+        from streed.data.strict_json import describe
 
         tree = self.tree
         size = tree and {"n_branches": tree.n_branches, "n_leaves": tree.n_leaves, "depth": tree.depth}
@@ -143,7 +143,7 @@ class Result:
     @property
     def searched_over(self) -> str:
         """Among which splits the tree is best, and what is known of the others."""
-        from streed.tree.description import extent_text
+        from streed.tree.tree import extent_text
 
         extent, bound = self.stats.get("searched_over", ""), self.stats.get("bound_over_all_thresholds")
         return extent_text(extent, bound, self.task.larger_is_better)

@@ -34,9 +34,9 @@ from streed.task.analysis.linear_form import adds
 from streed.task.contract import check_contract, is_shipped
 from streed.task.positive import positive_class
 from streed.tree import Branch, Claims, Leaf, Node, Tree
-from streed.tree.description import extent_text
 from streed.tree.evaluation import check_declarations, count_rows, inspect, leaf_displays
 from streed.tree.nodes import depth_of, walk
+from streed.tree.tree import extent_text
 
 _whole = functools.cache(functools.partial(Range, whole=True))
 

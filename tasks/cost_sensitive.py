@@ -43,12 +43,12 @@ import numpy as np
 from streed.data import Dataset
 from streed.data.labels import named_labels
 from streed.data.rows import row_matrix
+from streed.data.strict_json import FILE
 from streed.errors import InputError
 from streed.exact import LARGEST_TOTAL, Array, exact_integers
 from streed.task import RowCostTask, State, Task, bound
 from streed.task.test_costs import CostsWithTests
 from streed.tasks.cost_tables import MOST_KNOWN, NO_TEST, CostTable, unlike
-from streed.tree.description import FILE
 
 
 def read_costs(costs: Any) -> CostTable:

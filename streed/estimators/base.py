@@ -30,8 +30,7 @@ from streed.task import Limit, Task
 from streed.task.analysis.extent import OVER_ALL
 from streed.tasks import Splits
 from streed.tree import Tree, flatten
-from streed.tree.description import extent_text
-from streed.tree.tree import tree_html, verdict_html
+from streed.tree.tree import extent_text, tree_html, verdict_html
 
 _PASSED = ("max_depth", "max_nodes", "min_leaf", "search", "memory_limit", "threads")
 """Parameters that are handed on to `streed.solve` as they are."""

@@ -29,6 +29,7 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
+from streed.data.strict_json import rebuild
 from streed.errors import InputError, MismatchError, escaped
 from streed.proof import check
 from streed.proof.check import MAGIC, UNLIMITED, Limits, Plane, Record, Sums
@@ -37,7 +38,6 @@ from streed.proof.statement import ProofClaim, Statement
 from streed.result import Progress, Reporter
 from streed.task import Task
 from streed.tree import Tree
-from streed.tree.description import rebuild
 from streed.tree.evaluation import check as verify
 from streed.tree.tree import tree_of
 

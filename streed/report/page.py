@@ -16,6 +16,7 @@ import numpy as np
 import streed
 from streed import plot
 from streed.data import Dataset
+from streed.data.strict_json import rebuild
 from streed.errors import InputError, visible
 from streed.plot.measures import Rows
 from streed.plot.survey import Seen, rule, survey
@@ -25,7 +26,6 @@ from streed.tasks import Splits
 from streed.tasks.fairness import RATES, DemographicParity, EqualizedOdds, ErrorRateParity
 from streed.tasks.rates import group_counts
 from streed.tree import Claims, Tree
-from streed.tree.description import rebuild
 from streed.tree.tree import number, size_text, tree_of, written
 
 if TYPE_CHECKING:

@@ -1,7 +1,6 @@
 """A tree: nested nodes, the columns that they ask about, and what each leaf shows; text, JSON and verification."""
 
-from streed.tree.description import Claims
-from streed.tree.nodes import Branch, Leaf, Node, flatten, nest, route, used_columns, walk, worth
+from streed.tree.nodes import Branch, Claims, Leaf, Node, flatten, nest, route, used_columns, walk, worth
 from streed.tree.tree import Tree
 
 __all__ = ["Branch", "Claims", "Leaf", "Node", "Tree", "flatten", "nest", "route", "used_columns", "walk", "worth"]

@@ -1,4 +1,4 @@
-"""The nodes of a tree: leaves, branches, and walks through them.
+"""The nodes of a tree, leaves and branches, walks through them, and what is claimed of a tree.
 
 A node is a `Leaf` or a `Branch`; a branch has one child per code of its column: the first for 0, the second for 1, and
 so on. On an ordered column it has a cut: the first child is for values up to its threshold, the second for others.
@@ -9,12 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import attrs
 import numpy as np
 
-from streed.data import Cut
+from streed.data import Cut, Dataset
+from streed.data.dataset import AUTO
+
+if TYPE_CHECKING:
+    from streed.data.database import Roles
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -178,3 +182,36 @@ def _priced(root: Node, unit: Fraction | int) -> list[Any]:
     """The nodes as `flatten` gives them, costs times the unit."""
     flat: list[Any] = flatten(root)
     return [node if isinstance(node[1], tuple) else (node[0], node[1], worth(unit, node[2])) for node in flat]
+
+
+@attrs.frozen
+class Claims:
+    """What a solve said about its tree, kept with it so that anyone may check it again."""
+
+    task: Any
+    """The task, or the description of it that was read from a file."""
+    value: Any
+    """What the task's `score` gave, in the task's own units."""
+    lower_bound: Any
+    upper_bound: Any
+    status: str
+    n_rows: int
+    max_depth: int | None = None
+    max_nodes: int | None = None
+    min_leaf: int = 1
+    roles: Roles | None = None
+    """The columns of the labels, of weights and groups, where the shell read a table."""
+    over: str = ""
+    """Among which splits the tree is the best, as `extent_text` says it."""
+    max_cuts: int | None = None
+    """The most thresholds of each ordered column that were tried; None: all of them."""
+
+    gains: int = 0
+    """1 where the costs of leaves are what they gain, the larger the better; -1 where they are minus that."""
+
+    positive: int | None = None
+    """The number of the class that the task calls positive."""
+
+    def cut(self, data: Dataset) -> Dataset:
+        """The data with the thresholds that the solve tried, where the caller left open how many there are."""
+        return data if self.max_cuts is None or data.max_cuts != AUTO else data.cut(self.max_cuts)

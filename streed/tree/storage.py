@@ -28,6 +28,7 @@ from streed.data.single_values import FIRST, LAST
 from streed.data.strict_json import (
     MOST_DIGITS,
     MOST_LETTERS,
+    describe,
     is_finite,
     is_text,
     parse,
@@ -36,8 +37,7 @@ from streed.data.strict_json import (
     whole_fraction,
 )
 from streed.errors import InputError
-from streed.tree.description import Claims
-from streed.tree.nodes import Leaf, depth_of, flatten, nest, walk, worth
+from streed.tree.nodes import Claims, Leaf, depth_of, flatten, nest, walk, worth
 from streed.tree.tree import Tree
 
 FORMAT, VERSION = "streed.tree", 5
@@ -175,7 +175,8 @@ def _check_structure(nodes: list[dict[str, Any]], columns: dict[int, Column], n_
 
 
 def _claims(claims: Claims) -> dict[str, Any]:
-    held = attrs.asdict(claims, recurse=False) | {"task": claims.describe_task()}
+    task = claims.task if isinstance(claims.task, dict) else describe(claims.task)
+    held = attrs.asdict(claims, recurse=False) | {"task": task}
     if claims.roles is not None:
         held["roles"] = attrs.asdict(claims.roles, filter=attrs.filters.exclude("features"))
     return held | {name: plain_value(held[name]) for name in ("value", "lower_bound", "upper_bound")}

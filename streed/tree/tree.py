@@ -12,8 +12,21 @@ import numpy as np
 from streed.data import Column, Cut, Dataset
 from streed.data.questions import TableRecipe
 from streed.errors import InputError, escaped, visible
-from streed.tree.description import Claims
-from streed.tree.nodes import Array, Branch, Leaf, Node, depth_of, flatten, nest, route, same, used_columns, walk, worth
+from streed.tree.nodes import (
+    Array,
+    Branch,
+    Claims,
+    Leaf,
+    Node,
+    depth_of,
+    flatten,
+    nest,
+    route,
+    same,
+    used_columns,
+    walk,
+    worth,
+)
 from streed.tree.rows import TreeRows
 
 
@@ -131,9 +144,7 @@ class Tree:
         return self.to_text()
 
     def __repr__(self) -> str:
-        branches = f"{self.n_branches} branch{'' if self.n_branches == 1 else 'es'}"
-        leaves = f"{self.n_leaves} lea{'f' if self.n_leaves == 1 else 'ves'}"
-        return f"<Tree: {branches}, {leaves}, depth {self.depth}>"
+        return f"<Tree: {size_text(self, 'branch', 'branches')}>"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tree):
@@ -305,22 +316,18 @@ def number(x: Any) -> str:
     if isinstance(x, tuple):
         return f"({', '.join(map(number, x))})"
     if isinstance(x, Fraction):
-        x = int(x) if x.denominator == 1 else _as_float(x)
+        try:
+            x = int(x) if x.denominator == 1 else float(x)
+        except OverflowError:
+            return f"about 2^{x.numerator.bit_length() - x.denominator.bit_length()}"
     return f"{x:.6g}" if isinstance(x, float) else written(x)
 
 
-def size_text(tree: Tree) -> str:
+def size_text(tree: Tree, node: str = "branching node", nodes: str = "branching nodes") -> str:
     """How large the tree is: `1 branching node, 2 leaves, depth 1`."""
-    leaves = f"{tree.n_leaves} lea{'f' if tree.n_leaves == 1 else 'ves'}"
-    return f"{tree.n_branches} branching node{'' if tree.n_branches == 1 else 's'}, {leaves}, depth {tree.depth}"
-
-
-def _as_float(x: Fraction) -> float | str:
-    """The fraction as a float, or how large it is where no float is that large."""
-    try:
-        return float(x)
-    except OverflowError:
-        return f"about 2^{x.numerator.bit_length() - x.denominator.bit_length()}"
+    branches, leaves = tree.n_branches, tree.n_leaves
+    said = f"{branches} {node if branches == 1 else nodes}, {leaves} {'leaf' if leaves == 1 else 'leaves'}"
+    return f"{said}, depth {tree.depth}"
 
 
 def _leaf(tree: Tree, leaf: Leaf, shown: Any) -> str:
@@ -376,3 +383,10 @@ def front_html(front: Sequence[tuple[Any, Tree]]) -> str:
     rest = f"<tr><td>... ({len(front):,})</td><td></td></tr>" if len(front) > _MOST else ""
     head = "<tr><th>value</th><th>tree</th></tr>"
     return f'<table class="streed-front"><caption>nondominated</caption>{head}{lines}{rest}</table>'
+
+
+def extent_text(extent: str, bound: Any, maximize: bool) -> str:
+    """Among which splits a tree is the best, and what no tree over all thresholds is better than, where that is known."""
+    if bound is None:
+        return extent
+    return f"{extent}; no tree over all thresholds is worth {'more' if maximize else 'less'} than {number(bound)}"

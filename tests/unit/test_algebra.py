@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streed.data import Dataset
+from streed.data.strict_json import describe, rebuild
 from streed.errors import NotSeparableError, TaskError
 from streed.exact import Array
 from streed.reference import Evaluation, best_trees, every_tree, optimal_front
@@ -31,7 +32,6 @@ from streed.tasks import (
     SquaredError,
 )
 from streed.tree import Leaf, Node
-from streed.tree.description import describe, rebuild
 
 
 @final

@@ -14,13 +14,12 @@ import pytest
 
 import streed
 from streed.data import Cut, Dataset
-from streed.data.strict_json import parse
+from streed.data.strict_json import parse, rebuild
 from streed.errors import InputError
 from streed.estimators import Binarizer
 from streed.registry import limits, notions, rates, tasks
 from streed.tasks import Accuracy
 from streed.tree import Branch, Leaf, Tree
-from streed.tree.description import rebuild
 from streed.tree.evaluation import check
 from tests.unit.outcomes import refused, tree_of
 from tests.unit.specimens import AGE, DAY, SIZE, colour_tree, stump

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from streed.data import Dataset
 from streed.data.database import Roles
+from streed.data.strict_json import describe
 from streed.errors import InputError
 from streed.tasks import Accuracy, BalancedAccuracy, MinSupport, SparseAccuracy, Splits
 from streed.tree import Branch, Claims, Leaf, Tree, flatten, nest, walk
@@ -140,7 +141,7 @@ def test_json_round_trip(make: Any) -> None:
     assert again.predict(data).tolist() == tree.predict(data).tolist()
     assert again.claims is not None
     assert attrs.evolve(again.claims, task=None) == attrs.evolve(tree.claims, task=None)
-    assert again.claims.task == tree.claims.describe_task()
+    assert again.claims.task == describe(tree.claims.task)
     assert again.to_json() == tree.to_json()
 
 
