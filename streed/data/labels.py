@@ -145,9 +145,9 @@ class Outcome(NamedTuple):
 
 def is_outcome(y: Any) -> bool:
     """Whether y has fields: a structured array, a table, a dict of columns, or rows of a truth value and a number."""
-    if getattr(getattr(y, "dtype", None), "names", None) or isinstance(y, Mapping):
-        return True
-    if hasattr(y, "columns") and not isinstance(y, np.ndarray):
+    if isinstance(y, np.ndarray):
+        return y.dtype.names is not None
+    if isinstance(y, Mapping) or hasattr(y, "columns"):
         return True
     return _in_pairs(y) and all(isinstance(row[0], (bool, np.bool_)) for row in y)
 

@@ -173,12 +173,8 @@ def rank(
     if missing is not None:
         ranks = np.full(len(numbers), len(values), np.int32)
         ranks[~missing] = ranks_of
-    cuts = np.arange(max(len(values) - 1, 0), dtype=np.int64)
-    if max_cuts is not None and len(cuts) > max_cuts:
-        held = weights if weights is None or missing is None else weights[~missing]
-        totals = np.bincount(ranks_of, weights=held, minlength=len(values)).astype(np.float64)
-        cuts = np.array(quantiles(totals, max_cuts), np.int64)
-    return OrderedValues(values, scale, missing is not None, cuts, zone), ranks
+    found = OrderedValues(values, scale, missing is not None, np.arange(max(len(values) - 1, 0)), zone)
+    return found if max_cuts is None else found.fewer(ranks, weights, max_cuts), ranks
 
 
 def distinct_numbers(values: Array) -> tuple[Array, Array]:

@@ -24,15 +24,16 @@ from streed.exact import Array
 
 def gaps_of(values: Array | list[Any], told: Array | None) -> Array | None:
     """(n,) bool: what is missing by itself or by the container (`told`); None where nothing is."""
+    found = told
     if isinstance(values, np.ndarray):
-        kind = values.dtype.kind
-        found = np.isnan(values) if kind == "f" else np.isnat(values) if kind in "mM" else np.zeros(len(values), bool)
+        if values.dtype.kind in "fmM":
+            found = np.isnan(values) if values.dtype.kind == "f" else np.isnat(values)
     elif set(map(type, values)) <= {str, int, bool, float}:
         found = np.fromiter(map(operator.ne, values, values), bool, len(values))  # of which only NaN is no equal
     else:
         found = np.fromiter(map(is_missing, values), bool, len(values))
-    found = found if told is None else found | told
-    return found if found.any() else None
+    found = found if told is None or found is None else found | told
+    return None if found is None or not found.any() else found
 
 
 def is_missing(value: Any) -> bool:

@@ -386,7 +386,7 @@ def front_html(front: Sequence[tuple[Any, Tree]]) -> str:
 
 
 def extent_text(extent: str, bound: Any, maximize: bool) -> str:
-    """Among which splits a tree is the best, and what no tree over all thresholds is better than, where that is known."""
+    """Among which splits a tree is the best, and what no tree over all thresholds is better than, if that is known."""
     if bound is None:
         return extent
     return f"{extent}; no tree over all thresholds is worth {'more' if maximize else 'less'} than {number(bound)}"
