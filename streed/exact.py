@@ -100,7 +100,7 @@ class Range:
         if exact is None and isinstance(value, numbers.Integral if self.whole else (numbers.Real, Decimal)):
             with contextlib.suppress(InputError):
                 exact = None if isinstance(value, bool) else exact_number(value, argument)
-        if exact is None or not self.holds(exact):
+        if exact is None or not self.holds(exact) or (not self.whole and math.isinf(as_float(exact))):
             raise InputError(argument, f"it is {brief(value)}", f"give {self}")
         return exact
 

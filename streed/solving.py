@@ -203,6 +203,8 @@ class Solving:
             front.append((value, self._tree(solution, outcome.unit, (value, bound), status, over)))
         front.sort(key=operator.itemgetter(0), reverse=larger)
         best = front[0][0] if front else None
+        if bound is None and status == "optimal" and isinstance(best, numbers.Real):
+            bound = best  # a search for all nondominated values knows of no bound but that of its end
         if not self._listener.silent:
             self._listener.finish(self._progress(best, bound, int(outcome.stats["nodes"]), "done"))
         stats = self._stats(outcome, extent, over_all)

@@ -14,6 +14,7 @@ import numpy as np
 
 from streed.data.column import distinct
 from streed.data.reading import read_values
+from streed.data.single_values import is_number
 from streed.data.table import named_columns
 from streed.errors import InputError, TaskError, shown
 from streed.exact import Array, as_objects
@@ -82,6 +83,8 @@ class OwnValues(np.ndarray[Any, np.dtype[Any]]):
     def _meant(self, others: Array) -> Array:
         """What the values are to be compared with."""
         assert self.labels is not None
+        if others.dtype.kind == "O" and all(is_number(type(other)) for other in others.flat):
+            others = others.astype(np.float64)  # decimals and fractions, as the labels are
         if self.labels.dtype.kind == "O":
             if others.dtype.kind not in "biu":
                 return others
@@ -103,7 +106,7 @@ def _plain(x: Any) -> Any:
 
 def own_values(classes: tuple[Any, ...], class_numbers: Array) -> Array:
     """(n,) the classes of the rows, by their numbers; an ordinary array where they are these numbers."""
-    real = all(isinstance(label, numbers.Real) for label in classes)
+    real = all(is_number(type(label)) for label in classes)
     labels = read_targets(classes) if real else as_objects(classes)
     is_numbered = real and bool((labels == np.arange(len(labels))).all())
     if labels.dtype.kind == "i" and -len(labels) <= labels[0] < 0 and labels[-1] < len(labels):
@@ -118,8 +121,8 @@ def own_values(classes: tuple[Any, ...], class_numbers: Array) -> Array:
 def read_targets(classes: tuple[Any, ...]) -> Array:
     """(K,) int64 or float64: labels as numbers; raises InputError for texts and where there are no labels."""
     kinds = set(map(type, classes))
-    if not all(issubclass(kind, numbers.Real) for kind in kinds):
-        label = next(label for label in classes if not isinstance(label, numbers.Real))
+    if not all(map(is_number, kinds)):
+        label = next(label for label in classes if not is_number(type(label)))
         found = "there is none" if label is None else f"it has the label {label!r}, which is no number"
         raise InputError("y", found, "a regression task needs one number per row")
     whole = (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from streed.data.reading import read_values
-from streed.data.single_values import missing_value
+from streed.data.single_values import is_number, missing_value
 from streed.data.table import named_columns
 from streed.errors import InputError, brief
 from streed.exact import LARGEST_TOTAL, Array, Range, as_objects, exact_array, exact_number
@@ -229,9 +229,9 @@ def _finite(values: Array, name: str, where: str = "") -> Array:
     if values.dtype.kind in "bui":
         return values.astype(np.int64)
     try:
-        texts = values.dtype.kind == "O" and any(isinstance(value, (str, bytes)) for value in values.flat)
-        if texts or values.dtype.kind in "SUc":
-            raise TypeError  # numpy would read "1" as 1, and 1j as 0
+        strange = values.dtype.kind == "O" and not all(is_number(type(value)) for value in values.flat)
+        if strange or values.dtype.kind in "SUcmM":
+            raise TypeError  # numpy would read "1" as 1, 1j as 0, and times in a unit of its own
         numbers: Array = values.astype(np.float64)
     except (TypeError, ValueError):
         raise InputError(name, f"{where}not all entries are numbers", "give finite numbers") from None

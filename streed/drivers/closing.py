@@ -66,7 +66,10 @@ def checked(problem: Problem, outcome: Outcome, time_limit: float | None) -> Out
             solutions = tuple(attrs.evolve(each, root=settled(each.root, problem.data)) for each in found.solutions)
             same = found.solutions[0].value == outcome.solutions[0].value
             solutions = outcome.solutions if same else solutions
-            return attrs.evolve(found, solutions=solutions, stats={**stats, "closed": GENERAL}, real=outcome.real)
+            outcome = attrs.evolve(found, solutions=solutions, stats={**stats, "closed": GENERAL}, real=outcome.real)
+            is_proved = True
+    if outcome.meets:
+        return outcome
     if not is_proved:
         return attrs.evolve(outcome, stopped="rounding")
     value = outcome.solutions[0].value

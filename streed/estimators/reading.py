@@ -16,7 +16,7 @@ from streed.data import table as tables
 from streed.data.column import distinct
 from streed.data.reading import complete
 from streed.data.rows import read_frequency
-from streed.data.single_values import check_finite, missing_value
+from streed.data.single_values import check_finite, is_number, missing_value
 from streed.data.table import Table, named_columns, read_input
 from streed.errors import InputError, brief
 from streed.exact import Array
@@ -109,7 +109,7 @@ def checked_column(y: Any, n_rows: int, name: str = "y", *, numeric: bool = Fals
         checked = validation.check_array(y, ensure_2d=False, dtype=None, input_name=name)
         column = validation.column_or_1d(checked, warn=name == "y")
         validation.check_consistent_length(np.zeros(n_rows), column)
-    if numeric and column.dtype.kind in "OSU":
+    if numeric and column.dtype.kind in "OSUmM":
         return _numbers(column, name)
     if column.dtype.kind == "O":
         distinct(column.tolist(), name, "it")
@@ -130,9 +130,9 @@ def named_errors(name: str, remedy: str) -> Iterator[None]:
 def _numbers(column: Array, name: str) -> Array:
     """(n,) float64; raises InputError for what is no number."""
     found = np.full(len(column), math.nan)
-    for row, value in enumerate(column.tolist()):
+    for row, value in enumerate(column):
         with contextlib.suppress(TypeError, ValueError, OverflowError):
-            found[row] = math.nan if isinstance(value, (str, bytes)) else float(value)
+            found[row] = float(value) if is_number(type(value)) else math.nan
         if math.isnan(found[row]):
             raise InputError(name, f"it has {brief(value)} in row {row}, which is no number", "give one number per row")
     return found

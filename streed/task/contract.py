@@ -18,6 +18,7 @@ import operator
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn, final
@@ -161,7 +162,9 @@ class ContractCheck:
         """Complain where the better value is shown as the worse one, or branching nodes gain; `costs`: of all rows."""
         if given.order != TOTAL or _shape(costs[0]) is not None:
             return
-        least, most = min(costs), max(costs) + 1
+        if any(map(math.isinf, costs)):
+            return
+        least, most = min(costs), Fraction(max(costs)) + 1  # of which floats know no sum beyond 2**53
         rising = self.task.better(most, least)
         if given.maximize and not rising:
             self.fail("better", "prefers smaller values, and maximize says that larger ones are", "leave it out")

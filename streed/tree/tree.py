@@ -12,6 +12,7 @@ import numpy as np
 from streed.data import Column, Cut, Dataset
 from streed.data.questions import TableRecipe
 from streed.errors import InputError, escaped, visible
+from streed.exact import readable
 from streed.tree.nodes import (
     Array,
     Branch,
@@ -30,6 +31,14 @@ from streed.tree.nodes import (
 from streed.tree.rows import TreeRows
 
 
+def _plain_shown(shown: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
+    """What leaves show as Python has it: numbers of numpy and fractions as ints and floats."""
+    if shown is None:
+        return None
+    single = (x.item() if getattr(x, "ndim", None) == 0 and x.dtype.kind in "biufU" else x for x in shown)
+    return tuple(readable(x, real=True) for x in single)
+
+
 @attrs.frozen(eq=False, repr=False)
 class Tree:
     """A decision tree in the caller's terms.
@@ -46,7 +55,7 @@ class Tree:
     n_columns: int
     labels: tuple[Any, ...]
     unit: Fraction | int = 1
-    shown: tuple[Any, ...] | None = None
+    shown: tuple[Any, ...] | None = attrs.field(default=None, converter=_plain_shown)
     claims: Claims | None = None
     recipe: TableRecipe | None = None
 

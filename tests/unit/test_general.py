@@ -155,7 +155,7 @@ def test_the_score_chooses_from_the_front() -> None:
     assert len(result.front) == len(plain.front) > 1
     assert result.value == max(-a * b / 16 for (a, b, _), _ in plain.front)
     assert type(result.value) in {int, float}
-    assert (result.lower_bound, result.upper_bound) == (result.value, None)
+    assert result.lower_bound == result.value == result.upper_bound
 
 
 def test_states_know_their_rows_where_the_task_reads_them() -> None:

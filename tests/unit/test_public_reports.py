@@ -5,14 +5,11 @@ from __future__ import annotations
 import datetime as dt
 import functools
 import math
-from collections.abc import Sequence
 from decimal import Decimal
-from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, final
+from typing import Any
 
-import attrs
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -29,157 +26,17 @@ from streed.estimators import (
     PolicyTree,
     SurvivalTree,
 )
-from streed.exact import Array
 from streed.export import to_sql
-from streed.task import State, Task
 from streed.task.analysis.extent import affordable
 from streed.tasks import (
     F1,
-    AbsoluteError,
     Accuracy,
-    BalancedAccuracy,
-    BrierScore,
     CostSensitive,
-    DemographicParity,
-    Entropy,
-    Gini,
     InstanceCosts,
-    LinearLeaves,
     MonotoneErrors,
-    PoissonDeviance,
-    PolicyValue,
-    QuantileError,
-    RelativeRisk,
-    Splits,
-    SquaredError,
 )
-from streed.tasks.cost_tables import CostTable, TestCost
 from tests.unit.conftest import run as shell
 from tests.unit.outcomes import refused
-
-
-def test_twelve_countries() -> None:
-    """Targets of trillions, of which the sums of squares are beyond what floats hold to the last digit."""
-    y = np.array([25.4, 17.9, 4.2, 4.1, 3.4, 3.1, 2.8, 2.1, 2.0, 1.9, 1.7, 1.6])
-    X = np.array([[333], [1412], [125], [84], [1417], [67], [68], [39], [144], [215], [52], [26]])
-    for unit in (1.0, 1e9, 1e12, 1e-12, 1e-15, 1e-150):
-        tree = OptimalTreeRegressor(max_depth=1, cuts="all").fit(X, y * unit)
-        assert (tree.get_n_leaves(), tree.optimal_) == (2, True)
-        assert tree.score(X, y * unit) == pytest.approx(1 - 0.406, abs=1e-3)
-    for unit in (1e160, 1e-170):
-        beyond = functools.partial(streed.solve, SquaredError(), X, y * unit, max_depth=1)
-        refused("y", "beyond the range of floats", call=beyond)
-    tiny = np.full(12, 5e-324)
-    refused("sample_weight", "below", call=lambda: streed.solve(SquaredError(), X, y, sample_weight=tiny))
-
-
-_RNG = np.random.default_rng(7)
-_CODES, _POINTS = _RNG.integers(0, 2, (40, 5)), _RNG.normal(size=(40, 2)).round(2)
-_TARGETS, _COUNTS = _RNG.normal(0, 3, 40).round(2), _RNG.integers(0, 5, 40)
-_KINDS, _EVENTS = _RNG.integers(0, 3, 40), (_RNG.random(40) < 0.6).astype(int)
-_EACH, _GIVEN = _RNG.normal(0, 3, (40, 3)).round(2), np.array([0.25, 0.5, 0.25])
-_WEIGHTS = _RNG.uniform(0.1, 2, 40).round(3)
-_UNITS = [
-    (1, 0, 1),
-    (1e-150, 0, 1),
-    (1e150, 0, 1),
-    (1, 0, 1e-200),
-    (1, 0, 1e200),
-    (1e-9, 1e3, 1),
-    (1e100, 1e104, 1e-90),
-]
-
-
-def _priced(a: Fraction, c: Fraction) -> Task:
-    return SquaredError(3 * a * a * c)
-
-
-@final
-@attrs.frozen
-class _Own(Task):
-    """A user's squared errors, with nothing said of them."""
-
-    def statistics(self, data: Dataset) -> dict[str, Array]:
-        return {"n": np.ones(data.n_rows), "sum": data.targets, "square": data.targets**2}
-
-    def labels(self, data: Dataset) -> Sequence[Any]:
-        return ("mean",)
-
-    def leaf_cost(self, s: State, k: int) -> Any:
-        return s.square - s.sum * (s.sum / s.n) if s.n else 0.0
-
-
-def _costs(a: Fraction, c: Fraction) -> Task:
-    return CostSensitive([[0, 3 * a, a], [2 * a, 0, 5 * a], [4 * a, a / 2, 0]]) + Fraction(1, 2) * a * c * Splits()
-
-
-_PAST = {"treatment": _KINDS, "propensity": _GIVEN[_KINDS]}
-
-
-_SCALED: dict[str, tuple[Any, str, dict[str, Any]]] = {
-    "squared": (SquaredError(), "y+", {}),
-    "squared, a price": (_priced, "y+", {}),
-    "squared, normalized": (SquaredError(0.02, normalized=True), "y+", {}),
-    "squared, a user's": (_Own(), "y", {}),
-    "absolute": (AbsoluteError(), "y+", {}),
-    "quantile": (QuantileError(0.3), "y+", {}),
-    "linear": (LinearLeaves(), "y+", {"features": _EACH[:, :2]}),
-    "linear, ridge": (LinearLeaves(0.5), "y+", {"features": _EACH[:, :2]}),
-    "Poisson": (PoissonDeviance(), "counts", {}),
-    "survival": (RelativeRisk(), "times", {"event": _EVENTS}),
-    "costs of classes": (_costs, "classes", {}),
-    "costs of rows": (InstanceCosts(), "", {"costs": _EACH}),
-    "policy, direct": (PolicyValue("dm"), "", {**_PAST, "predicted": _EACH}),
-    "policy, robust": (PolicyValue("dr"), "", {**_PAST, "predicted": _EACH, "outcome": _TARGETS}),
-    "policy, inverse": (PolicyValue("ipw"), "", {**_PAST, "outcome": _TARGETS}),
-    "Gini": (Gini(), "classes", {}),
-    "entropy": (Entropy(), "classes", {}),
-    "Brier": (BrierScore(), "classes", {}),
-    "accuracy": (Accuracy(), "classes", {}),
-    "balanced": (BalancedAccuracy(), "classes", {}),
-}
-
-
-_KERNELS_OF_THEIR_OWN = ("linear", "linear, ridge", "Gini", "entropy", "squared, a user's")
-
-
-@pytest.mark.parametrize("X", [_CODES, _POINTS], ids=["columns", "thresholds"])
-@pytest.mark.parametrize(
-    "name", [pytest.param(x, marks=pytest.mark.compiles if x in _KERNELS_OF_THEIR_OWN else ()) for x in _SCALED]
-)
-def test_the_tree_does_not_depend_on_units(name: str, X: Array) -> None:
-    """y -> a y + b, costs times a, and weights times c."""
-    task, kind, rows = _SCALED[name]
-    first: list[int] = []
-    for a, b, c in _UNITS:
-        given = {k: v * a if k in ("costs", "predicted", "outcome") else v for k, v in rows.items()}
-        y = {"": None, "classes": _KINDS, "counts": _COUNTS * a, "times": (_POINTS[:, 0] ** 2).round(2) * a}
-        asked = task(*map(Fraction, (a, c))) if callable(task) else task
-        targets = y.get(kind, a * _TARGETS + (b if kind == "y+" else 0))
-        weighed = None if isinstance(task, _Own) else _WEIGHTS * c
-        result = streed.solve(asked, X, targets, max_depth=2, max_cuts="all", sample_weight=weighed, **given)
-        first = first or result.tree.apply(X).tolist()
-        assert result.tree.apply(X).tolist() == first
-        assert len(set(first)) > 2
-        assert result.status == "optimal"
-        assert result.gap == 0
-
-
-def test_squared_errors_are_the_trees_own() -> None:
-    rng = np.random.default_rng(5)
-    for targets in (rng.normal(size=60), np.round(rng.normal(size=60) * 1e3, 1), rng.normal(size=60) + 1e9):
-        data = Dataset.make(rng.integers(0, 2, (60, 5)), targets)
-        result = streed.solve(SquaredError(), data, max_depth=3)
-        leaves = result.tree.apply(data)
-        exact: Any = Fraction(0)
-        for leaf in set(leaves.tolist()):
-            mine = [Fraction(repr(x)) for x in targets[leaves == leaf].tolist()]
-            mean = sum(mine) / len(mine)
-            exact += sum((x - mean) ** 2 for x in mine)
-        assert result.value == float(exact)
-        assert (result.status, result.lower_bound) == ("optimal", result.value)
-        assert result.stats["rounding"] < 1e-9 * result.value
-
 
 ROWS = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 9)
 
@@ -216,21 +73,6 @@ SHUFFLED = NAMED.iloc[[2, 0, 1], [1, 2, 0]]
 def test_names_that_are_no_labels_are_refused(costs: Any, said: str) -> None:
     refused("costs", said, call=lambda: CostSensitiveTreeClassifier(costs).fit(ROWS, SICK))
     refused("costs", said, call=lambda: streed.solve(CostSensitive(costs), ROWS, SICK))
-
-
-PRICES = (TestCost("first", 2, 1, "blood", 0), TestCost("second", 3, 2.5, "blood", 1))
-
-
-@pytest.mark.parametrize("price", [Fraction(1, 3), 0.5, Fraction(1, 7)], ids=str)
-def test_a_price_of_splits_beside_prices_of_tests_is_exact(price: Any) -> None:
-    rng = np.random.default_rng(5)
-    rows = rng.integers(0, 2, (32, 4))
-    labels = (rows[:, 0] ^ (rows[:, 1] & rows[:, 2])) ^ (rng.random(32) < 0.1)
-    task = CostSensitive(CostTable.of([[0, 9], [7, 0]], PRICES)) + price * Splits()
-    found = streed.solve(task, rows, labels, max_depth=3)
-    exact = streed.solve(task, rows, labels, max_depth=3, search="general")
-    assert (found.status, found.stats["exact"]) == ("optimal", True)
-    assert found.lower_bound == found.value == found.upper_bound == exact.value
 
 
 def test_a_death_and_a_censoring_at_one_time_are_compared() -> None:
@@ -365,17 +207,6 @@ def test_scores_and_policies_check_what_they_are_given() -> None:
     refused("costs", "not all entries", call=lambda: streed.solve(InstanceCosts(), X, costs=np.c_[y, y * 1j]))
 
 
-@pytest.mark.parametrize("search", ["depth-first", "general"])
-@pytest.mark.parametrize("task", [BalancedAccuracy() & Splits(), Accuracy() & DemographicParity()], ids=str)
-def test_fronts_come_best_first_from_every_search(task: Task, search: str) -> None:
-    X = _CODES[:, :3]
-    found = streed.solve(task, X, X[:, 0] | _EVENTS, max_depth=2, search=search, sensitive_features=_EVENTS)
-    values = [value for value, _ in found.front]
-    assert values == sorted(values, reverse=task.larger_is_better)
-    assert len(values) > 1
-    assert found.front[0] == (found.value, found.tree)
-
-
 def test_lazy_tables_and_sparse_columns() -> None:
     table = {"a": [0, 0, 5, 0], "b": ["x", "y", "x", None]}
     expected = Dataset.make(table)
@@ -419,17 +250,6 @@ def test_dates_of_another_awareness_are_refused_by_estimators() -> None:
             assert "'2024-03-30 20:00:00.000000+01:00'" in to_sql(model)
 
 
-@pytest.mark.parametrize("far", [1e12, 1e30])
-def test_a_target_far_from_all_others(far: float) -> None:
-    """What rounding leaves of sums of its square is beyond what others cost."""
-    y = np.append(np.random.default_rng(3).lognormal(0, 3, 19), far)
-    X = np.arange(20)[:, None] % 19 + 100 * (y == far)[:, None]
-    for columns in (X, (np.unique(X)[:-1] < X).astype(int)):
-        found = streed.solve(SquaredError(), columns, y, max_depth=1)
-        assert found.status == "optimal"
-        assert found.value == pytest.approx(((y[:-1] - y[:-1].mean()) ** 2).sum())
-
-
 @pytest.mark.compiles
 def test_times_of_other_kinds_are_refused() -> None:
     model = SurvivalTree(max_depth=1).fit(PATIENTS, TIMES, event=EVENTS)
@@ -467,7 +287,7 @@ def test_labels_stay_what_they_are(labels: Any) -> None:
 
 
 def test_sparse_matrices_of_every_format() -> None:
-    dense = _RNG.integers(0, 2, (12, 3))
+    dense = np.random.default_rng(7).integers(0, 2, (12, 3))
     expected = OptimalTreeClassifier(max_depth=2).fit(dense, LABELS * 4).predict(dense).tolist()
     for kind in ("csr", "csc", "coo", "dok", "lil", "bsr", "dia"):
         X = coo_matrix(dense).asformat(kind)
