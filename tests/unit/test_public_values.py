@@ -19,6 +19,7 @@ from streed.data import Dataset
 from streed.estimators import OptimalTreeRegressor, PolicyTree, SurvivalTree
 from streed.exact import Array
 from streed.task import GeneralTask, State, Task
+from streed.task.algebra import at_most
 from streed.tasks import (
     F1,
     AbsoluteError,
@@ -231,19 +232,20 @@ def test_exact_numbers_are_targets_of_every_front_end(kind: Any) -> None:
 
 
 def test_times_are_no_numbers_of_a_unit_that_nobody_named() -> None:
-    spans, past = pd.to_timedelta(_TARGETS, unit="s"), {"treatment": _EVENTS, "propensity": np.full(40, 0.5)}
+    past: dict[str, Any] = {"treatment": _EVENTS, "propensity": np.full(40, 0.5)}
+    spans = pd.to_timedelta(_TARGETS, unit="s")
     for y in (spans, pd.Timestamp("2026-01-01") + spans):
-        refused("y", "no number", call=lambda y=y: streed.solve(SquaredError(), _CODES, y))
-        refused("y", "no number", call=lambda y=y: OptimalTreeRegressor().fit(_CODES, y))
-        refused("y", "no number", call=lambda y=y: SurvivalTree().fit(_CODES, y))
-        refused("y", "numbers", call=lambda y=y: PolicyTree("ipw").fit(_CODES, y, **past))
-        refused("outcome", "numbers", call=lambda y=y: streed.solve(PolicyValue("ipw"), _CODES, outcome=y, **past))
+        for call in (functools.partial(streed.solve, SquaredError()), OptimalTreeRegressor().fit, SurvivalTree().fit):
+            refused("y", "no number", call=functools.partial(call, _CODES, y))
+        refused("y", "numbers", call=functools.partial(PolicyTree("ipw").fit, _CODES, y, **past))
+        solved = functools.partial(streed.solve, PolicyValue("ipw"), _CODES, outcome=y, **past)
+        refused("outcome", "numbers", call=solved)
 
 
 @pytest.mark.parametrize("search", ["depth-first", "general"])
 def test_what_is_optimal_has_bounds_that_are_equal(search: str) -> None:
-    limited = Accuracy().subject_to(Splits() <= 2)
-    for task in (limited, BalancedAccuracy().subject_to(Splits() <= 2), F1()):
+    few = at_most(Splits(), 2)
+    for task in (Accuracy().subject_to(few), BalancedAccuracy().subject_to(few), F1()):
         found = streed.solve(task, _CODES, _EVENTS, max_depth=2, search=search)
         assert (found.status, found.gap) == ("optimal", 0)
         assert found.lower_bound == found.value == found.upper_bound
@@ -254,7 +256,7 @@ def test_what_is_optimal_has_bounds_that_are_equal(search: str) -> None:
 class _Spread(_Own):
     """Roots, which no fractions are, or gains that floats count in steps above 1."""
 
-    maximize: bool = False
+    maximize: bool = False  # type: ignore[misc]
 
     def leaf_cost(self, s: State, k: int) -> Any:
         return s.sum * (s.sum / s.n) if self.maximize else math.sqrt(max(s.square * s.n - s.sum * s.sum, 0))
