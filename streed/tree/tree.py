@@ -12,7 +12,6 @@ import numpy as np
 from streed.data import Column, Cut, Dataset
 from streed.data.questions import TableRecipe
 from streed.errors import InputError, escaped, visible
-from streed.exact import readable
 from streed.tree.nodes import (
     Array,
     Branch,
@@ -36,7 +35,7 @@ def _plain_shown(shown: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
     if shown is None:
         return None
     single = (x.item() if getattr(x, "ndim", None) == 0 and x.dtype.kind in "biufU" else x for x in shown)
-    return tuple(readable(x, real=True) for x in single)
+    return tuple(float(x) if isinstance(x, Fraction) else x for x in single)
 
 
 @attrs.frozen(eq=False, repr=False)
