@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, final
 
 import attrs
 
-from streed.dp.deepening import Deepening
-from streed.dp.least import may_improve
 from streed.dp.recursion import Limits, Path, Recursion
+from streed.dp.solutions import Deepening, may_improve
 
 if TYPE_CHECKING:
     from streed.dp.states import Cell, Found

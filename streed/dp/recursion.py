@@ -4,24 +4,26 @@
                               leaves(S), then for each split of S, and each way to share the branching nodes:
                                   put the product of trees(child, ..., room) over the children of S, and what it costs
 
-`least.py` keeps the best tree below a value, `dominance.py` the nondominated ones, `count.py` how many there are of
-each key. Of solutions of one value the first is kept: a leaf before a branch, smaller labels and columns before
-larger ones.
+`solutions.py` keeps the best tree below a value or the nondominated ones, `count.py` how many there are of each key. Of
+solutions of one value the first is kept: a leaf before a branch, smaller labels and columns before larger ones.
 """
 
 from __future__ import annotations
 
 import abc
 import functools
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, final
 
 import attrs
 
+from streed.kernels.compilation import clock
+from streed.problem import SearchLimits, process_memory
+
 if TYPE_CHECKING:
     from streed.dp.states import Cell
-    from streed.dp.stop_monitor import StopMonitor
     from streed.task import Value
+
 
 Limits = tuple[int | None, int | None]
 """How deep a subtree may be, and how many branching nodes it may have; None: any."""
@@ -221,3 +223,53 @@ class Recursion:
         """The value of a tree whose children have these, and whose root costs that."""
         value = functools.reduce(self.values.combine, values)
         return value if cost is None else self.values.combine(value, cost)
+
+
+NO_LIMITS = SearchLimits()
+
+_INTERVAL = 0.02
+"""Seconds between looks at the memory and reports."""
+
+
+@final
+class StopMonitor:
+    """Counts nodes, and says when it is time to stop: after the time limit, beyond the memory limit, or when `report`
+    says that the gap is small enough.
+    """
+
+    def __init__(self, search_limits: SearchLimits = NO_LIMITS, report: Callable[[int], bool] | None = None) -> None:
+        now = clock()
+        self.nodes = 0
+        self.stopped: str | None = None
+        """None, "time", "memory" or "gap"."""
+        self._deadline = None if search_limits.time_limit is None else now + search_limits.time_limit
+        self._memory_limit = search_limits.memory_limit
+        self._report = report
+        self._next = now
+
+    def remaining(self) -> float | None:
+        """The seconds that are left, None without a limit."""
+        return None if self._deadline is None else max(0.0, self._deadline - clock())
+
+    def visit(self) -> bool:
+        """Counts a node; whether the search is to go on."""
+        self.nodes += 1
+        return self.look()
+
+    def look(self) -> bool:
+        """Whether the search is to go on."""
+        if self.stopped is not None:
+            return False
+        now = clock()
+        if self._deadline is not None and now >= self._deadline:
+            self.stopped = "time"
+            return False
+        if now >= self._next:
+            self._next = now + _INTERVAL
+            if self._memory_limit is not None and process_memory.resident() > self._memory_limit:
+                self.stopped = "memory"
+                return False
+            if self._report is not None and self._report(self.nodes):
+                self.stopped = "gap"
+                return False
+        return True

@@ -12,25 +12,18 @@ import numbers
 import sys
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from streed.dp.and_or import AndOrSearch
-from streed.dp.deepening import Deepening
-from streed.dp.dominance import Front, nondominated_at_root
-from streed.dp.ideal_point import ideal_score
-from streed.dp.least import Least
-from streed.dp.recursion import Budgets, Recursion
+from streed.dp.recursion import Budgets, Recursion, StopMonitor
+from streed.dp.solutions import Deepening, Front, Least, ideal_score, nondominated_at_root
 from streed.dp.states import Found, States
-from streed.dp.stop_monitor import StopMonitor
 from streed.errors import MismatchError
 from streed.problem import Outcome, Problem, SearchLimits, Solution, process_memory
 from streed.problem.known_tree import with_costs
-from streed.task import TOTAL, Task
+from streed.task import TOTAL, Task, Value
 from streed.tree import Branch, Leaf, Node, Tree
 from streed.tree.evaluation import Evaluation, Inspector
-
-if TYPE_CHECKING:
-    from streed.task import Value
 
 _ROUNDING = 1e-9
 """How much of the largest cost the sums of real data may differ by, added up in another order."""

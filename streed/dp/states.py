@@ -22,7 +22,7 @@ from streed.task.row_sums import RowSetSums
 
 if TYPE_CHECKING:
     from streed.data import Cut, Dataset
-    from streed.dp.stop_monitor import StopMonitor
+    from streed.dp.recursion import StopMonitor
     from streed.problem import Problem
     from streed.task import Value
 

@@ -30,10 +30,9 @@ import numpy as np
 from streed.bnb.native_search import search_native
 from streed.bnb.procedure import BEST_FIRST, DEPTH_FIRST, Procedure
 from streed.data import Dataset
-from streed.dp.dominance import nondominated_at_root
 from streed.dp.search import search_general
+from streed.dp.solutions import nondominated_at_root
 from streed.encoding.ordered import ask, can_ask, settled
-from streed.enumerate.vector_trees import EvaluatedTree, Trees, Vector
 from streed.errors import InputError, TaskError
 from streed.exact import Array
 from streed.kernels.compilation import clock
@@ -41,10 +40,10 @@ from streed.kernels.counting.groups import MOST_GROUPS
 from streed.kernels.records import SHALLOW
 from streed.ordered import oracle
 from streed.ordered.in_order_search import search_in_order
-from streed.pareto.search import check_solution, search_vectors
-from streed.pareto.trees import measured
 from streed.problem import Driver, Outcome, Problem, SearchLimits, SearchStopped, Solution, process_memory
 from streed.problem.linear_oracle import LinearOracle
+from streed.tables.fronts import check_solution, measured, search_vectors
+from streed.tables.vector_trees import EvaluatedTree, Trees, Vector
 from streed.task import TOTAL, Task, beside_sums, state_of
 from streed.task.analysis.vector_form import VectorCosts, vector_costs
 from streed.task.base import objective
@@ -104,7 +103,7 @@ class Native(Driver):
             return None
 
         from streed.bnb.oracle import NativeOracle
-        from streed.enumerate.packed_rows import packed_rows_of
+        from streed.tables.row_sets import packed_rows_of
 
         def native() -> LinearOracle:
             return NativeOracle(

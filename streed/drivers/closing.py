@@ -16,12 +16,12 @@ import numpy as np
 from streed.dp.search import search_general
 from streed.encoding.certificate import measure_widely
 from streed.encoding.ordered import settled
-from streed.enumerate.entries import VALUE
-from streed.enumerate.near_optimal import NearOptimalTrees
-from streed.enumerate.vector_trees import Trees
 from streed.errors import MismatchError
 from streed.exact import Array
 from streed.problem import Driver, Outcome, Problem, SearchLimits, SearchStopped
+from streed.tables.entries import VALUE
+from streed.tables.near_optimal import NearOptimalTrees
+from streed.tables.vector_trees import Trees
 from streed.task import TOTAL
 from streed.task.algebra import exact_costs
 from streed.task.analysis.linear_form import row_cost_form

@@ -127,8 +127,5 @@ def fingerprint() -> str:
     return digest.hexdigest()[:16]
 
 
-SOURCES = tuple(
-    Path(__file__).parent.parent / folder
-    for folder in ("bnb", "enumerate", "kernels", "ordered", "pareto", "rashomon/compiled")
-)
+SOURCES = tuple(Path(__file__).parent.parent / folder for folder in ("bnb", "kernels", "ordered", "tables"))
 """The folders with those sources."""

@@ -172,7 +172,7 @@ KERNELS = [
 ]
 """Addresses of compiled code (units.py). Written by `link_units`, those of a task's own methods by `Workspace`.
 
-`enumerate/packed_rows.py` writes `weigh_pairs`.
+`tables/row_sets.py` writes `weigh_pairs`.
 """
 
 QUESTION = [
@@ -209,7 +209,7 @@ QUESTION = [
     ("scored_column", np.int64),  # a caller's column that is tested besides those of the path, or NONE
     ("left", np.int64),
     ("right", np.int64),
-    # of `weigh_pairs`: written by enumerate/packed_kernels.py
+    # of `weigh_pairs`: written by tables/column_ranks.py
     ("pair_weights", np.int64),  # int64 (G, pair_planes): the multipliers
     ("pair_planes", np.int64),
     ("weighed_pairs", np.int64),  # int64 (pair_planes * P, P): the sums

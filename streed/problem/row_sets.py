@@ -1,4 +1,4 @@
-"""Sets of rows, as the enumeration of near-optimal trees goes down through them (`streed.enumerate`).
+"""Sets of rows, as the enumeration of near-optimal trees goes down through them (`streed.tables`).
 
 What a set of rows is, and how its splits are found, is left to whoever keeps the rows: a linear oracle with bit columns
 in packed words, or plain numpy with the numbers of distinct rows.
@@ -69,7 +69,7 @@ class RowSets(abc.ABC):
     def pair_sums(self, rows: RowSet) -> tuple[Array, Array, Array, Array]:
         """(columns (m,), pairs (L * P, P), total (L,), least (width,)): sums from which trees of depth two follow.
 
-        See `streed.enumerate.shallow`; `least` is the entry of the rows under the first label. m = 0 for depth 0. The
+        See `streed.tables.shallow`; `least` is the entry of the rows under the first label. m = 0 for depth 0. The
         pairs are those of the last call.
         """
 

@@ -204,10 +204,10 @@ def find_multipliers(made: ProofClaim, limits: Limits, deadline: float | None) -
     They need not be trusted: `check.py` bounds what follows from any.
     """
     from streed.drivers import DepthFirst
-    from streed.enumerate.vector_trees import Trees
     from streed.problem import Problem, SearchLimits, SearchStopped
     from streed.problem.oracle_by_search import FixedCosts
     from streed.reductions.lagrangian import Relaxation
+    from streed.tables.vector_trees import Trees
 
     costs, amounts = made.goal.costs, made.amounts
     parts = np.stack([costs.costs, *(amount.of_rows for amount in amounts)])

@@ -8,7 +8,7 @@ from typing import Any, final
 import attrs
 
 from streed.data import Dataset
-from streed.dp.stop_monitor import StopMonitor
+from streed.dp.recursion import StopMonitor
 from streed.errors import InputError, MismatchError
 from streed.exact import Range
 from streed.kernels.compilation import Compilation, clock

@@ -12,15 +12,13 @@ import attrs
 import numpy as np
 
 from streed.dp.count import EMPTY, Counting, Histogram
-from streed.dp.stop_monitor import StopMonitor
-from streed.enumerate.packing import Packing
+from streed.dp.recursion import StopMonitor
 from streed.errors import InputError
 from streed.problem import SearchLimits, SearchStopped
-from streed.rashomon.cells import RowCells, TaskCells
-from streed.rashomon.engine import LARGEST_COST, LEAST_DEPTH, Engine
-from streed.rashomon.native import counting
+from streed.rashomon.cells import BinarySplits, Kinds, RowCells, TaskCells
+from streed.rashomon.native import LARGEST_COST, LEAST_DEPTH, Engine, counting
 from streed.rashomon.question import Question
-from streed.rashomon.splits import BinarySplits, Kinds
+from streed.tables.packing import Packing
 from streed.task.bounded_sums import RowSum
 
 Key = Any

@@ -12,7 +12,7 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from streed.dp.stop_monitor import StopMonitor
+from streed.dp.recursion import StopMonitor
 from streed.errors import InputError, MismatchError
 from streed.exact import Array, Range, readable
 from streed.problem.known_tree import with_costs

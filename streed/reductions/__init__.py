@@ -27,9 +27,7 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
-from streed.dp.dominance import nondominated_at_root
-from streed.dp.ideal_point import ideal_score
-from streed.enumerate.vector_trees import Trees
+from streed.dp.solutions import ideal_score, nondominated_at_root
 from streed.errors import MismatchError, TaskError
 from streed.exact import LARGEST_TOTAL, Array
 from streed.kernels.compilation import clock
@@ -37,6 +35,7 @@ from streed.problem import Driver, Outcome, Problem, SearchLimits, SearchStopped
 from streed.problem.oracle_by_search import FixedCosts
 from streed.reductions import dinkelbach, penalised, supported_points
 from streed.reductions.plan import Oracle, make_plan
+from streed.tables.vector_trees import Trees
 from streed.task import Task
 from streed.task.algebra import Threshold
 from streed.task.analysis.linear_form import row_cost_form

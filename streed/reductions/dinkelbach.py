@@ -22,10 +22,10 @@ from typing import Any, final
 
 import attrs
 
-from streed.enumerate.vector_trees import EvaluatedTree, Vector, Window
 from streed.kernels.records import SHALLOW
 from streed.problem import SearchStopped
 from streed.reductions.plan import Oracle
+from streed.tables.vector_trees import EvaluatedTree, Vector, Window
 from streed.task.sums import LinearFraction
 
 _SHARE = 0.25

@@ -24,12 +24,12 @@ from typing import final
 
 import numpy as np
 
-from streed.enumerate.near_optimal import NearOptimalTrees
-from streed.enumerate.vector_trees import EvaluatedTree, Trees, Window
 from streed.exact import Array
 from streed.kernels.records import SHALLOW
 from streed.problem import SearchStopped
 from streed.reductions.relabelling import relabelled
+from streed.tables.near_optimal import NearOptimalTrees
+from streed.tables.vector_trees import EvaluatedTree, Trees, Window
 
 Line = tuple[int, tuple[int, ...]]
 """(e, z) of a tree: its relaxed value is a line in each multiplier."""

@@ -22,10 +22,10 @@ from typing import Any, NamedTuple, final
 import attrs
 import numpy as np
 
-from streed.enumerate.vector_trees import EvaluatedTree, Trees, Vector
 from streed.problem import SearchStopped
 from streed.reductions import dinkelbach, supported_points
 from streed.reductions.plan import Oracle
+from streed.tables.vector_trees import EvaluatedTree, Trees, Vector
 from streed.task.sums import LinearFraction
 
 

@@ -15,10 +15,10 @@ import attrs
 import numpy as np
 
 from streed.encoding.certificate import nest_preorder
-from streed.enumerate.vector_trees import EvaluatedTree, Trees, Vector, Weighed, Window
 from streed.exact import Array
 from streed.problem import Problem, SearchStopped
 from streed.reductions.lagrangian import Relaxation
+from streed.tables.vector_trees import EvaluatedTree, Trees, Vector, Weighed, Window
 from streed.task import State
 from streed.task.algebra import exact_costs
 from streed.task.analysis.linear_form import row_cost_form

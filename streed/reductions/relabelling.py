@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from streed.enumerate.vector_trees import EvaluatedTree, Trees, Window
 from streed.exact import Array
+from streed.tables.vector_trees import EvaluatedTree, Trees, Window
 
 _MOST = 64
 """Changes of one label that are looked at, those that cost least for what they mend, and pairs of these."""

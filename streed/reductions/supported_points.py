@@ -18,10 +18,10 @@ import itertools
 from collections.abc import Iterator
 from typing import Any, final
 
-from streed.enumerate.entries import VALUE
-from streed.enumerate.near_optimal import NearOptimalTrees, Needed
-from streed.enumerate.vector_trees import Vector
 from streed.reductions.plan import Oracle
+from streed.tables.entries import VALUE
+from streed.tables.near_optimal import NearOptimalTrees, Needed
+from streed.tables.vector_trees import Vector
 
 Segment = tuple[Vector, Vector]
 """Two points of the front between which there may be others: the first has less x, the second less y."""

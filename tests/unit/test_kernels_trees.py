@@ -11,22 +11,21 @@ import numpy as np
 import pytest
 
 from streed.data import Dataset
-from streed.enumerate.entries import COST, KEY, VALUE
-from streed.enumerate.shallow import enumerate_shallow, least_shallow
 from streed.exact import Array
 from streed.kernels.ordered.record import INFEASIBLE, NEW, PLACE, ROW, SPLITS, sort_rows
 from streed.kernels.record_proxy import address_of
-from streed.kernels.records import INFINITE
+from streed.kernels.records import INFINITE, LEAF
 from streed.kernels.stopping import ROWS_OF_CONTROL
 from streed.ordered import units
 from streed.ordered.generated import GeneratedRows
 from streed.ordered.layout import LABELLED, MATRIX, SIGNED
 from streed.ordered.problem import OrderedRows
 from streed.ordered.session import OrderedSession
-from streed.pareto.arrays import LEAF
-from streed.pareto.fronts import FrontEngine
-from streed.pareto.packing import Packed, pack_fronts
 from streed.problem import Problem
+from streed.tables.entries import COST, KEY, VALUE
+from streed.tables.front_rows import Packed, pack_fronts
+from streed.tables.fronts import FrontEngine
+from streed.tables.shallow import enumerate_shallow, least_shallow
 from streed.task import COMPONENTWISE, State, Task
 
 Entry = tuple[int, ...]

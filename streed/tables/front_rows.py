@@ -1,9 +1,12 @@
-"""A problem of several components packed for the front engine: rows by what they cost, columns as bits."""
+"""A problem of several components packed for the kernels of fronts: rows by what they cost, columns as bits; memory.
+
+A field that is an array says of what type and how many dimensions it is, and native code is built for that.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import attrs
 import numpy as np
@@ -13,10 +16,56 @@ from streed.kernels.counting.columns import pack_columns
 from streed.kernels.counting.groups import MOST_GROUPS, Groups, group_vectors
 from streed.kernels.packed import NO_FLIPS, writable
 from streed.kernels.records import CHUNK, LANES, UNIT_BYTES, WORD_ROWS
-from streed.pareto.arrays import DIRECTIONS, FrontRows, Scratch
-from streed.pareto.vectors import Keys
 from streed.problem import Problem
+from streed.tables.packing import KeyLayout, Keys
 from streed.task.analysis.vector_form import VectorCosts, vector_costs
+
+DIRECTIONS = 5
+"""In which a front is bounded, see `front_pairs.py`."""
+
+
+class FrontRows(NamedTuple):
+    """The rows of a problem in the padded order, as `pack_columns` gives them, and what they cost."""
+
+    column_rows: np.ndarray[tuple[int, int], np.dtype[np.uint64]]
+    """(F, W): the rows that have each column."""
+    row_bits: np.ndarray[tuple[int, int], np.dtype[np.int32]]
+    """(64 W, F / 32): the columns that each row has."""
+    group_words: np.ndarray[tuple[int], np.dtype[np.int64]]
+    """(G + 1,) where each group of rows begins, in words of 64."""
+    costs: np.ndarray[tuple[int, int], np.dtype[np.int64]]
+    """(G, K) the key of a row by its label, or (G, K + 1) if rows are counted: 1 last."""
+    differences: np.ndarray[tuple[int, int], np.dtype[np.int64]]
+    """Of two labels and few buckets, (G, 2): by how much label 0 costs a row more than label 1, by component;
+    (G, 3) if rows are counted. Else empty."""
+    labels: int
+    min_leaf: int
+    layout: KeyLayout
+
+
+class Scratch(NamedTuple):
+    """Memory of one search."""
+
+    rows: np.ndarray[tuple[int], np.dtype[np.int32]]
+    all_words: np.ndarray[tuple[int, int], np.dtype[np.int16]]
+    words: np.ndarray[tuple[int], np.dtype[np.int16]]
+    units: np.ndarray[tuple[int, int], np.dtype[np.int8]]
+    """Room for what words are split into where rows are counted by tables (`kernels/counting/look_up.py`)."""
+    pairs: np.ndarray[tuple[int], np.dtype[np.int64]]
+    """Flat, int32 where all keys fit."""
+    popcounts: np.ndarray[tuple[int, int], np.dtype[np.int16]]
+    begins: np.ndarray[tuple[int], np.dtype[np.int64]]
+    totals: np.ndarray[tuple[int], np.dtype[np.int64]]
+    active: np.ndarray[tuple[int], np.dtype[np.int64]]
+    ones: np.ndarray[tuple[int], np.dtype[np.int64]]
+    sums: np.ndarray[tuple[int, int], np.dtype[np.int64]]
+    """(planes, columns): what the rows that have a column cost by label."""
+    bounds: np.ndarray[tuple[int, int], np.dtype[np.int64]]
+    """(directions + 1, columns): see `front_pairs.py`."""
+    buckets: np.ndarray[tuple[int, int], np.dtype[np.int64]]
+    """(3, B): of one side, of the other, of the node."""
+    origins: np.ndarray[tuple[int], np.dtype[np.int32]]
+
 
 _MOST_SECOND = 22
 """Bits of the second of two components, for which weighted values fit 32 bits."""

@@ -20,7 +20,6 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.encoding.certificate import category_counts, nest_preorder
-from streed.enumerate.counted_rows import count_rows
 from streed.errors import MismatchError
 from streed.exact import LARGEST_TOTAL, Array
 from streed.kernels.compilation import clock
@@ -31,6 +30,7 @@ from streed.kernels.routing import weigh_leaves, weigh_tree
 from streed.problem import Driver, Outcome, Problem, SearchLimits, SearchStopped
 from streed.problem.linear_oracle import LinearOracle
 from streed.problem.oracle_by_search import OracleBySearch
+from streed.tables.counted_rows import count_rows
 from streed.task.bounded_sums import sums_too_large
 from streed.tree import Node
 

@@ -30,8 +30,6 @@ def sweep(layout, keys, columns, count):  # type: ignore[no-untyped-def]
     Of equal keys the first stays.
     """
     width = len(layout.shifts)
-    if width == 2:
-        return _sweep_two(layout, keys, columns, count)
     if width == 3:
         return _sweep_three(layout, keys, columns, count)
     kept = 0
@@ -44,7 +42,7 @@ def sweep(layout, keys, columns, count):  # type: ignore[no-untyped-def]
         room = key | guards
         dominated = kept > 0 and (room - keys[last]) & guards == guards
         if not dominated:
-            for j in range(kept):
+            for j in range(kept if width > 2 else 0):  # of two components the last one kept has the least second
                 if (room - keys[j]) & guards == guards:
                     dominated = True
                     last = j
@@ -52,21 +50,7 @@ def sweep(layout, keys, columns, count):  # type: ignore[no-untyped-def]
         if not dominated:
             keys[kept] = key
             columns[kept] = columns[i]
-            kept += 1
-    return kept
-
-
-@native
-def _sweep_two(layout, keys, columns, count):  # type: ignore[no-untyped-def]
-    mask = (int64(1) << layout.shifts[0]) - 1
-    kept = 0
-    least = mask + 1
-    for i in range(count):
-        key = keys[i]
-        if key & mask < least and is_allowed(layout, key):
-            least = key & mask
-            keys[kept] = key
-            columns[kept] = columns[i]
+            last = kept if width == 2 else last
             kept += 1
     return kept
 
@@ -190,15 +174,15 @@ def pour(layout, a, b, column, best, origins):  # type: ignore[no-untyped-def]
 
 
 @native
-def drain(layout, best, origins):  # type: ignore[no-untyped-def]
-    """(keys, columns): the staircase of the buckets, which are empty after."""
+def drain(layout, best, origins, count):  # type: ignore[no-untyped-def]
+    """(keys, columns): the staircase of the first `count` buckets, which are empty after."""
     shift = layout.shifts[0]
     nothing = np.iinfo(np.int64).max
-    keys = np.empty(len(best), np.int64)
-    columns = np.empty(len(best), np.int32)
+    keys = np.empty(count, np.int64)
+    columns = np.empty(count, np.int32)
     kept = 0
     least = nothing
-    for x in range(len(best)):
+    for x in range(count):
         if best[x] < least:
             least = best[x]
             key = (int64(x) << shift) + least
@@ -208,23 +192,6 @@ def drain(layout, best, origins):  # type: ignore[no-untyped-def]
                 kept += 1
         best[x] = nothing
     return keys[:kept].copy(), columns[:kept].copy()
-
-
-@native
-def empty(layout, best, count):  # type: ignore[no-untyped-def]
-    """The staircase of the first `count` buckets, which are empty after, whatever its keys are allowed."""
-    shift = layout.shifts[0]
-    nothing = np.iinfo(np.int64).max
-    least = nothing
-    found = np.empty(count, np.int64)
-    kept = 0
-    for x in range(count):
-        if best[x] < least:
-            least = best[x]
-            found[kept] = (int64(x) << shift) + least
-            kept += 1
-        best[x] = nothing
-    return found[:kept]
 
 
 @entry
@@ -248,4 +215,4 @@ def merge(layout, keys, columns, a, b, column, best, origins):  # type: ignore[n
 @entry
 def close_front(layout, keys, columns, best, origins):  # type: ignore[no-untyped-def]
     """(keys, columns): the front; buckets are empty after."""
-    return drain(layout, best, origins) if layout.buckets else (keys, columns)
+    return drain(layout, best, origins, layout.buckets) if layout.buckets else (keys, columns)

@@ -17,12 +17,12 @@ from streed.bnb.bounds import bound_by_node
 from streed.bnb.branch_cache import extend_branch, literal
 from streed.bnb.expand import ask
 from streed.bnb.nodes import columns_of
-from streed.enumerate.entries import COST
 from streed.kernels.compiled import entry
 from streed.kernels.records import BELOW, INFINITE, NONE, SHALLOW
 from streed.kernels.stopping import stopped
 from streed.kernels.values import LOWER0, LOWER1, OPTIMUM0, OPTIMUM1, ROWS_OF_VALUES, UNKNOWN, WEIGHT
 from streed.kernels.views import call, engine_at, matrix, native, vector
+from streed.tables.entries import COST
 
 # -- one set of rows -----------------------------------------------------------------------------------------------
 

@@ -13,15 +13,15 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from streed.enumerate.entries import COST, KEY, VALUE, add_sums, addends, compact, meet, start_table
-from streed.enumerate.numbered_rows import NumberedRowSets
-from streed.enumerate.packing import WORD, Packing
-from streed.enumerate.shallow import enumerate_shallow
-from streed.enumerate.vector_trees import EvaluatedTree, Trees, Window
 from streed.exact import Array
 from streed.kernels.records import LEAF, SHALLOW
 from streed.problem import SearchLimits, SearchStopped, process_memory
 from streed.problem.row_sets import RowSet
+from streed.tables.entries import COST, KEY, VALUE, add_sums, addends, compact, meet, start_table
+from streed.tables.packing import WORD, Packing
+from streed.tables.row_sets import NumberedRowSets
+from streed.tables.shallow import enumerate_shallow
+from streed.tables.vector_trees import EvaluatedTree, Trees, Window
 
 Preorder = tuple[list[int], list[int]]
 """The columns of a tree's nodes in preorder, LEAF for leaves, and the labels of its leaves, 0 for branches."""

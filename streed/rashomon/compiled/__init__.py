@@ -1,1 +1,0 @@
-"""What near-optimal trees are counted by, native: arrays in, arrays out."""

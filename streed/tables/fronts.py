@@ -1,0 +1,369 @@
+"""The native route to fronts: tasks whose values are tuples of sums (STreeD, Eq. 3, 6, 7, 8).
+
+Up to depth two a set of rows is one call of a kernel; above that one column follows the other. Trees are found again
+from the fronts of their parts, and measured from the raw rows.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from streed.bnb import runner
+from streed.dp.solutions import costs_of_equal_rows, ideal_score, nondominated_at_root
+from streed.errors import MismatchError
+from streed.exact import Array
+from streed.kernels.compilation import clock
+from streed.kernels.records import LEAF
+from streed.kernels.stopping import NODES, ROWS_OF_CONTROL, STOP
+from streed.problem import Outcome, Problem, SearchLimits, Solution, process_memory
+from streed.tables.front_pairs import front_of_node
+from streed.tables.front_rows import Packed, pack_fronts
+from streed.tables.nondominated import close_front, merge, open_front
+from streed.tables.packing import dominates
+from streed.task.analysis.vector_form import VectorCosts
+from streed.task.base import objective
+from streed.tree import Branch, Leaf, Node
+from streed.tree.nodes import depth_of, walk
+from streed.tree.predictions import count_branches
+
+if TYPE_CHECKING:
+    from streed.tables.front_rows import Packed
+
+
+Front = tuple[Array, Array]
+"""Nondominated keys in ascending order, and the root column of the tree of each, or `LEAF` less its label."""
+
+_UNIT = 2
+"""Up to this depth fronts are made by the engine alone."""
+
+_ENTRY = 400
+"""Bytes of a front that is remembered, beside its rows and points."""
+
+
+@final
+class FrontEngine:
+    """Solves subproblems of one problem; `control` is as in `streed.kernels.stopping`."""
+
+    def __init__(self, packed: Packed, control: Array, most_bytes: int) -> None:
+        self.control = control
+        self._packed = packed
+        self._rows = packed.rows
+        self._layout = packed.keys.layout
+        self._scratch = packed.scratch()
+        self._room = most_bytes
+        """Bytes that are left for what is remembered."""
+        self._memo: dict[tuple[bytes, int], Front] = {}
+        self._buckets: dict[int, tuple[Array, Array]] = {}
+        if packed.problem.max_depth is None or packed.problem.max_depth > _UNIT:
+            # compiled before the time is counted
+            nothing, buckets = (np.zeros(0, np.int64), np.zeros(0, np.int32)), self._empty_buckets(0)
+            open_front(self._layout, *nothing, *buckets)
+            merge(self._layout, *nothing, nothing[0], nothing[0], 0, *buckets)
+            close_front(self._layout, *nothing, *buckets)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the search is to end; fronts then may lack points."""
+        return bool(self.control[STOP])
+
+    @property
+    def kept(self) -> int:
+        """Fronts that are remembered."""
+        return len(self._memo)
+
+    def solve(self, node: Array, depth: int, known: Front | None = None) -> Front:
+        """The front of trees of so much depth at the rows (W,) uint64; of the root, `known` is what is known of it."""
+        depth = min(depth, self._useful(node))
+        if depth < _UNIT:
+            return self._shallow(node, depth)
+        name = (node.tobytes(), depth)
+        found = self._memo.get(name)
+        if found is None:
+            found = self._shallow(node, depth) if depth == _UNIT else self._deep(node, depth, known)
+            size = _ENTRY + len(name[0]) + found[0].nbytes + found[1].nbytes
+            if not self.stopped and size <= self._room:
+                self._room -= size
+                self._memo[name] = found
+        return found
+
+    def children(self, node: Array, column: int) -> tuple[Array, Array]:
+        """The rows that have the bit column, and those that do not."""
+        side = node & self._rows.column_rows[column]
+        return side, node ^ side
+
+    def _useful(self, node: Array) -> int:
+        """The depth that trees at the node can have."""
+        if self._rows.min_leaf == 1:
+            return max(0, int.from_bytes(node.tobytes(), "little").bit_count() - 1)
+        data = self._packed.problem.data
+        return max(0, min(data.n_rows, data.size // self._rows.min_leaf) - 1)
+
+    def _shallow(self, node: Array, depth: int) -> Front:
+        self.control[NODES] += 1
+        found: Front = front_of_node(self._rows, self._scratch, node, depth)
+        return found
+
+    def _deep(self, node: Array, depth: int, known: Front | None) -> Front:
+        layout = self._layout
+        keys, columns = self._shallow(node, 0) if known is None else known
+        best, origins = self._empty_buckets(depth)
+        open_front(layout, keys, columns, best, origins)
+        promising = dict.fromkeys(column for column in columns.tolist() if not is_leaf(column))
+        for column in [*promising, *(f for f in range(len(self._rows.column_rows)) if f not in promising)]:
+            if self.stopped or (best[0] == 0 if layout.buckets else len(keys) == 1 and keys[0] == 0):
+                break  # or a tree costs no more than any tree must
+            a, b = self.children(node, column)
+            if not a.any() or not b.any():
+                continue
+            left, right = self.solve(a, depth - 1)[0], self.solve(b, depth - 1)[0]
+            keys, columns = merge(layout, keys, columns, left, right, column, best, origins)
+        found: Front = close_front(layout, keys, columns, best, origins)
+        return found
+
+    def _empty_buckets(self, depth: int) -> tuple[Array, Array]:
+        if depth not in self._buckets:
+            size = max(self._layout.buckets, 1)
+            self._buckets[depth] = np.full(size, np.iinfo(np.int64).max, np.int64), np.zeros(size, np.int32)
+        return self._buckets[depth]
+
+
+def is_leaf(column: int) -> bool:
+    """Whether a root column stands for a leaf."""
+    return column <= LEAF
+
+
+Shape = tuple[Any, ...]
+"""(column of the engine, shape with it, shape without it), or (label,)."""
+
+
+@final
+class FrontTrees:
+    """Trees by their keys; parts that several trees share are found once."""
+
+    def __init__(self, packed: Packed, engine: FrontEngine) -> None:
+        self._packed = packed
+        self._engine = engine
+        self._found: dict[tuple[bytes, int, int], Shape] = {}
+
+    def shape(self, node: Array, depth: int, key: int, column: int) -> Shape:
+        """A tree at the rows that is worth the key, or dominates it, with the root column that is known to do."""
+        if is_leaf(column):
+            return (-1 - column,)
+        name = (node.tobytes(), depth, key)
+        found = self._found.get(name)
+        if found is None:
+            found = self._found[name] = self._branch(node, depth, key, column)
+        return found
+
+    def _branch(self, node: Array, depth: int, key: int, column: int) -> Shape:
+        layout = self._packed.keys.layout
+        a, b = self._engine.children(node, column)
+        left, left_columns = self._engine.solve(a, depth - 1)
+        right, right_columns = self._engine.solve(b, depth - 1)
+        wanted = key - layout.split - left
+        places = np.minimum(np.searchsorted(right, wanted), len(right) - 1)
+        hits = np.flatnonzero(right[places] == wanted)
+        if len(hits):
+            i, j = int(hits[0]), int(places[hits[0]])
+        else:
+            # a part was stopped before its front was whole, and what it lacked then dominates what it had
+            i, j = self._dominating(left, right, key)
+        return (
+            column,
+            self.shape(a, depth - 1, int(left[i]), int(left_columns[i])),
+            self.shape(b, depth - 1, int(right[j]), int(right_columns[j])),
+        )
+
+    def _dominating(self, left: Array, right: Array, key: int) -> tuple[int, int]:
+        layout = self._packed.keys.layout
+        for i, value in enumerate(left.tolist()):
+            hits = np.flatnonzero(dominates(layout.guards, right + value + layout.split, key))
+            if len(hits):
+                return i, int(hits[0])
+        raise MismatchError("a point of a front has no tree; please report this")
+
+    def tree(self, shape: Shape) -> Solution:
+        """The solution of a shape, in the caller's columns, counted from the raw rows."""
+        columns, flipped = self._packed.columns.tolist(), self._packed.flipped.tolist()
+
+        def grow(shape: Shape) -> Node:
+            if len(shape) == 1:
+                return Leaf(shape[0], 0, 0)
+            one, zero = (shape[2], shape[1]) if flipped[shape[0]] else (shape[1], shape[2])
+            return Branch(columns[shape[0]], (grow(zero), grow(one)), 0)
+
+        return measured(self._packed.problem, self._packed.costs, grow(shape))
+
+
+def measured(problem: Problem, costs: VectorCosts, root: Node) -> Solution:
+    """The solution of a tree in the caller's columns, counted from the raw rows."""
+    data, task = problem.data, problem.task
+    total = np.zeros(len(costs.splits), np.int64)
+
+    def count(node: Node, rows: Array) -> Node:
+        nonlocal total
+        if isinstance(node, Leaf):
+            cost = costs.costs[:, rows, node.label].sum(axis=1)
+            total = total + cost
+            return Leaf(node.label, data.count(rows), task.objective_of(costs.value(cost.tolist())) if len(rows) else 0)
+        total = total + np.array(costs.splits)
+        codes = data.X[rows, node.column]
+        parts = [count(child, rows[codes == code]) for code, child in enumerate(node.children)]
+        return Branch(node.column, tuple(parts), data.count(rows))
+
+    counted = count(root, np.arange(data.n_rows))
+    return Solution(costs.value(total.tolist()), counted)
+
+
+_MOST_BYTES = 2**30
+"""Of fronts that are remembered, where the caller sets no limit."""
+
+_FINDING = 0.3
+"""Of the time limit, or of a second without one: what the trees of a front may take that is not whole."""
+
+
+def search_vectors(problem: Problem, search_limits: SearchLimits) -> Outcome | None:
+    """The front of a task of several sums; None if the engine cannot take the task (see `pack_fronts`)."""
+    begin = time.perf_counter()
+    if objective(problem.task).order == "total":
+        return None
+    packed = pack_fronts(problem)
+    if packed is None:
+        return None
+    search = _Search(packed, search_limits)
+    prepared = time.perf_counter()
+    if not packed.keys.is_empty(packed.costs):
+        search.run(clock())
+    searched = time.perf_counter()
+    solutions = search.solutions()
+    stats = {
+        "route": "fronts",
+        "threads": 1,
+        "seconds_setup": prepared - begin,
+        "seconds_search": searched - prepared,
+        "seconds_check": time.perf_counter() - searched,
+        "nodes": int(search.control[NODES]),
+        "subproblems": search.engine.kept,
+        "peak_bytes": process_memory.peak(),
+        "columns": len(packed.columns),
+        "components": len(packed.costs.splits),
+        "exact": True,
+    }
+    if search.stopped is not None:
+        stats["missing"] = [{"weights": w, "bound": bound} for w, bound in missing_bounds(packed)]
+    ideal = None if search.stopped is None else ideal_score(problem)
+    return Outcome(solutions, None, search.stopped, stats, score_bound=ideal)
+
+
+@final
+class _Search:
+    """One search, and what it knows when it is stopped."""
+
+    def __init__(self, packed: Packed, search_limits: SearchLimits) -> None:
+        self.control = np.zeros(ROWS_OF_CONTROL, np.int64)
+        room = _MOST_BYTES
+        if search_limits.memory_limit is not None:
+            room = min(room, max(0, (search_limits.memory_limit - process_memory.resident()) // 2))
+        self.engine = FrontEngine(packed, self.control, room)
+        self.stopped: str | None = None
+        self._packed = packed
+        self._search_limits = search_limits
+        self._root = packed.root
+        self._fronts: list[tuple[int, Front]] = [(0, self.engine.solve(self._root, 0))]
+        """By depth: the last one that is whole, and behind it what is known of a deeper one."""
+
+    def run(self, begin: float) -> None:
+        """Searches until the front is whole, or an order says stop."""
+        search_limits = self._search_limits
+        deadline = None if search_limits.time_limit is None else begin + search_limits.time_limit
+        over = [False]
+
+        def look() -> None:
+            if search_limits.memory_limit is not None and process_memory.resident() > search_limits.memory_limit:
+                over[0] = True
+                self.control[STOP] = 1
+            if search_limits.report is not None:
+                search_limits.report(None, None, int(self.control[NODES]), "searching")
+
+        reason = runner.run([self._rise], self.control, deadline, look)
+        self.stopped = reason or ("memory" if over[0] else None)
+        self.control[STOP] = 0
+
+    def _rise(self) -> None:
+        """The limit on the depth rises, so that a search that is stopped knows the fronts of lower trees."""
+        problem = self._packed.problem
+        most = min(len(self._packed.columns), min(problem.data.n_rows, problem.data.size // problem.min_leaf) - 1)
+        most = max(0, most if problem.max_depth is None else min(most, problem.max_depth))
+        for depth in range(min(most, 2), most + 1):
+            front = self.engine.solve(self._root, depth, self._fronts[-1][1])
+            self._fronts = [*(self._fronts if self.engine.stopped else []), (depth, front)]
+            if self.engine.stopped or (len(front[0]) == 1 and front[0][0] == 0):
+                return
+
+    def solutions(self) -> tuple[Solution, ...]:
+        """The trees of the points that count at the root, measured from the raw rows."""
+        task, problem, keys = self._packed.problem.task, self._packed.problem, self._packed.keys
+        if keys.is_empty(self._packed.costs):
+            return ()
+        trees = FrontTrees(self._packed, self.engine)
+        limit = self._search_limits.time_limit
+        deadline = clock() + _FINDING * (1.0 if limit is None else limit)
+        found: dict[Any, Solution] = {}
+        for depth, front in self._fronts:
+            values = [self._packed.costs.value(keys.vector(key)) for key in front[0].tolist()]
+            for at in nondominated_at_root(task, values):
+                if values[at] in found:
+                    continue
+                if found and depth > self._fronts[0][0] and clock() > deadline:
+                    break  # parts of this front may be as much work as what the search did not come to
+                shape = trees.shape(self._root, depth, int(front[0][at]), int(front[1][at]))
+                solution = trees.tree(shape)
+                check_solution(problem, solution, values[at], exact=self.stopped is None)
+                found[solution.value] = solution
+        if self.stopped is None:
+            return tuple(found.values())
+        known = sorted(found.values(), key=lambda solution: solution.value)
+        return tuple(known[at] for at in nondominated_at_root(task, [each.value for each in known]))
+
+
+def check_solution(problem: Problem, solution: Solution, claimed: Sequence[Any], *, exact: bool) -> None:
+    """Raises MismatchError if the tree is not worth what the search claimed, or breaks a limit."""
+    value, root = solution.value, solution.root
+    worse = any(x > y for x, y in zip(value, claimed, strict=False))
+    if worse or (exact and tuple(value) != tuple(claimed)):
+        raise MismatchError(f"the tree's sums are {value}, the search claimed {claimed}; please report this")
+    smallest = min(node.rows for node in walk(root) if isinstance(node, Leaf) and node.rows)
+    broken = problem.broken_by(depth_of(root), count_branches(root), smallest)
+    if broken is not None:
+        raise MismatchError(f"the tree has {broken}, which the limits forbid; please report this")
+
+
+def missing_bounds(packed: Packed) -> list[tuple[tuple[float, ...], float]]:
+    """Half-planes that hold every tree's value v, known or not: weights . v >= bound, by component and all together.
+
+    Rows that are alike in every column get one label from every tree (the equivalent points bound).
+    """
+    costs = packed.costs
+    by_group = costs_of_equal_rows(costs, packed.problem.data.X)
+    width = len(costs.units)
+    found = []
+    for weights in (*np.eye(width, dtype=np.int64).tolist(), [1] * width):
+        units = [Fraction(w * unit) for w, unit in zip(weights, costs.units, strict=True)]
+        common = math.lcm(*(unit.denominator for unit in units))
+        whole = [int(unit * common) for unit in units]
+        together = sum(w * part.astype(object) for w, part in zip(whole, by_group, strict=False))
+        least = Fraction(int(np.asarray(together).min(axis=1).sum()), common)
+        found.append((tuple(map(float, weights)), _float_below(least)))
+    return found
+
+
+def _float_below(x: Fraction) -> float:
+    """The largest float that is not above x, or the one before it."""
+    near = float(x)
+    return near if Fraction(near) <= x else math.nextafter(near, -math.inf)
