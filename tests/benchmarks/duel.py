@@ -23,7 +23,7 @@ import numpy as np
 
 import streed
 from streed import tasks
-from tests.benchmarks import harness
+from tests.benchmarks import harness, versions
 
 LIMIT = 0.01
 """On gaps of fairness."""
@@ -113,11 +113,11 @@ def _fair(folder: Path, depth: int, parity: bool) -> Iterator[Case]:
 
 
 def _instance_costs(folder: Path, depth: int) -> Iterator[Case]:
-    values = np.loadtxt(folder / "instance-cost" / "maxsat21-32f.txt")
-    X, rows = values[:, 9:].astype(np.int64), np.ascontiguousarray(values[:, 1:9])
+    task, X, _, given = versions.of_rows(folder, "maxsat21-32f")
+    rows = given["costs"]
     yield Case(
         "maxsat21",
-        lambda: streed.solve(tasks.InstanceCosts(), X, costs=rows, max_depth=depth),
+        lambda: streed.solve(task, X, costs=rows, max_depth=depth),
         lambda: _peer("STreeDInstanceCostSensitiveClassifier", max_depth=depth).fit(X, rows),
         lambda found: float(rows[np.arange(len(rows)), np.asarray(found, np.int64)].sum()),
         lambda: X,
@@ -126,11 +126,10 @@ def _instance_costs(folder: Path, depth: int) -> Iterator[Case]:
 
 
 def _regression(folder: Path, depth: int) -> Iterator[Case]:
-    values = np.loadtxt(folder / "regression" / "airfoil.csv")
-    X, y = values[:, 1:].astype(np.int64), values[:, 0].copy()
+    task, X, y, _ = versions.of_numbers(folder, "airfoil", tasks.SquaredError())
     yield Case(
         "airfoil",
-        lambda: streed.solve(tasks.SquaredError(), X, y, max_depth=depth),
+        lambda: streed.solve(task, X, y, max_depth=depth),
         lambda: _peer("STreeDRegressor", max_depth=depth).fit(X, y),
         lambda found: float(((y - found) ** 2).sum()),
         lambda: X,

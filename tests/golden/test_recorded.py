@@ -7,82 +7,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import streed
-from streed.tasks import CostSensitive, InstanceCosts, PolicyValue, RelativeRisk, SquaredError
-from streed.tasks.cost_tables import CostTable
+from streed.tasks import SquaredError
+from tests.benchmarks import versions
 from tests.benchmarks.harness import DATA
 from tests.benchmarks.known_optima import TABLES, measure
 
 Row = dict[str, Any]
 
 
-def numbers(path: Path) -> Any:
-    """(n, m) float64, of a file of numbers apart by blanks."""
-    return np.loadtxt(path, dtype=np.float64, ndmin=2)
-
-
-def whole(values: Any) -> Any:
-    """The values as int64, C-contiguous."""
-    return np.ascontiguousarray(values, dtype=np.int64)
-
-
-def cost_sensitive(folder: Path, row: Row) -> Callable[[], Any]:
-    name = row["dataset"]
-    home = folder / "cost-sensitive" / name
-    values = numbers(home / f"{name}-train-1.csv")
-    task = CostSensitive(CostTable.read(home / f"{name}-{row['params']['costs']}-costs.csv"))
-    X, y = whole(values[:, 1:]), whole(values[:, 0])
-    return lambda: streed.solve(task, X, y, max_depth=row["max_depth"])
-
-
-def instance_costs(folder: Path, row: Row) -> Callable[[], Any]:
-    values = numbers(folder / "instance-cost" / f"{row['dataset']}.txt")
-    X, costs = whole(values[:, 9:]), np.ascontiguousarray(values[:, 1:9])
-    return lambda: streed.solve(InstanceCosts(), X, costs=costs, max_depth=row["max_depth"])
-
-
-def policy_columns(values: Any) -> tuple[Any, Row]:
-    """X and the row data of a Warfarin file."""
-    past = {
-        "treatment": whole(values[:, 1]),
-        "outcome": values[:, 2],
-        "propensity": values[:, 3],
-        "predicted": np.ascontiguousarray(values[:, 4:7]),
-    }
-    return whole(values[:, 11:]), past
-
-
-def policy(folder: Path, row: Row) -> Callable[[], Any]:
-    X, past = policy_columns(numbers(folder / "policy" / f"{row['dataset']}.csv"))
-    task = PolicyValue(row["params"]["teacher_method"].lower())
-    return lambda: streed.solve(task, X, max_depth=row["max_depth"], **past)
-
-
-def regression(folder: Path, row: Row) -> Callable[[], Any]:
-    values = numbers(folder / "regression" / f"{row['dataset']}.csv")
-    X, y = whole(values[:, 1:]), np.ascontiguousarray(values[:, 0])
-    task = SquaredError(row["params"].get("cost_complexity", 0), normalized=True)
-    return lambda: streed.solve(task, X, y, max_depth=row["max_depth"])
-
-
-def survival(folder: Path, row: Row) -> Callable[[], Any]:
-    values = numbers(folder / "survival" / f"{row['dataset']}_binary.txt")
-    X, y, event = whole(values[:, 2:]), np.ascontiguousarray(values[:, 0]), whole(values[:, 1])
-    return lambda: streed.solve(RelativeRisk(), X, y, event=event, max_depth=row["max_depth"])
-
-
-PROBLEMS: dict[str, Callable[[Path, Row], Callable[[], Any]]] = {
-    "cost_d4": cost_sensitive,
-    "icsc": instance_costs,
-    "ppg": policy,
-    "regression": regression,
-    "survival": survival,
+PROBLEMS: dict[str, Callable[[str, Row], versions.Posed]] = {
+    "cost_d4": lambda name, given: versions.with_tests(DATA, name, given["costs"]),
+    "icsc": lambda name, given: versions.of_rows(DATA, name),
+    "ppg": lambda name, given: versions.of_treatments(DATA, name, given["teacher_method"].lower()),
+    "regression": lambda name, given: versions.of_numbers(
+        DATA, name, SquaredError(given.get("cost_complexity", 0), normalized=True)
+    ),
+    "survival": lambda name, given: versions.of_times(DATA, name),
 }
 """By table."""
 
@@ -114,7 +59,8 @@ def _marks(row: dict[str, Any]) -> Any:
 @needs_shared
 @pytest.mark.parametrize("row", [pytest.param(row, marks=_marks(row), id=_name(row)) for row in ROWS])
 def test_recorded_optimum(row: dict[str, Any]) -> None:
-    result = PROBLEMS[row["table"]](DATA, row)()
+    task, X, y, given = PROBLEMS[row["table"]](row["dataset"], row["params"])
+    result = streed.solve(task, X, y, max_depth=row["max_depth"], **given)
     # real costs of ten thousand rows are rounded, and what that leaves open is told
     assert result.status == "optimal" or result.stats["stopped"] == "rounding"
     assert result.gap == pytest.approx(0, abs=1e-9)
@@ -128,10 +74,9 @@ def test_recorded_optimum(row: dict[str, Any]) -> None:
 def test_a_tree_that_is_better_than_recorded() -> None:
     """Measured by nothing but its predictions."""
     row = next(row for row in ROWS if _name(row) in BETTER)
-    result = PROBLEMS[row["table"]](DATA, row)()
-    values = numbers(DATA / "regression" / "airfoil.csv")
-    y = values[:, 0]
-    errors = ((y - result.tree.predict(whole(values[:, 1:]))) ** 2).sum() / ((y - y.mean()) ** 2).sum()
+    task, X, y, _ = PROBLEMS[row["table"]](row["dataset"], row["params"])
+    result = streed.solve(task, X, y, max_depth=row["max_depth"])
+    errors = ((y - result.tree.predict(X)) ** 2).sum() / ((y - y.mean()) ** 2).sum()
     assert errors + row["params"]["cost_complexity"] * result.tree.n_branches == pytest.approx(BETTER[_name(row)])
     assert result.value < row["value"] - 0.001
 
