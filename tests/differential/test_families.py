@@ -27,8 +27,8 @@ from tests.shipped import NATIVE
 
 QUICK = {"scores": 40, "fairness": 30, "hostile": 24, "proofs": 6, "claims": 60, "exports": 12}
 """How many are tried of the families that compile little; of the others only where much is compiled."""
-LONG = {"costs": 30, "discounts": 3, "policies": 4, "regression": 4, "fronts": 56, "stops": 44, "thresholds": 12}
-LONG |= {"near_optimal": 12, "user-tasks": 4}
+LONG = {"costs": 30, "discounts": 24, "policies": 4, "regression": 4, "fronts": 56, "stops": 44, "thresholds": 12}
+LONG |= {"near_optimal": 44, "user-tasks": 4}
 COUNTS = QUICK | LONG
 
 

@@ -178,17 +178,6 @@ def test_a_stop_by_the_gap_keeps_its_promise(search: str) -> None:
     assert streed.solve(Accuracy(), noisy(5, 400, [2] * 8), search=search, max_depth=2, gap=0).status == "optimal"
 
 
-@pytest.mark.parametrize("search", NATIVE)
-@pytest.mark.parametrize("threads", [1, 2])
-def test_it_stops_in_time_with_a_tree_and_a_bound(search: str, threads: int) -> None:
-    data = noisy(7, 3000, [2] * 60)
-    streed.solve(SparseAccuracy(0.0005), noisy(7, 50, [2] * 5), search=search, threads=threads)
-    result = streed.solve(SparseAccuracy(0.0005), data, search=search, threads=threads, time_limit=0.5)
-    assert (result.status, result.stats["stopped"]) == ("feasible", "time")
-    assert result.tree is not None
-    assert 0 <= result.lower_bound < result.value
-
-
 def test_a_partial_order_is_refused_by_the_best_first_driver() -> None:
     with pytest.raises(TaskError, match="best-first search needs a total one"):
         streed.solve(unusual.ErrorsByClass(), [[0], [1]], [0, 1], search="branches")

@@ -178,14 +178,6 @@ SAID = (ROWS[:, 0] & ROWS[:, 1]) ^ (RNG.random(30) < 0.25)
 Y3 = RNG.integers(0, 3, 30)
 
 
-def test_every_point_has_a_tree_that_is_worth_it() -> None:
-    result = streed.solve(ClassErrors(), ROWS, SAID, max_depth=3)
-    for value, tree in result.front:
-        predicted = tree.predict(ROWS)
-        assert value == ((predicted & ~SAID).sum(), (~predicted & SAID).sum())
-        assert sum(leaf.rows for leaf in tree.leaves()) == 30
-
-
 def _worst(*errors_and_sizes: int) -> float:
     half = len(errors_and_sizes) // 2
     return -max(e / n for e, n in zip(errors_and_sizes[:half], errors_and_sizes[half:], strict=True))

@@ -90,30 +90,19 @@ def test_errors_at_states_that_were_not_tried() -> None:
         streed.solve(make(leaf_cost), data_of(), max_depth=3)
 
 
-def real_at_times(self: Any, s: Any, k: int) -> Any:
-    return -1.5 * (s.rows - s.of[k]) if s.rows == 7 else s.rows - s.of[k]
-
-
-def beyond_int64(self: Any, s: Any, k: int) -> Any:
-    return s.a**5 // 10**12 + s.rows - s.of[k]
-
-
-def of_every_size(self: Any, s: Any, k: int) -> Any:
-    return 10.0 ** (s.rows - s.of[k])
-
-
-def infinite_at_times(self: Any, s: Any, k: int) -> Any:
-    return math.inf if s.rows > 12 else (s.rows - s.of[k]) % 5
-
-
-def tiny(self: Any, s: Any, k: int) -> Any:
-    return 1e-200 * (s.rows - s.of[k] + 0.5)
+SIZES: dict[str, Any] = {
+    "real at times": lambda self, s, k: -1.5 * (s.rows - s.of[k]) if s.rows == 7 else s.rows - s.of[k],
+    "beyond int64": lambda self, s, k: s.a**5 // 10**12 + s.rows - s.of[k],
+    "infinite at times": lambda self, s, k: math.inf if s.rows > 12 else (s.rows - s.of[k]) % 5,
+    "tiny": lambda self, s, k: 1e-200 * (s.rows - s.of[k] + 0.5),
+    "of every size": lambda self, s, k: 10.0 ** (s.rows - s.of[k]),
+}
 
 
 @pytest.mark.compiles
-@pytest.mark.parametrize("leaf_cost", [real_at_times, beyond_int64, infinite_at_times, tiny, of_every_size])
-def test_numbers_of_all_sizes(leaf_cost: Any) -> None:
-    task, data = make(leaf_cost), data_of()
+@pytest.mark.parametrize("name", SIZES)
+def test_numbers_of_all_sizes(name: str) -> None:
+    task, data = make(SIZES[name]), data_of()
     best = optimum(task, data, max_depth=3)
     result = streed.solve(task, data, max_depth=3)
     assert result.stats["route"] == "generated"
@@ -122,25 +111,21 @@ def test_numbers_of_all_sizes(leaf_cost: Any) -> None:
 
 
 SQUARES = tuple(n * n for n in range(300))
-
-
-def indexes(self: Any, s: Any, k: int) -> Any:
-    return SQUARES[s.rows - s.of[k]] + s.a % 3
-
-
-def shifts(self: Any, s: Any, k: int) -> Any:
-    return (s.rows >> 1) + (s.of[k] & 3) + s.a % 3
+WHOLE: dict[str, Any] = {
+    "indexes": lambda self, s, k: SQUARES[s.rows - s.of[k]] + s.a % 3,
+    "shifts": lambda self, s, k: (s.rows >> 1) + (s.of[k] & 3) + s.a % 3,
+}
 
 
 @pytest.mark.compiles
-@pytest.mark.parametrize("leaf_cost", [indexes, shifts])
+@pytest.mark.parametrize("name", WHOLE)
 @pytest.mark.parametrize("rows", [30, 200])
-def test_whole_sums_stay_whole_when_rows_are_many(leaf_cost: Any, rows: int) -> None:
+def test_whole_sums_stay_whole_when_rows_are_many(name: str, rows: int) -> None:
     """Beyond a few dozen different rows, sums are those of float64."""
     draw = np.random.default_rng(1)
     X = draw.integers(0, 2, (rows, 4))
     data = Dataset.make(X, draw.integers(0, 2, rows), a=draw.integers(0, 10_000, rows))
-    native, python = (streed.solve(make(leaf_cost), data, max_depth=2, search=s) for s in ("depth-first", "general"))
+    native, python = (streed.solve(make(WHOLE[name]), data, max_depth=2, search=s) for s in ("depth-first", "general"))
     assert native.stats["route"] == "generated"
     assert native.value == python.value
 

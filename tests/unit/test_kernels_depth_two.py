@@ -1,4 +1,4 @@
-"""Pair sums of nodes, of their children, and of rows with numbers of their own; depth-two scoring, by the reference."""
+"""Pair sums of nodes, of children, and of rows with numbers of their own; scoring and floors, by the reference."""
 
 from __future__ import annotations
 
@@ -13,13 +13,11 @@ from hypothesis import strategies as st
 from streed.data import Dataset
 from streed.exact import Array
 from streed.kernels import values
-from streed.kernels.compiled import entry
-from streed.kernels.counting.fours import sum_eight, sum_sixteen
 from streed.kernels.counting.groups import Groups, group_rows
 from streed.kernels.packed import pack
-from streed.kernels.records import INFINITE
+from streed.kernels.records import INFINITE, UNLIMITED
 from streed.kernels.scoring.signed import ROWS_OF_SUMS
-from tests.unit.kernel_harness import KINDS, Bench, Instance, make_instance
+from tests.unit.kernel_harness import KINDS, Bench, Instance, find_or_add, make_instance
 
 LANE_TYPES = (np.int16, np.int32, np.int64)
 
@@ -143,40 +141,6 @@ def test_groups_of_more_than_2047_words(labels: int) -> None:
         if labels == 3:
             for column in range(4):
                 _check_sums_of_children(bench, rows, column)
-
-
-@entry
-def _sum_eight(values, width, first, planes, names, rows, size, bits, column, into, row, stride):  # type: ignore[no-untyped-def]
-    sum_eight(values, width, first, planes, names, rows, size, bits, column, into, row, stride)
-
-
-@entry
-def _sum_sixteen(values, width, first, planes, names, rows, size, bits, column, into, row, stride):  # type: ignore[no-untyped-def]
-    sum_sixteen(values, width, first, planes, names, rows, size, bits, column, into, row, stride)
-
-
-@pytest.mark.compiles
-@pytest.mark.parametrize(("kernel", "lanes"), [(_sum_eight, 8), (_sum_sixteen, 16)])
-@pytest.mark.parametrize(("number", "lane"), [(np.int64, np.int32), (np.int64, np.int64), (np.float64, np.float64)])
-@pytest.mark.parametrize("size", [0, 1, 31, 32, 33, 65])
-def test_sums_over_listed_rows_in_many_columns(kernel: Any, lanes: int, number: Any, lane: Any, size: int) -> None:
-    """Up to four planes of a row that is known by another name, in columns of the second word of its bits."""
-    rng = np.random.default_rng(size)
-    having = rng.random((80, 64)) < 0.4
-    bits = np.packbits(having, axis=1, bitorder="little").view(np.int32)
-    names = rng.permutation(100)[:80].astype(np.int32)
-    values = rng.integers(-(2**24), 2**24, 100 * 8).astype(number)
-    rows = rng.permutation(80)[:size].astype(np.int32)
-    for planes in (1, 2, 3, 4):
-        for column in (0, lanes, 64 - lanes):
-            into = np.full((4 * 2, 64), 9, lane)
-            expected = into.copy()
-            for p in range(planes):
-                amounts = values[names[rows] * 8 + 3 + p]
-                sums = (having[rows, column : column + lanes] * amounts[:, None]).sum(axis=0)
-                expected[1 + 2 * p, column : column + lanes] = sums
-            kernel(values, 8, 3, planes, names, rows, size, bits, column, into, 1, 2)
-            assert (into == expected).all()
 
 
 def summed(
@@ -345,3 +309,54 @@ def test_costs_up_to_the_limit_of_every_lane_type(lane: Any, limit: int, labels:
     assert instance.packed.lane_type() is lane
     assert limit - 4 <= instance.packed.groups.worst + 2 * instance.packed.split_cost <= limit - 3
     _check(instance, None, rng)
+
+
+def _floor(instance: Instance, rows: Array) -> int:
+    """The sum over the classes of equal rows of their least cost under a common label."""
+    _, classes = np.unique(instance.data.X[rows], axis=0, return_inverse=True)
+    costs = instance.costs[rows]
+    return sum(int(costs[classes == c].sum(axis=0).min()) for c in np.unique(classes))
+
+
+def _states(instance: Instance, rng: np.random.Generator) -> list[Array]:
+    """Sets of rows behind random branches, from all rows down."""
+    rows = instance.everything()
+    states: list[Array] = []
+    while rows.any() and len(states) < 5:
+        states.append(rows)
+        codes = instance.data.X[:, rng.integers(0, instance.data.n_columns)]
+        rows = rows & (codes == rng.choice(codes[rows]))
+    return states
+
+
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=60, deadline=None)
+def test_a_node_begins_with_its_floor_which_is_the_optimum_without_limits(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    instance = make_instance(
+        rng,
+        rows=int(rng.integers(5, 60)),
+        binary=int(rng.integers(1, 5)),
+        categories=rng.integers(3, 5, rng.integers(0, 2)).tolist(),
+        labels=int(rng.integers(1, 5)),
+        kind=str(rng.choice(KINDS)),
+    )
+    with Bench(instance) as bench:
+        for state in _states(instance, rng):
+            v = find_or_add(bench.engine.address, bench.place(state), 9, UNLIMITED, True)
+            lower = int(bench.workspace.nodes[v]["lower"])
+            assert lower == _floor(instance, state) == instance.optimum(state, None)
+
+
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=40, deadline=None)
+def test_the_floor_bounds_every_tree_under_limits(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    min_leaf = int(rng.integers(1, 4))
+    instance = make_instance(
+        rng, rows=30, binary=3, categories=(3,), labels=3, split=int(rng.integers(0, 3)), min_leaf=min_leaf
+    )
+    with Bench(instance) as bench:
+        for state in _states(instance, rng):
+            v = find_or_add(bench.engine.address, bench.place(state), 9, UNLIMITED, True)
+            assert int(bench.workspace.nodes[v]["lower"]) <= instance.optimum(state, None)

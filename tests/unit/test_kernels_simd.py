@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from streed.exact import Array
 from streed.kernels import simd, target
 from streed.kernels.compiled import entry
-from streed.kernels.counting.look_up import AGAINST, look_up_bytes, look_up_tile
+from streed.kernels.counting.look_up import AGAINST, look_up_bytes
 from streed.kernels.counting.pair_counts import count_split, count_units
 from streed.kernels.counting.units import build_nibbles, build_units, fill_up
 from streed.kernels.records import CHUNK, LANES, NIBBLE, UNIT_BYTES, UNIT_ROWS, WORD_ROWS
@@ -145,15 +145,6 @@ def _build(rows, row_bits, blocks, units, unit):  # type: ignore[no-untyped-def]
 
 
 @entry
-def _tile(units, begin, end, j, k, out):  # type: ignore[no-untyped-def]
-    a0, a1, a2, a3 = look_up_tile(units, begin, end, j, k)
-    store(out, 0, 0, a0)
-    store(out, 1, 0, a1)
-    store(out, 2, 0, a2)
-    store(out, 3, 0, a3)
-
-
-@entry
 def _mixed(rows, of_first, row_bits, blocks, units, j, k, out):  # type: ignore[no-untyped-def]
     """What is added to the counts of the first rows, less those of the others, in out: bytes (4, 32)."""
     used = build_nibbles(rows, 0, of_first, row_bits, blocks, units, 0, 0)
@@ -199,27 +190,6 @@ def _words_of(bits: Array, begins: list[int]) -> tuple[Array, Array]:
         words.append(group.sum(axis=1, dtype=np.uint16))
         starts.append(starts[-1] + len(words[-1]))
     return np.concatenate(words).view(np.int16), np.array(starts)
-
-
-SIZES = [0, 1, 3, 4, 5, 11, 12, 13, 16, 47, 48, 240, 251, 252, 253, 500]
-
-
-@tables
-@pytest.mark.parametrize("rows", SIZES)
-@pytest.mark.parametrize("full", [False, True])
-def test_tiles_are_counts(rows: int, full: bool) -> None:
-    rng = np.random.default_rng(rows)
-    bits, packed = _draw(rng, max(rows, 1), 64)
-    if full:
-        bits[:], packed[:] = 1, -1
-    units = _room(1 + rows // UNIT_ROWS, 64)
-    used = _build(np.arange(rows, dtype=np.int32), packed, 2, units, 0)
-    expected = bits[:rows].T.astype(np.int64) @ bits[:rows]
-    out = np.zeros((4, LANES), np.int16)
-    for j in range(0, 64, 4):
-        for k in (0, 32):
-            _tile(units, 0, used, j, k, out)
-            assert (out == expected[j : j + 4, k : k + LANES]).all()
 
 
 @tables
