@@ -13,8 +13,7 @@ import attrs
 import numpy as np
 
 from streed.data import Column, Kind, OrderedValues
-from streed.data.column import MOST_CATEGORIES, column_of_categories, is_binary, names_of_rest, places
-from streed.data.ordered import rank
+from streed.data.column import MOST_CATEGORIES, column_of_categories, is_binary, names_of_rest, ranked
 from streed.data.questions import ColumnRecipe, TableRecipe
 from streed.data.reading import Values
 from streed.data.table import as_table, listed_columns, read_input
@@ -74,14 +73,10 @@ class Spread:
     @classmethod
     def of(cls, column: Values) -> Spread:
         """The distinct values; whole numbers are cut at whole numbers."""
-        if column.is_scale:
-            assert column.order is not None
-            numbers = places(column, column.order)
-        else:
-            numbers = np.asarray(column.values)
-            if column.is_whole and np.abs(column.present).max(initial=0) < 2**53:
-                numbers = np.where(column.missing, 0, numbers).astype(np.int64)
-        return cls(column, *rank(numbers, column.gaps, column.kind, None, None, column.zone))
+        if column.is_whole and np.abs(column.present).max(initial=0) < 2**53:
+            numbers = np.where(column.missing, 0, column.values).astype(np.int64)
+            return cls(column, *ranked(attrs.evolve(column, values=numbers), column.kind))
+        return cls(column, *ranked(column, column.kind))
 
     @property
     def rows(self) -> Array:

@@ -7,6 +7,7 @@ class, written as Python literals.
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import re
 from collections.abc import Mapping, Sequence
@@ -38,24 +39,15 @@ class Entry:
     made_by: type[Any]
 
 
-def tasks() -> dict[str, Entry]:
-    """Every task by name."""
-    return _entries(Task)
+def _entries(base: type[Any]) -> dict[str, Entry]:
+    found = {name: getattr(streed.tasks, name) for name in streed.tasks.__all__}
+    entries = [_entry(name, made) for name, made in found.items() if isinstance(made, type) and issubclass(made, base)]
+    return {entry.name: entry for entry in entries}
 
 
-def limits() -> dict[str, Entry]:
-    """Every limit by name."""
-    return _entries(Limit)
-
-
-def notions() -> dict[str, Entry]:
-    """Every notion of fairness by name."""
-    return _entries(Fairness)
-
-
-def rates() -> dict[str, Entry]:
-    """Every rate of right predictions that can be asked for, by name."""
-    return _entries(RightPredictions)
+_KINDS = (Task, Limit, Fairness, RightPredictions)
+tasks, limits, notions, rates = (functools.partial(_entries, kind) for kind in _KINDS)
+"""Every task, limit, notion of fairness, and rate of right predictions that can be asked for, by name."""
 
 
 def make_task(written: str, parameters: Mapping[str, str]) -> Task:
@@ -104,12 +96,6 @@ def literal(text: str) -> Any:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return text
-
-
-def _entries(base: type[Any]) -> dict[str, Entry]:
-    found = {name: getattr(streed.tasks, name) for name in streed.tasks.__all__}
-    entries = [_entry(name, made) for name, made in found.items() if isinstance(made, type) and issubclass(made, base)]
-    return {entry.name: entry for entry in entries}
 
 
 def _entry(exported: str, made_by: type[Any]) -> Entry:

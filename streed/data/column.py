@@ -134,17 +134,18 @@ def code_column(
     if scale is None:
         column, _ = column_of_categories(name, read, MOST_CATEGORIES, all_differ=listed)
         return column, column.codes(read, "error"), None
-    categories: tuple[Any, ...] = ()
-    numbers = read.values
-    if scale is Kind.CATEGORY:
-        assert read.order is not None
-        categories = read.order
-        numbers = places(read, categories)
-    assert isinstance(numbers, np.ndarray)
-    if numbers.dtype.kind == "b":
-        numbers = numbers.astype(np.int64)
-    found, ranks = rank(numbers, read.gaps, scale, weights, max_cuts, read.zone)
+    categories = read.order or () if scale is Kind.CATEGORY else ()
+    found, ranks = ranked(read, scale, weights, max_cuts)
     return Column(name, categories, False, scale, read.gaps is not None, read.zone), ranks, found
+
+
+def ranked(
+    read: Values, scale: Kind, weights: Array | None = None, max_cuts: int | None = None
+) -> tuple[OrderedValues, Array]:
+    """The values of a column on a scale, and the rank of every row, (n,) int32; the rest as `rank` takes it."""
+    numbers = places(read, read.order or ()) if scale is Kind.CATEGORY else np.asarray(read.values)
+    numbers = numbers.astype(np.int64) if numbers.dtype.kind == "b" else numbers
+    return rank(numbers, read.gaps, scale, weights, max_cuts, read.zone)
 
 
 def _scale_of(read: Values) -> Kind | None:

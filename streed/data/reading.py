@@ -382,9 +382,7 @@ class _Reader:
         """The column with gaps, of the values that are present."""
         if gaps is None:
             return read
-        if isinstance(read.values, np.ndarray):
-            full: Array = np.zeros(len(gaps), read.values.dtype)
-            full[~gaps] = read.values
-            return attrs.evolve(read, values=full, gaps=gaps)
-        rest = iter(read.values)
-        return attrs.evolve(read, values=[None if gap else next(rest) for gap in gaps.tolist()], gaps=gaps)
+        held = read.values
+        full: Array = np.zeros(len(gaps), held.dtype if isinstance(held, np.ndarray) else object)
+        full[~gaps] = held
+        return attrs.evolve(read, values=full if isinstance(held, np.ndarray) else full.tolist(), gaps=gaps)

@@ -124,7 +124,11 @@ def read_row_data(row_data: Mapping[str, Any], n: int) -> dict[str, Array]:
 
 
 def _row_array(name: str, data: Any) -> Array:
-    data = unmasked(data, name)
+    if isinstance(data, np.ma.MaskedArray) and data.ndim > 1:  # of one column `read_values` does the same
+        hidden = np.ma.getmaskarray(data).reshape(len(data), -1).any(axis=1)
+        if hidden.any():
+            raise missing_value(name, "it", int(np.argmax(hidden)))
+        data = data.data
     if isinstance(data, np.ndarray) and data.ndim != 1:
         return data.copy()
     columns = named_columns(data, name)
@@ -134,19 +138,6 @@ def _row_array(name: str, data: Any) -> Array:
         return _matrix(name, data)
     values = read_values(data, name, "it")
     return values.copy() if isinstance(values, np.ndarray) else as_objects(values)
-
-
-def unmasked(data: Any, name: str) -> Any:
-    """The data, a masked array of several columns as a plain one; raises InputError where it hides entries.
-
-    Of one column, and of fields, `read_values` does the same.
-    """
-    if not isinstance(data, np.ma.MaskedArray) or data.ndim < 2:
-        return data
-    hidden = np.ma.getmaskarray(data).reshape(len(data), -1).any(axis=1)
-    if hidden.any():
-        raise missing_value(name, "it", int(np.argmax(hidden)))
-    return data.data
 
 
 def _matrix(name: str, rows: Sequence[Any]) -> Array:

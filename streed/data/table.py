@@ -5,6 +5,7 @@ A table's columns are read one at a time (`reading`). Nothing of the caller's is
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, final
 
@@ -206,7 +207,8 @@ def _frame(X: Any) -> Table:
         if isinstance(frame, nw.LazyFrame):
             frame = frame.collect()
     except nw.exceptions.DuplicateError:
-        raise _duplicate([str(name) for name in X.columns]) from None
+        _unique_names(X.columns)
+        raise
     except TypeError:
         if isinstance(nw.from_native(X, pass_through=True, allow_series=True), nw.Series):
             raise InputError("X", "it is a series, of 1 dimension", "give a table, such as frame[[name]]") from None
@@ -216,16 +218,12 @@ def _frame(X: Any) -> Table:
     return Table(names, list(frame.iter_columns()), len(frame))
 
 
-def _unique_names(names: Sequence[Any]) -> tuple[str, ...]:
+def _unique_names(names: Sequence[Any], argument: str = "X") -> tuple[str, ...]:
     texts = tuple(str(name) for name in names)
-    if len(set(texts)) < len(texts):
-        raise _duplicate(texts)
+    for name, times in Counter(texts).items():
+        if times > 1:
+            raise InputError(argument, f"two columns are named {name!r}", "give every column its own name")
     return texts
-
-
-def _duplicate(names: Sequence[str]) -> InputError:
-    twice = next(name for i, name in enumerate(names) if name in names[:i])
-    return InputError("X", f"two columns are named {twice!r}", "give every column its own name")
 
 
 def binary_codes(X: Array) -> Array | None:
@@ -258,10 +256,7 @@ def column_names(source: Array | Table, names: Sequence[str] | None, p: int) -> 
         raise InputError("names", f"not all are texts: {shown(given)}", "give one text per column")
     if len(given) != p:
         raise InputError("names", f"there are {len(given)} names for {p} columns", "give one name per column")
-    if len(set(given)) < p:
-        twice = next(name for i, name in enumerate(given) if name in given[:i])
-        raise InputError("names", f"two columns are named {twice!r}", "give every column its own name")
-    return given
+    return _unique_names(given, "names")
 
 
 def listed_columns(categorical: Any, names: tuple[str, ...] | None, p: int) -> Collection[int]:

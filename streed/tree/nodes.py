@@ -90,7 +90,13 @@ def depth_of(root: Node) -> int:
 
 def used_columns(root: Node) -> set[int]:
     """The numbers of the columns that the branches ask about."""
-    return {node.column for node in walk(root) if isinstance(node, Branch)}
+    found, stack = set(), [root]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Branch):
+            found.add(node.column)
+            stack.extend(node.children)
+    return found
 
 
 class Visit(NamedTuple):
