@@ -29,10 +29,9 @@ from streed.result import Progress, Reporter, Result
 from streed.task import Task, Totals
 from streed.task.algebra import as_costs, gain_sign, objective
 from streed.task.analysis.extent import OVER_ALL, affordable, bound_over_all
-from streed.task.analysis.facts import reads
+from streed.task.analysis.facts import positive_class, reads
 from streed.task.analysis.linear_form import adds
 from streed.task.contract import check_contract, is_shipped
-from streed.task.positive import positive_class
 from streed.tree import Branch, Claims, Leaf, Node, Tree
 from streed.tree.evaluation import check_declarations, count_rows, inspect, leaf_displays
 from streed.tree.nodes import depth_of, walk

@@ -5,6 +5,7 @@ from streed.tasks.accuracy import (
     BalancedAccuracy,
     Lexicographic,
     Misclassifications,
+    MonotoneErrors,
     SparseAccuracy,
     Splits,
     WeightedAccuracy,
@@ -21,13 +22,11 @@ from streed.tasks.fairness import (
     TreatmentParity,
 )
 from streed.tasks.impurity import BrierScore, Entropy, Gini
-from streed.tasks.linear import LinearLeaves, predict_linear
 from streed.tasks.metrics import F1, ClassErrors, CohenKappa, FBeta, GMean, Jaccard, MatthewsCorrelation, MonotoneMetric
-from streed.tasks.monotone import MonotoneErrors
 from streed.tasks.outcome_scores import PolicyValue, TreatmentCosts
 from streed.tasks.pruning import BayesianTree, MehtaMDL, MinimumError, PessimisticError, QuinlanMDL
 from streed.tasks.rates import Precision, Recall, Specificity
-from streed.tasks.regression import AbsoluteError, QuantileError, SquaredError
+from streed.tasks.regression import AbsoluteError, LinearLeaves, QuantileError, SquaredError, predict_linear
 from streed.tasks.support import MinSupport, MinSupportOf
 from streed.tasks.survival import PoissonDeviance, RelativeRisk
 

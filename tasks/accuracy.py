@@ -1,4 +1,4 @@
-"""Misclassified rows: plain, weighted, by leaf, and beside the size of the tree.
+"""Misclassified rows: plain, weighted, by leaf, beside the size of the tree, and of monotone trees.
 
 With E the sum of w(y) over the rows (x, y) that the tree gets wrong, n rows, and B branching nodes, these minimise
 
@@ -12,16 +12,33 @@ is the objective of Branches (Eq. 5: its accuracy minus lambda times splits is 1
 the numbers M * E + B are, with M above any number of nodes. Of the worst leaf (+) is max, which preserves order (not
 additive, so DL8 and GOSDT cannot) and is worsening (Def. A.2).
 
+MonotoneErrors, of monotone trees: predictions that do not fall where a chosen column rises, or do not rise.
+
+    minimise misclassified rows + price * branching nodes, over trees in which, at every branch on a chosen column, no
+    leaf to the left has a larger label than any leaf to the right (a smaller one, where labels are to fall)
+
+(by the order of the classes). Such trees are monotone: two rows that differ in the column alone part at a branch on
+it, or share a leaf. Monotone trees that are not of this kind exist, and all of them cannot be searched subtree by
+subtree by their costs; `docs/explanation/search.md` shows both. Separable, with values (errors, least label,
+largest label, order of the children): fewer errors and labels within narrower bounds do no harm in any context
+(STreeD, Def. 4.4), and a subtree out of order puts every tree above it out of order (Def. 4.5).
+
 >>> import streed
 >>> from streed.tasks import Accuracy, Lexicographic, SparseAccuracy
 >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 0, 1]
 >>> [streed.solve(task, X, y, max_depth=2).value for task in (Accuracy(), SparseAccuracy(0.1), Lexicographic())]
 [0, 0.1, (0, 1)]
+>>> from streed.tasks import MonotoneErrors
+>>> X, falling = [[0], [0], [1], [1]], [1, 1, 0, 0]
+>>> [streed.solve(MonotoneErrors(columns), X, falling, max_depth=1).value for columns in ([], [0])]
+[0, 2]
+>>> streed.solve(MonotoneErrors(decreasing=["x0"]), X, falling, max_depth=1).value
+0
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, ClassVar, final
 
@@ -29,10 +46,11 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
-from streed.errors import InputError
-from streed.exact import Array, Range
-from streed.task import Composition, RowCostTask, State, Task
+from streed.errors import InputError, shown
+from streed.exact import Array, Range, exact_number
+from streed.task import PARTIAL, Composition, RowCostTask, State, Task, Value, bound
 from streed.task.algebra import WeightedSum, add, scale
+from streed.task.test_costs import IN_ORDER, CostsInOrder
 from streed.tasks.impurity import ClassCounts, total
 
 
@@ -196,5 +214,114 @@ class WorstLeaf(ClassCounts):
         """a where b is below it, else 0: then nothing helps, and no rate is below 0."""
         return a if b < a else 0.0
 
-    def lower_bound(self, s: State) -> Any:
-        return 0.0
+
+OUT_OF_ORDER = -1
+"""Fourth entry of a value that is never feasible; others are as of IN_ORDER, or, of a branching node, what its children
+must be."""
+
+
+def _listed(columns: Any) -> Any:
+    if isinstance(columns, (int, str)):
+        return (columns,)
+    return tuple(columns) if isinstance(columns, Iterable) and not isinstance(columns, Mapping) else columns
+
+
+def _names_columns(task: Task, attribute: Any, columns: Any) -> None:
+    if not isinstance(columns, tuple):
+        raise InputError(attribute.name, f"{columns!r} names no columns", "give names or places of columns")
+
+
+@final
+@attrs.frozen
+class MonotoneErrors(Task):
+    """The (weighted) number of misclassified rows of trees whose leaves rise with chosen columns, and fall with others.
+
+    `increasing` and `decreasing` name binary and ordered columns, or give their places; `cost_complexity`: what a
+    branching node costs, in rows; `normalized`: count all in shares of the rows. Raises InputError for columns that are
+    not there, multiway, or have gaps.
+    """
+
+    order: ClassVar[str] = PARTIAL
+    worsening: ClassVar[bool] = True
+
+    increasing: Sequence[Any] = attrs.field(default=(), converter=_listed, validator=_names_columns)
+    decreasing: Sequence[Any] = attrs.field(default=(), converter=_listed, validator=_names_columns)
+    cost_complexity: Any = attrs.field(default=0, validator=Range(0, meaning="what a branching node costs"))
+    normalized: bool = False
+    signs: Any = bound(None)
+    """(p,) of every column: 1, -1, or 0 where it is not chosen."""
+    price: Any = bound(0)
+    """What a branching node costs, in rows."""
+
+    @property
+    def value_unit(self) -> str:
+        price = f" + {self.cost_complexity} * branching nodes" if self.cost_complexity else ""
+        return ("share of " if self.normalized else "") + "misclassified rows" + price
+
+    def bind(self, data: Dataset) -> Task:
+        signs = np.zeros(data.n_columns, np.int64)
+        for argument, sign in (("increasing", 1), ("decreasing", -1)):
+            for column in getattr(self, argument):
+                place = _place(data, column, argument)
+                if signs[place] == -sign:
+                    raise InputError(argument, f"column {column!r} is to fall as well", "name it once")
+                signs[place] = sign
+        total = sum(data.class_totals()) if self.normalized else 1
+        price = exact_number(Fraction(exact_number(self.cost_complexity)) * total)
+        return attrs.evolve(self, signs=tuple(signs.tolist()), price=price)
+
+    def in_order(self, data: Dataset) -> CostsInOrder:
+        costs = add(Misclassifications(), scale(self.price, Splits())).bind(data)
+        assert isinstance(costs, RowCostTask)
+        return CostsInOrder(costs, np.array(self.signs))
+
+    def statistics(self, data: Dataset) -> dict[str, Array]:
+        wrong: Array = (data.class_numbers[:, None] != np.arange(len(data.class_labels))).astype(np.int64)
+        return {"wrong": wrong}
+
+    def leaf_cost(self, s: State, k: int) -> Value:
+        return (s.wrong[k], k, k, IN_ORDER)
+
+    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Value:
+        """A value of no labels, which says how the children must lie: 1, not falling, 2, not rising, 0, anyhow."""
+        return (self.price, 1, 0, (0, 1, 2)[self.signs[split]])
+
+    def combine(self, a: Value, b: Value) -> Value:
+        cost = a[0] + b[0]
+        if OUT_OF_ORDER in (a[3], b[3]):
+            return (cost, min(a[1], b[1]), max(a[2], b[2]), OUT_OF_ORDER)
+        if b[1] > b[2]:
+            return (cost, a[1], a[2], IN_ORDER if a[3] & b[3] == b[3] else OUT_OF_ORDER)
+        lies = (a[2] <= b[1]) + 2 * (a[1] >= b[2])
+        return (cost, min(a[1], b[1]), max(a[2], b[2]), a[3] & b[3] & lies)
+
+    def better(self, a: Value, b: Value) -> bool:
+        is_ordered = b[3] == OUT_OF_ORDER or (a[3] != OUT_OF_ORDER and a[3] & b[3] == b[3])
+        return bool(a != b and a[0] <= b[0] and a[1] >= b[1] and a[2] <= b[2] and is_ordered)
+
+    def feasible(self, value: Value) -> bool:
+        return bool(value[3] != OUT_OF_ORDER)
+
+    def objective_of(self, value: Value) -> Value:
+        return value[0]
+
+    def score(self, value: Value, totals: State) -> Any:
+        if not (self.normalized and any(totals.wrong)):
+            return value[0]
+        return Fraction(value[0]) * (len(totals.wrong) - 1) / Fraction(sum(totals.wrong))
+
+
+def _place(data: Dataset, column: Any, argument: str) -> int:
+    """The place of a column that is in some order; raises InputError for any other."""
+    place = data.names.index(column) if column in data.names else column
+    if not isinstance(place, int) or isinstance(place, bool) or not 0 <= place < data.n_columns:
+        raise InputError(argument, f"there is no column {column!r}", f"the columns are {shown(data.names)}")
+    if place in data.categorical:
+        raise InputError(argument, f"column {column!r} is multiway", "give it as 0/1 columns, one a threshold")
+    categories = data.column(place).categories
+    if place not in data.ordered and isinstance(categories[0], str) and list(categories) == sorted(categories):
+        found = f"column {column!r} holds texts ({shown(categories)}), in no order but that of letters"
+        raise InputError(argument, found, "give it as 0 and 1")
+    if place in data.ordered and data.ordered[place].has_gaps:
+        raise InputError(argument, f"column {column!r} has gaps, which are in no order", "fill them in")
+    return place

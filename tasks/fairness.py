@@ -38,10 +38,10 @@ import numpy as np
 from streed.data import Dataset
 from streed.errors import InputError
 from streed.exact import Array, Range, exact_number
+from streed.task.analysis.facts import given_class
 from streed.task.bounded_sums import RowSum, SumLimit, integer_weights
-from streed.task.positive import given_class
 from streed.tasks.outcome_scores import treatments
-from streed.tasks.rates import GroupRates, Rate, event_sum, group_counts, listed, told_counts
+from streed.tasks.rates import EventsByGroup, GroupRates, listed
 
 RATES = {
     "all": "rate of favourable predictions",
@@ -152,12 +152,13 @@ class TreatmentParity(GroupRates):
 
 @final
 @attrs.frozen
-class TreatmentEquality(SumLimit):
+class TreatmentEquality(EventsByGroup, SumLimit):
     """In every group there are `low` to `high` false negatives for each false positive.
 
     `feature` names the sensitive column, or several, and `positive` the favourable label, as of notions of fairness.
     """
 
+    rates: ClassVar[tuple[str, ...]] = ("false negatives", "false positives")
     one_sided: ClassVar[bool] = True
 
     low: Any = attrs.field(validator=Range(0))
@@ -168,11 +169,6 @@ class TreatmentEquality(SumLimit):
     def __attrs_post_init__(self) -> None:
         if exact_number(self.low) > exact_number(self.high):
             raise InputError("low", f"{self.low!r} is above {self.high!r}", "give the smaller ratio first")
-
-    rates: ClassVar[tuple[str, ...]] = ("false negatives", "false positives")
-    groups: ClassVar[Any] = GroupRates.groups
-    counted: ClassVar[Any] = Rate.counted
-    n_labels: ClassVar[Any] = Rate.n_labels
 
     def positive_class(self, data: Dataset) -> int:
         number = DemographicParity(self.feature, positive=self.positive).positive_class(data)
@@ -191,16 +187,16 @@ class TreatmentEquality(SumLimit):
         low, high = self._ends()
         ends = [(low.denominator, -low.numerator), (-high.denominator, high.numerator)]
         return tuple(
-            event_sum(self, dict(zip(itertools.product(self.rates, [group]), each, strict=True)), data, 0)
+            self.sum_of(dict(zip(itertools.product(self.rates, [group]), each, strict=True)), data, 0)
             for group in self.groups(data).names
             for each in ends
         )
 
     def achieved(self, data: Dataset, predicted: Array, nodes: int) -> Mapping[str, Any]:
         low, high = self._ends()
-        missed, false = group_counts(self, data, predicted).values()
+        missed, false = self.counts(data, predicted).values()
         pairs = {name: (fn, false[name][0]) for name, (fn, _) in missed.items()}
         beyond = max(Fraction(0), *(max(low * fp - fn, fn - high * fp) for fn, fp in pairs.values()))
         value = float(integer_weights(data)[1] * beyond)
         told = {"limit_on": type(self).__name__, "value": value, "limit": 0.0, "relation": "<=", "holds": beyond == 0}
-        return told | {"rates": {}} | told_counts(self, data, {", ".join(self.rates): pairs})
+        return told | {"rates": {}} | self.told(data, {", ".join(self.rates): pairs})

@@ -59,6 +59,9 @@ class ClassCounts(Task):
         """(n, K) int64: 1 in the column of the row's class; raises InputError where y holds measured numbers."""
         return {"counts": (data.class_numbers[:, None] == np.arange(len(data.class_labels))).astype(np.int64)}
 
+    def lower_bound(self, s: State) -> Any:
+        return 0.0
+
 
 @attrs.frozen
 class MajorityLeaves(ClassCounts):
@@ -100,9 +103,6 @@ class Gini(MajorityLeaves):
     def worst_per_row(self, data: Dataset) -> Array:
         """2: the derivative 1 - 2 n_k / n + sum of (n_k / n)^2 is at most 2."""
         return np.full(data.n_rows, 2.0 * self.scale)
-
-    def lower_bound(self, s: State) -> Any:
-        return 0.0
 
 
 @final
@@ -164,6 +164,3 @@ class Entropy(MajorityLeaves):
         worst = np.zeros(data.n_rows)
         worst[weights > 0] = np.log2(weights.sum() / weights[weights > 0]) + math.log2(math.e)
         return worst
-
-    def lower_bound(self, s: State) -> Any:
-        return 0.0

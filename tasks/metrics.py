@@ -40,8 +40,8 @@ from streed.data import Dataset
 from streed.errors import InputError, NotSeparableError, brief
 from streed.exact import Array, Range, exact_number
 from streed.task import COMPONENTWISE, State, Task, Value, bound
-from streed.task.positive import positive_number
-from streed.task.sums import LinearFraction, SumTask
+from streed.task.analysis.facts import positive_number
+from streed.task.bounded_sums import LinearFraction, SumTask
 
 MOST_CLASSES = 6
 """Components of a front that are practical; fronts grow quickly with their number."""

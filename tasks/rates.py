@@ -35,12 +35,9 @@ import numpy as np
 from streed.data import Dataset
 from streed.errors import InputError, TaskError
 from streed.exact import Array, Range, exact_number
+from streed.task.analysis.facts import positive_number
 from streed.task.bounded_sums import Gap, RowSum, SumLimit, bounded_sum, integer_weights
-from streed.task.positive import positive_number
-from streed.tasks.sensitive_groups import ROW_DATA, Groups, groups_of, present_groups
-
-Shares = Mapping[tuple[str, str], int]
-"""What an event counts for, by its kind and the group of the row."""
+from streed.tasks.support import ROW_DATA, Groups, present_groups
 
 
 def listed(value: Any) -> Any:
@@ -48,8 +45,90 @@ def listed(value: Any) -> Any:
     return tuple(value) if isinstance(value, (list, set, frozenset)) else value
 
 
+Counts = Mapping[str, Mapping[str, tuple[int, int]]]
+"""By kind of event and group: what the rows weigh that it happens to, and all that it may happen to."""
+
+
+class Events(abc.ABC):
+    """Events of some kinds among the rows that count, by the groups that the rows are in."""
+
+    __slots__ = ()
+
+    rates: ClassVar[tuple[str, ...]] = ("all",)
+
+    @abc.abstractmethod
+    def happens(self, kind: str, labels: Array, data: Dataset) -> Array:
+        """Whether the event happens to rows of these labels: (n,) of a label each, or (n or 1, K) of (1, K) labels."""
+
+    def counted(self, kind: str, data: Dataset, predicted: Array | None = None) -> Array:
+        """(n,) bool: the rows over which a rate is taken."""
+        return np.ones(data.n_rows, bool)
+
+    def present(self, data: Dataset) -> Groups:
+        """The groups that have rows (default: one of all rows)."""
+        return Groups(("",), np.zeros(data.n_rows, np.int64))
+
+    def groups(self, data: Dataset) -> Groups:
+        """Those of all the data; raises InputError where there are too few."""
+        return self.present(data)
+
+    def n_labels(self, data: Dataset) -> int:
+        """How many labels there are."""
+        return data.n_classes
+
+    def sum_of(self, shares: Mapping[tuple[str, str], int], data: Dataset, least: int | None = None) -> RowSum:
+        """The sum of what events count for, by kind and the group of the row, at least so much (None: any)."""
+
+        def costs(other: Dataset) -> Array:
+            groups = self.present(other)
+            labels, found = np.arange(self.n_labels(other))[None, :], np.zeros((1, 1), np.int64)
+            for kind in sorted({kind for kind, _ in shares}):
+                worth = np.array([shares.get((kind, name), 0) for name in groups.names])[groups.number]
+                found = found + (worth * self.counted(kind, other))[:, None] * self.happens(kind, labels, other)
+            return found
+
+        return bounded_sum(costs, data, least)
+
+    def counts(self, data: Dataset, predicted: Array) -> Counts:
+        """The counts for predictions (n,) that are numbers of labels; weights that are no whole numbers are scaled up.
+
+        Counted anew from the raw rows, with nothing of the sums that a search bounds.
+        """
+        weights, groups, found = integer_weights(data)[0], self.groups(data), {}
+        for kind in self.rates:
+            counted = self.counted(kind, data, predicted)
+            hits = groups.sizes(self.happens(kind, predicted, data) & counted, weights)
+            found[kind] = dict(zip(groups.names, zip(hits, groups.sizes(counted, weights), strict=True), strict=True))
+        return found
+
+    def told(self, data: Dataset, counts: Counts) -> dict[str, Any]:
+        """What a limit says of the favourable label and of the counts, in the row weights' own unit."""
+        unit: Any = integer_weights(data)[1]
+        unit = 1 if unit == 1 else unit  # fractions take ten times as long
+        number = self.positive_class(data) if hasattr(self, "positive_class") else None
+        found = {x: {name: [float(unit * n) for n in pair] for name, pair in of.items()} for x, of in counts.items()}
+        return {"favourable": None if number is None else data.classes[number], "counts": found}
+
+
+class EventsByGroup(Events):
+    """Events by the values of sensitive columns, which `feature` names."""
+
+    __slots__ = ()
+
+    def present(self: Any, data: Dataset) -> Groups:
+        return present_groups(data, type(self).__name__, self.feature)
+
+    def groups(self, data: Dataset) -> Groups:
+        groups = self.present(data)
+        if len(groups.names) < 2:
+            raise InputError(ROW_DATA, f"there is one group only, {groups.names[0]!r}", "rates compare two or more")
+        return groups
+
+
 class Bounded:
     """What `side` says of the rates `notion`; compared with a number it is the limit for `subject_to`."""
+
+    __slots__ = ()
 
     def __le__(self, limit: Any) -> RateLimit:
         return self._compared("<=", limit)
@@ -77,73 +156,43 @@ FROM_ABOVE = ("gap", "highest")
 
 
 @attrs.frozen(order=False)
-class Rate(Bounded, abc.ABC):
-    """Rates of events of some kinds among the rows that count, by the groups that the rows are in."""
+class Rate(Bounded, Events):
+    """Rates of events: the share of the rows that count to which each happens."""
 
-    rates: ClassVar[tuple[str, ...]] = ("all",)
     of_classes: ClassVar[bool] = True
 
     @property
     def notion(self) -> Rate:
         return self
 
-    @abc.abstractmethod
-    def happens(self, kind: str, labels: Array, data: Dataset) -> Array:
-        """Whether the event happens to rows of these labels: (n,) of a label each, or (n or 1, K) of (1, K) labels."""
-
-    def counted(self, kind: str, data: Dataset, predicted: Array | None = None) -> Array:
-        """(n,) bool: the rows over which a rate is taken."""
-        return np.ones(data.n_rows, bool)
-
-    def groups(self, data: Dataset) -> Groups:
-        """The groups that each have a rate (default: one of all rows)."""
-        return Groups(("",), np.zeros(data.n_rows, np.int64))
-
-    def n_labels(self, data: Dataset) -> int:
-        """How many labels there are."""
-        return data.n_classes
-
     def sizes(self, kind: str, data: Dataset) -> dict[str, int]:
         """What the rows of each group weigh over which a rate is taken."""
         groups = self.groups(data)
         return dict(zip(groups.names, groups.sizes(self.counted(kind, data), integer_weights(data)[0]), strict=True))
 
-    def at_least(self, kind: str, sign: int, limit: Fraction, data: Dataset) -> list[RowSum]:
-        """The sums that say that the rates are at least the limit; at most, where the sign is -1."""
-        sizes = self.sizes(kind, data).items()
-        return [event_sum(self, {(kind, g): sign}, data, math.ceil(sign * limit * size)) for g, size in sizes]
+    def sums(self, side: str, limit: Fraction, data: Dataset) -> list[RowSum]:
+        """The sums that say that all rates are at least the limit, or at most, as the side is."""
+        sign = 1 if side == "lowest" else -1
+        return [
+            self.sum_of({(kind, group): sign}, data, math.ceil(sign * limit * size))
+            for kind in self.rates
+            for group, size in self.sizes(kind, data).items()
+        ]
 
-
-def event_sum(rate: Any, shares: Shares, data: Dataset, least: int | None = None) -> RowSum:
-    """The sum of what events add, at least so much (None: any)."""
-
-    def costs(other: Dataset) -> Array:
-        groups = present_groups(rate, other) if hasattr(rate, "feature") else rate.groups(other)
-        labels, found = np.arange(rate.n_labels(other))[None, :], np.zeros((1, 1), np.int64)
-        for kind in sorted({kind for kind, _ in shares}):
-            worth = np.array([shares.get((kind, name), 0) for name in groups.names])[groups.number]
-            found = found + (worth * rate.counted(kind, other))[:, None] * rate.happens(kind, labels, other)
-        return found
-
-    return bounded_sum(costs, data, least)
-
-
-def _set_out(rate: Any) -> str:
-    """The rate as it is written, without what is None."""
-    given = {field.name: getattr(rate, field.name) for field in attrs.fields(type(rate))}
-    told = [repr(x) if name == "feature" else f"{name}={x!r}" for name, x in given.items() if x is not None]
-    return f"{type(rate).__name__}({', '.join(told)})"
+    def __str__(self) -> str:
+        """As it is written, without what is None."""
+        given = {field.name: getattr(self, field.name) for field in attrs.fields(type(self))}
+        told = [repr(x) if name == "feature" else f"{name}={x!r}" for name, x in given.items() if x is not None]
+        return f"{type(self).__name__}({', '.join(told)})"
 
 
 @attrs.frozen(order=False)
-class GroupRates(Rate, Gap):
+class GroupRates(EventsByGroup, Rate, Gap):
     """Rates by group; `rates <= limit` limits the gap between the groups, for `subject_to`."""
 
     side: ClassVar[str] = "gap"
 
     feature: Any = attrs.field(default=None, converter=listed)
-
-    __str__ = _set_out
 
     @property
     def ratio(self) -> Side:
@@ -159,9 +208,6 @@ class GroupRates(Rate, Gap):
     def highest(self) -> Side:
         """The largest rate of a group, for a limit such as `ErrorRateParity().highest <= 0.2`."""
         return Side(self, "highest")
-
-    def groups(self, data: Dataset) -> Groups:
-        return groups_of(self, data)
 
     def sizes(self, kind: str, data: Dataset) -> dict[str, int]:
         """As of any rates; raises InputError for groups without any rows that count."""
@@ -181,16 +227,23 @@ class GroupRates(Rate, Gap):
             for a, b in itertools.combinations(sizes, 2):
                 common = math.gcd(sizes[a], sizes[b])
                 shares = {(kind, a): sizes[b] // common, (kind, b): -(sizes[a] // common)}
-                found.append((event_sum(self, shares, data), sizes[a] * sizes[b] // common))
+                found.append((self.sum_of(shares, data), sizes[a] * sizes[b] // common))
         return tuple(found)
 
-    def proportional(self, kind: str, limit: Fraction, data: Dataset) -> list[RowSum]:
-        """The sums that say that no group's rate is less than this part of another's."""
-        sizes, found = self.sizes(kind, data), []
-        for a, b in itertools.permutations(sizes, 2):
-            more, less = limit.denominator * sizes[b], limit.numerator * sizes[a]
-            common = math.gcd(more, less)
-            found.append(event_sum(self, {(kind, a): more // common, (kind, b): -less // common}, data, 0))
+    def sums(self, side: str, limit: Fraction, data: Dataset) -> list[RowSum]:
+        """As of any rates; of a gap or a ratio, for every two groups."""
+        if side == "gap":
+            ends = [(signed, math.floor(limit * size)) for signed, size in self.ratios(data)]
+            return [attrs.evolve(signed, least=-most, most=most) for signed, most in ends]
+        if side != "ratio":
+            return super().sums(side, limit, data)
+        found = []
+        for kind in self.rates:
+            sizes = self.sizes(kind, data)
+            for a, b in itertools.permutations(sizes, 2):
+                more, less = limit.denominator * sizes[b], limit.numerator * sizes[a]
+                common = math.gcd(more, less)
+                found.append(self.sum_of({(kind, a): more // common, (kind, b): -less // common}, data, 0))
         return found
 
 
@@ -205,8 +258,6 @@ class RightPredictions(Rate):
     side: ClassVar[str] = "lowest"
 
     positive: Any = attrs.field(default=None, kw_only=True)
-
-    __str__ = _set_out
 
     def positive_class(self, data: Dataset) -> int:
         return positive_number(data, self.positive, type(self).__name__)
@@ -248,7 +299,7 @@ class Precision(RightPredictions):
     def counted(self, kind: str, data: Dataset, predicted: Array | None = None) -> Array:
         return np.asarray(predicted == self.label(data))
 
-    def at_least(self, kind: str, sign: int, limit: Fraction, data: Dataset) -> list[RowSum]:
+    def sums(self, side: str, limit: Fraction, data: Dataset) -> list[RowSum]:
         """TP / (TP + FP) >= u / v where (v - u) TP - u FP >= 0."""
         label = self.label(data)
 
@@ -309,19 +360,10 @@ class RateLimit(SumLimit):
         return Fraction(exact_number(self.limit))
 
     def bounded_sums(self, data: Dataset) -> tuple[RowSum, ...]:
-        found, rate, limit = [], self.notion, self._exact
-        if self.side == "gap" and isinstance(rate, GroupRates):
-            ends = [(signed, math.floor(limit * size)) for signed, size in rate.ratios(data)]
-            return tuple(attrs.evolve(signed, least=-most, most=most) for signed, most in ends)
-        for kind in rate.rates:
-            if self.side == "ratio" and isinstance(rate, GroupRates):
-                found += rate.proportional(kind, limit, data)
-            else:
-                found += rate.at_least(kind, 1 if self.side == "lowest" else -1, limit, data)
-        return tuple(found)
+        return tuple(self.notion.sums(self.side, self._exact, data))
 
     def achieved(self, data: Dataset, predicted: Array, nodes: int) -> Mapping[str, Any]:
-        rate, counts = self.notion, group_counts(self.notion, data, predicted)
+        rate, counts = self.notion, self.notion.counts(data, predicted)
         each, is_upper = [measure(self.side, counts, kind) for kind in counts], self.relation == "<="
         value = max(each) if is_upper else min(each)
         holds = value <= self._exact if is_upper else value >= self._exact
@@ -330,40 +372,14 @@ class RateLimit(SumLimit):
         if not isinstance(rate, GroupRates):
             return told
         told["rates"] = {kind: {name: k / n for name, (k, n) in of.items()} for kind, of in counts.items()}
-        return told | told_counts(rate, data, counts)
-
-
-Counts = Mapping[str, Mapping[str, tuple[int, int]]]
-"""By kind of rate and group: what the rows weigh that the event happens to, and all that it may happen to."""
-
-
-def told_counts(rate: Any, data: Dataset, counts: Counts) -> dict[str, Any]:
-    """What a limit says of the favourable label and of the counts, in the row weights' own unit."""
-    unit: Any = integer_weights(data)[1]
-    unit = 1 if unit == 1 else unit  # fractions take ten times as long
-    number = rate.positive_class(data) if hasattr(rate, "positive_class") else None
-    found = {kind: {name: [float(unit * x) for x in pair] for name, pair in of.items()} for kind, of in counts.items()}
-    return {"favourable": None if number is None else data.classes[number], "counts": found}
-
-
-def group_counts(notion: Any, data: Dataset, predicted: Array) -> Counts:
-    """The counts for predictions (n,) that are numbers of labels; weights that are no whole numbers are scaled up.
-
-    Counted anew from the raw rows, with nothing of the sums that a search bounds.
-    """
-    weights, groups, found = integer_weights(data)[0], notion.groups(data), {}
-    for kind in notion.rates:
-        counted = notion.counted(kind, data, predicted)
-        hits = groups.sizes(notion.happens(kind, predicted, data) & counted, weights)
-        found[kind] = dict(zip(groups.names, zip(hits, groups.sizes(counted, weights), strict=True), strict=True))
-    return found
+        return told | rate.told(data, counts)
 
 
 def group_rates(
     notion: Rate, data: Dataset, predicted: Array
 ) -> tuple[dict[str, Fraction], dict[str, dict[str, Fraction]]]:
     """(gap, rate of every group) by kind of rate, for predictions (n,) that are numbers of labels, row by row."""
-    counts = group_counts(notion, data, predicted)
+    counts = notion.counts(data, predicted)
     return {kind: measure("gap", counts, kind) for kind in counts}, {
         kind: {name: Fraction(*each) for name, each in found.items()} for kind, found in counts.items()
     }

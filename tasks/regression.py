@@ -1,13 +1,13 @@
-"""Losses of numbers: squared errors, and pinball losses, of which absolute errors are one.
+"""Losses of numbers: squared errors, of constant leaves or linear ones, and pinball losses, absolute errors among them.
 
 SquaredError, with a cost per branching node; a leaf predicts the mean of its rows.
 
     minimise sum over rows (x, y) of (y - tree(x))^2 + cost_complexity * (branching nodes)
 
-So it costs sum y^2 - (sum y)^2 / n, of the sums over its rows. With `normalized`, the squared errors are divided by
+So it costs sum y^2 - (sum y)^2 / n. With `normalized`, the squared errors are divided by
 those of the mean of all rows, so that they are 1 - R^2 and `cost_complexity` is a share of them, as pystreed's
 "cost-complex-regression" has it (Breiman et al.: Classification and Regression Trees, 1984, Chapter 8; M. van den Bos,
-J. van der Linden, E. Demirovic: Piecewise Constant and Linear Regression Trees, ICML 2024).
+J. van der Linden, E. Demirovic: Piecewise Constant and Linear Regression Trees, ICML 2024, of linear leaves, too).
 
 QuantileError: leaves predict a quantile c of their targets, such as the 90th percentile; the pinball loss.
 
@@ -18,19 +18,29 @@ is a best prediction: where few different targets occur they are the labels, and
 which is quick; otherwise no sums tell the quantile, and the general route sorts the rows of each leaf (R. Koenker, G.
 Bassett: Regression Quantiles, Econometrica 46, 1978).
 
+LinearLeaves: every leaf is a ridge regression of its own on real features, beside the binary ones that branch.
+
+    minimise sum over rows i of  w_i * ((y_i - b_0 - z_i b)^2 + ridge * |b|^2)
+
+with b_0 and b those of the leaf of i and z_i, `features` (n, m), its real features. The penalty weighs as many rows as
+the leaf has, so parts may have the coefficients of the whole at the same price.
+
 Separable: sums over leaves and nodes (STreeD, Eq. 4). Splitting never costs: parts may predict what the whole does.
 
 >>> import streed
 >>> from streed.reference import optimum
->>> from streed.tasks import AbsoluteError, QuantileError, SquaredError
+>>> from streed.tasks import LinearLeaves, QuantileError, SquaredError, predict_linear
 >>> data = streed.Dataset.make([[0], [0], [1], [1]], [1.0, 2.0, 5.0, 5.0])
 >>> float(optimum(SquaredError(), data, max_depth=1)[0])
 0.5
 >>> result = streed.solve(QuantileError(0.9), [[0], [0], [0], [1], [1]], [1, 2, 6, 10, 10], max_depth=1)
 >>> result.value, result.tree.predict([[0], [1]]).tolist()
 (0.9, [6, 10])
->>> streed.solve(AbsoluteError(), [[0], [0], [0], [1], [1]], [1, 2, 6, 10, 10], max_depth=1).value
-5
+>>> z = [[0.0], [1.0], [2.0], [0.0], [1.0], [2.0]]
+>>> X, y = [[0], [0], [0], [1], [1], [1]], [0, 1, 2, 5, 4, 3]
+>>> result = streed.solve(LinearLeaves(), X, y, features=z, max_depth=1)
+>>> round(result.value, 9), predict_linear(result.tree, X, z).round(6).tolist()
+(0.0, [0.0, 1.0, 2.0, 5.0, 4.0, 3.0])
 """
 
 from __future__ import annotations
@@ -45,13 +55,15 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.data.database import MOMENTS
+from streed.data.rows import row_matrix, row_numbers
 from streed.errors import InputError, TaskError
 from streed.exact import Array, Range, as_float, exact_integers, exact_number
 from streed.task import GeneralTask, RowCostTask, State, Task, Value, bound, weight_array
-from streed.task.algebra.sums import combination
+from streed.task.joint import combination
+from streed.task.states import kept_by_data
+from streed.tree import Tree
 
 _FLOATS = 2**53  # sums of whole numbers below this are exact in float64
-
 _NARROW = 2**62
 
 
@@ -68,12 +80,6 @@ class _Rows:
     weight: Fraction
     weighed: bool
     """Whether the caller multiplies statistics by what rows weigh."""
-    source: tuple[Any, ...]
-    """The data's arrays that tell all this."""
-
-    def is_of(self, data: Dataset) -> bool:
-        """Whether these are the rows of the data."""
-        return all(a is b for a, b in zip(_source(data), self.source, strict=True))
 
     def losses(self, rows: Array, share: Fraction) -> tuple[int, int, int]:
         """(deviations above and below, in units, and the row predicted): the least target that a share is at or below.
@@ -94,50 +100,43 @@ class _Rows:
         size, total, squares = (exact_number(x) for x in sums)
         return self.weight * (squares - Fraction(total * total) / size) if size else Fraction(0)
 
-    @property
-    def bits(self) -> int:
-        """By how many bits targets have to be made smaller, where sums of their squares are not exact in float64."""
-        largest = int(np.abs(self.squares).max(initial=0))
-        total = int((self.squares * (self.sizes if self.weighed else 1)).sum())
-        return (largest.bit_length() + 1) // 2 if total >= _FLOATS else 0
 
-
-def _source(data: Dataset) -> tuple[Any, ...]:
-    return (data.class_numbers, data.row_data, data.sample_weight, data.frequency)
-
-
-def _read(
-    data: Dataset, origin: Fraction | None = None, unit: Fraction | None = None
-) -> tuple[_Rows, Fraction, Fraction]:
-    """(rows, origin, unit); if none is given, the median, and as large a unit as there is.
-
-    From the median, rows far from all others cost these no digits.
-    """
-    source = _source(data)
+@kept_by_data
+def _read(data: Dataset) -> tuple[_Rows, Fraction, Fraction]:
+    """(rows, origin, unit): from the median, so that rows far from all others cost no digits, in the largest unit."""
     if MOMENTS in data.row_data:
         known = data.row_data[MOMENTS]
         own, sizes = Fraction(1, int(known["unit"][0])), data.counts.astype(object)
         sums, squares = known["sum"].astype(object), known["square"].astype(object)
-        start = round(Fraction(int(sums.sum()), data.size)) if origin is None else origin / own
+        start = round(Fraction(int(sums.sum()), data.size))
         squares = squares - start * (2 * sums - start * sizes)
-        return _Rows(sums - start * sizes, squares, sizes, Fraction(1), False, source), start * own, own
+        return _Rows(sums - start * sizes, squares, sizes, Fraction(1), False), start * own, own
     sums, own = exact_integers(data.targets, "y")
     each = weight_array(data)
     sizes, weight = np.ones(len(sums), np.int64), Fraction(1)
     if each is not None:
         sizes, weight = exact_integers(each, "sample_weight")
-    if origin is None or unit is None:
-        order = np.argsort(sums, kind="stable")
-        reached = sizes[order].cumsum()
-        start = int(sums[order[np.searchsorted(2 * reached, reached[-1])]])
-        sums, origin = sums - start, start * own
-        common = int(np.gcd.reduce(sums)) or 1
-        sums, unit = sums // common, common * own
-    else:
-        sums = (sums.astype(object) * own - origin) / unit
+    order = np.argsort(sums, kind="stable")
+    reached = sizes[order].cumsum()
+    start = int(sums[order[np.searchsorted(2 * reached, reached[-1])]])
+    sums = sums - start
+    common = int(np.gcd.reduce(sums)) or 1
+    sums = sums // common
     if int(np.abs(sums).max(initial=0)) ** 2 * sum(sizes.tolist()) >= _NARROW:
         sums, sizes = sums.astype(object), sizes.astype(object)
-    return _Rows(sums, sums * sums, sizes, weight, True, source), origin, unit
+    return _Rows(sums, sums * sums, sizes, weight, True), start * own, common * own
+
+
+@kept_by_data
+def _measured(data: Dataset, origin: Fraction, unit: Fraction) -> _Rows:
+    """The rows of any data in such units, measured from there."""
+    rows, start, own = _read(data)
+    if (start, own) == (origin, unit):
+        return rows
+    factor, shift = own / unit, (start - origin) / unit
+    sums = factor * rows.sums.astype(object)
+    moved = sums + shift * (1 if rows.weighed else rows.sizes)
+    return attrs.evolve(rows, sums=moved, squares=factor**2 * rows.squares.astype(object) + shift * (sums + moved))
 
 
 @attrs.frozen
@@ -168,13 +167,15 @@ class SquaredError(_Squares):
     def bind(self, data: Dataset) -> Task:
         """A multiple of `SquaresOfUnits`, which are the same whatever y is measured in, and from where."""
         rows, origin, unit = _read(data)
-        total, bits = rows.error(slice(None)), rows.bits
+        total, bits, squares = rows.error(slice(None)), 0, rows.squares * (rows.sizes if rows.weighed else 1)
+        if int(squares.sum()) >= _FLOATS:  # targets have to be made smaller
+            bits = (int(rows.squares.max()).bit_length() + 1) // 2
         worth = 1 / (total or Fraction(1)) if self.normalized else unit * unit
         if total and not 0 < as_float(worth * total) < math.inf:
             raise InputError("y", "its squared errors are beyond the range of floats", "divide y by a common factor")
         worth *= 4**bits
         price = Fraction(exact_number(self.cost_complexity)) / worth
-        return combination([(worth, SquaresOfUnits(origin, unit, Fraction(2**bits), price, rows=rows))])
+        return combination([(worth, SquaresOfUnits(origin, unit, Fraction(2**bits), price))])
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
         raise TaskError("bind SquaredError to its data before you ask for statistics")
@@ -194,17 +195,11 @@ class SquaresOfUnits(_Squares):
     """A power of two: of 1, targets are whole numbers, else 1 or less in size."""
     price: Fraction
     """Of a branching node."""
-    rows: Any = bound(None)
-    """Of the data."""
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
-        rows = self._rows(data)
+        rows = _measured(data, self.origin, self.unit)
         size = np.ones(data.n_rows, np.int64) if rows.weighed else rows.sizes.astype(np.int64)
         return {"weight": size, "sum": self._plain(rows.sums, 1), "square": self._plain(rows.squares, 2)}
-
-    def _rows(self, data: Dataset) -> _Rows:
-        known: _Rows = self.rows
-        return known if known.is_of(data) else _read(data, self.origin, self.unit)[0]
 
     def _plain(self, values: Array, power: int) -> Array:
         """Whole numbers as they are; else floats, rounded once."""
@@ -221,19 +216,16 @@ class SquaresOfUnits(_Squares):
 
     def exact_cost(self, data: Dataset, rows: Array, k: int) -> Any:
         """The squared errors as a fraction: 0 of equal targets."""
-        return self._rows(data).error(rows) / self.units**2
+        return _measured(data, self.origin, self.unit).error(rows) / self.units**2
 
     def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
         return self.price
 
     def worst_per_row(self, data: Dataset) -> Array | None:
-        """The square of the distance to the farthest target: a row adds w n / (n + w) (y - mean)^2.
-
-        None where only the sums of targets are known.
-        """
+        """(y - farthest target)^2: a row adds w n / (n + w) (y - mean)^2. None where only sums of targets are known."""
         if MOMENTS in data.row_data:
             return None
-        targets = self._plain(self._rows(data).sums, 1).astype(np.float64)
+        targets = self._plain(_measured(data, self.origin, self.unit).sums, 1).astype(np.float64)
         return np.asarray(np.maximum(targets - targets.min(), targets.max() - targets) ** 2)
 
     def lower_bound(self, s: State) -> Any:
@@ -269,10 +261,8 @@ class PinballCosts(RowCostTask):
         n = data.n_rows
         numbers, unit = exact_integers(np.concatenate([data.targets, np.array(self.values)]), "y")
         above = numbers[:n, None] - numbers[None, n:]
-        return [
-            (unit * self.factor * self.quantile, np.maximum(above, 0)),
-            (unit * self.factor * (1 - self.quantile), np.maximum(-above, 0)),
-        ]
+        unit, share = unit * self.factor, self.quantile
+        return [(unit * share, np.maximum(above, 0)), (unit * (1 - share), np.maximum(-above, 0))]
 
     def labels(self, data: Dataset) -> Sequence[Any]:
         return self.values
@@ -288,7 +278,6 @@ class QuantileError(GeneralTask):
     factor: ClassVar[int] = 1
 
     quantile: Any = attrs.field(validator=Range(above=0, below=1))
-    known: Any = bound(None)
 
     @property
     def share(self) -> Fraction:
@@ -298,23 +287,18 @@ class QuantileError(GeneralTask):
     def bind(self, data: Dataset) -> Task:
         """`PinballCosts` where few different targets occur."""
         values = tuple(np.unique(data.targets).tolist())
-        if len(values) <= MOST_LABELS:
-            return PinballCosts(self.share, self.factor, values)
-        return attrs.evolve(self, known=_read(data))
-
-    def _read(self, data: Dataset) -> tuple[_Rows, Fraction, Fraction]:
-        return self.known if self.known is not None and self.known[0].is_of(data) else _read(data)
+        return PinballCosts(self.share, self.factor, values) if len(values) <= MOST_LABELS else self
 
     def labels(self, data: Dataset) -> Sequence[Any]:
         return ("quantile",)
 
     def rows_cost(self, data: Dataset, rows: Array, k: int) -> Value:
-        numbers, _, unit = self._read(data)
+        numbers, _, unit = _read(data)
         above, below, _ = numbers.losses(rows, self.share)
         return self.factor * unit * numbers.weight * (self.share * (above - below) + below)
 
     def leaf_label(self, s: State, k: int) -> Any:
-        return s.data.targets[self._read(s.data)[0].losses(s.members, self.share)[2]].item()
+        return s.data.targets[_read(s.data)[0].losses(s.members, self.share)[2]].item()
 
 
 @final
@@ -326,3 +310,88 @@ class AbsoluteError(QuantileError):
     factor: ClassVar[int] = 2
 
     quantile: Any = attrs.field(default=Fraction(1, 2), init=False, repr=False)
+
+
+_LEAST = 2.0**-1000  # a cost that floats hold to all their digits, and those of its leaves to nearly as many
+
+
+@final
+@attrs.frozen
+class LinearLeaves(GeneralTask):
+    """The (weighted) squared errors of ridge regressions, penalties included; leaves show (intercept, slopes ...)."""
+
+    value_unit: ClassVar[str] = "squared error, penalties included"
+    superadditive: ClassVar[bool] = True
+    worsening: ClassVar[bool] = True
+
+    ridge: Any = attrs.field(default=0, validator=Range(0))
+    features: Any = bound(None)
+    """(n, m) float64, of the size of 1, in `units`: powers of two, as all units are, so that nothing is rounded."""
+    units: Any = bound(())
+    center: Any = bound(0.0)
+    """From where targets are measured."""
+    unit: float = bound(1.0)
+    weight: float = bound(1.0)
+    """The unit of weights."""
+
+    def bind(self, data: Dataset) -> LinearLeaves:
+        column = data.row_data.get("features")
+        if column is not None and column.ndim == 1 and column.dtype.names is None:
+            given = row_numbers(data, "features", "LinearLeaves")[:, None].astype(np.float64)
+        else:
+            given = row_matrix(data, "features", "LinearLeaves")[0].astype(np.float64)
+        units = _units(given)
+        size = float(_units(data.targets))
+        center = float((data.targets / size).mean()) * size
+        unit = float(_units(data.targets - center))
+        weight = 1.0 if data.weights is None else float(_units(data.weights))
+        found = attrs.evolve(self, features=given / units, units=units, center=center, unit=unit, weight=weight)
+        whole = found._fit(data, np.arange(data.n_rows))[2]
+        if whole and not _LEAST < whole * unit * weight * unit < math.inf:
+            raise InputError("y", "its squared errors are beyond what floats hold", "measure y in another unit")
+        return found
+
+    def labels(self, data: Dataset) -> Sequence[Any]:
+        return ("linear",)
+
+    def rows_cost(self, data: Dataset, rows: Array, k: int) -> Value:
+        return self._fit(data, rows)[2] * self.unit * self.weight * self.unit
+
+    def leaf_label(self, s: State, k: int) -> Any:
+        intercept, coefficients, _ = self._fit(s.data, s.members)
+        return (intercept, *coefficients)
+
+    def _fit(self, data: Dataset, rows: Array) -> tuple[float, tuple[float, ...], float]:
+        """Intercept, coefficients, and the cost in units, of targets and features measured from their means."""
+        weights = np.ones(len(rows)) if data.weights is None else data.weights[rows] / self.weight
+        total = weights.sum()
+        if total == 0:
+            return self.center, (0.0,) * self.features.shape[1], 0.0
+        z, y = self.features[rows], (data.targets[rows] - self.center) / self.unit
+        means, mean = weights @ z / total, weights @ y / total
+        roots = np.sqrt(weights)
+        # Rows of the identity beside those of the data are the penalty; the least-norm solution is one for ridge 0.
+        penalty = np.diag(np.sqrt(float(self.ridge) * total) / self.units)
+        left = np.vstack([(z - means) * roots[:, None], penalty])
+        right = np.concatenate([(y - mean) * roots, np.zeros(z.shape[1])])
+        coefficients = np.linalg.lstsq(left, right, rcond=None)[0]
+        cost = float(((right - left @ coefficients) ** 2).sum())
+        intercept = self.center + self.unit * float(mean - means @ coefficients)
+        return intercept, tuple((coefficients * (self.unit / self.units)).tolist()), cost
+
+
+def _units(values: Array) -> Array:
+    """The power of two above the largest size of the values (n, ...), of each column; 1 where all are 0."""
+    largest = np.abs(values).max(axis=0, initial=0)
+    return np.where(largest > 0, np.ldexp(1.0, np.frexp(largest)[1] - 1), 1.0)
+
+
+def predict_linear(tree: Tree, X: Any, features: Any) -> Array:
+    """(m,) what a tree of `LinearLeaves` predicts for rows of X with these features, (m, k) or (m,)."""
+    shown = np.array([list(leaf) for leaf in tree.shows()])
+    z = np.asarray(features, dtype=np.float64).reshape(len(features), -1)
+    if z.shape[1] != shown.shape[1] - 1:
+        found = f"it has {z.shape[1]} columns, and the leaves {shown.shape[1] - 1} coefficients"
+        raise InputError("features", found, "give the columns of the first data, in that order")
+    chosen = shown[tree.apply(X)]
+    return np.asarray(chosen[:, 0] + (chosen[:, 1:] * z).sum(axis=1))

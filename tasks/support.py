@@ -1,7 +1,12 @@
-"""Minimum support: no leaf with fewer rows than a given number, in all or of every class, group or treatment.
+"""Kinds of rows: those of which every leaf needs some, and the groups that fairness compares.
+
+Minimum support: no leaf has fewer rows than a given number, in all or of every class, group or treatment.
 
 Anti-monotone (STreeD, Def. 4.5 and the remark after it): whatever stands above a leaf that is too small, the tree
 still holds that leaf. An empty leaf, as a category without rows leaves it under a multiway split, is no leaf here.
+
+Groups are the rows by the values of sensitive columns, which are no columns of X but row data, `sensitive_features`:
+one column of any kind, or a table with named ones.
 
 >>> import streed
 >>> from streed.tasks import Accuracy, MinSupport
@@ -24,9 +29,11 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.data.column import distinct
+from streed.data.ordered import distinct_numbers
 from streed.errors import InputError
 from streed.exact import Array, Range
 from streed.task import Limit, State
+from streed.task.states import kept_by_data
 
 CLASS = "class"
 """The name by which `MinSupportOf` knows the classes of y."""
@@ -95,3 +102,77 @@ def _kinds(by: str, data: Dataset) -> tuple[Array, list[Any]]:
     values = [tuple(value) if isinstance(value, list) else value for value in data.row_data[by].tolist()]
     kinds, numbers_ = distinct(values, by, "it")
     return numbers_, list(kinds)
+
+
+ROW_DATA = "sensitive_features"
+
+
+@final
+@attrs.frozen(eq=False)
+class Groups:
+    """The groups that the rows are in."""
+
+    names: tuple[str, ...]
+    number: Array
+    """(n,) int64: which group each row is in."""
+
+    def sizes(self, counted: Array, weights: Array | None) -> list[int]:
+        """What the rows of each group weigh that are `counted` (n,) bool. `weights` (n,): whole numbers."""
+        found = np.zeros(len(self.names), np.int64)
+        np.add.at(found, self.number[counted], 1 if weights is None else weights[counted])
+        return found.tolist()
+
+
+@kept_by_data
+def present_groups(data: Dataset, name: str, feature: Any) -> Groups:
+    """The groups that have rows, in sorted order of the sensitive columns' values, for a notion of that name."""
+    groups: list[tuple[Any, ...]] = [()]
+    number = np.zeros(data.n_rows, np.int64)
+    for column in _columns(data, name, feature):
+        values, codes = _coded(column)
+        present, number = distinct_numbers(number * len(values) + codes)
+        pairs = [divmod(both, len(values)) for both in present.tolist()]
+        groups = [(*groups[at], values[code]) for at, code in pairs]
+    names = [", ".join(map(str, values)) for values in groups]
+    if len(set(names)) < len(names):
+        names = [", ".join(map(repr, values)) for values in groups]
+    return Groups(tuple(names), number)
+
+
+def _coded(column: Array) -> tuple[list[Any], Array]:
+    """The distinct values in order, and the number of each row's value (n,)."""
+    if column.dtype.kind in "biu":
+        values, codes = distinct_numbers(column)
+        return values.tolist(), codes
+    listed = column.tolist()
+    ordered = sorted(dict.fromkeys(listed), key=lambda value: (isinstance(value, str), str(value)))
+    places = {value: place for place, value in enumerate(ordered)}
+    return ordered, np.array([places[value] for value in listed])
+
+
+def _columns(data: Dataset, name: str, feature: Any) -> list[Array]:
+    """The sensitive columns that the notion is about."""
+    if ROW_DATA not in data.row_data:
+        raise InputError(ROW_DATA, f"missing, and {name} compares groups of rows", f"give solve(..., {ROW_DATA}=...)")
+    table = data.row_data[ROW_DATA]
+    wanted = feature if isinstance(feature, tuple) else (feature,)
+    if table.dtype.names is not None:
+        named = {label: table[label] for label in table.dtype.names}
+        if feature is None and len(named) > 1:
+            raise InputError(ROW_DATA, f"it has the columns {', '.join(named)}", f'name one or several: {name}("...")')
+        chosen = list(named) if feature is None else list(wanted)
+        for label in chosen:
+            if label not in named:
+                raise InputError(ROW_DATA, f"there is no column {label!r}", f"its columns are {', '.join(named)}")
+        return [named[label] for label in chosen]
+    if table.ndim == 2 and table.shape[1] == 1:
+        table = table[:, 0]
+    if table.ndim != 1:
+        raise InputError(ROW_DATA, f"its {table.shape[1]} columns have no names", "give a table or dict with names")
+    if feature is not None:
+        found = f"it is one column without a name, not a table with {feature!r}"
+        raise InputError(ROW_DATA, found, f"write {name}()")
+    if table.dtype.kind == "f" and np.isnan(table).any():
+        found = f"row {int(np.isnan(table).argmax())} has no group"
+        raise InputError(ROW_DATA, found, "fill it in, or leave the row out")
+    return [table]

@@ -79,7 +79,7 @@ _choose_cache()
 
 _LONG_EXAMPLES = (
     *("estimators.fair", "estimators.regressor", "tasks.cost_sensitive", "tasks.fairness"),
-    *("tasks.metrics", "tasks.monotone", "tasks.regression", "tasks.support", "tasks.survival"),
+    *("tasks.metrics", "tasks.accuracy", "tasks.regression", "tasks.support", "tasks.survival"),
 )
 """Modules of the package whose examples wait for kernels that few tests need."""
 

@@ -280,9 +280,9 @@ def _made(known: type, parameters: Mapping[str, Any], depth: int) -> Any:
 
 
 def _class(module: str, name: str) -> type:
-    home = "streed.task.objective"
-    if module == home or module.startswith(("streed.task.algebra.", "streed.tasks.")):
-        for package in ("streed.tasks", "streed.task.algebra", home):
+    composed = ("streed.task.algebra", "streed.task.joint", "streed.task.objective", "streed.task.bounded_sums")
+    if module in composed or module.startswith("streed.tasks."):
+        for package in ("streed.tasks", *composed):
             importlib.import_module(package)  # of these, and of nothing that the file names
         found = getattr(sys.modules.get(module), name, None)
         if isinstance(found, type) and attrs.has(found) and found.__module__ == module:

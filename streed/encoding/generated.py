@@ -33,8 +33,8 @@ from streed.problem import Problem, Solution, agree
 from streed.task import State, Task, Value, state_of
 from streed.task.analysis.facts import can_generate
 from streed.task.analysis.linear_form import row_cost_form
-from streed.task.analysis.row_costs import exact_costs
 from streed.task.base import objective
+from streed.task.bounded_sums import exact_costs
 from streed.whole_costs import common_unit
 
 _GRID_BITS = 44

@@ -17,8 +17,7 @@ from streed.kernels.codegen.spec import ROWS, TermSpec
 from streed.problem import Problem
 from streed.task import Limit, State, Task
 from streed.task.analysis.facts import Watched, reads
-from streed.task.limits import OwnLimit
-from streed.task.states import StateOfPart
+from streed.task.states import OwnLimit, StateOfPart
 
 _OPTIONAL = ("combine", "feasible", "subtract")
 

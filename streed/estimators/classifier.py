@@ -38,9 +38,8 @@ from streed.exact import Array, Range
 from streed.result import Result
 from streed.task import Task
 from streed.tasks import MonotoneErrors, SparseAccuracy
-from streed.tasks.cost_sensitive import CostSensitive, InstanceCosts, read_costs
+from streed.tasks.cost_sensitive import CostSensitive, InstanceCosts, read_costs, tests_of_leaves
 from streed.tasks.cost_tables import CostTable
-from streed.tasks.expected_costs import tests_of_leaves
 from streed.tree import Tree
 
 

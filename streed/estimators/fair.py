@@ -33,8 +33,8 @@ from streed.result import Result
 from streed.task import Limit, Task
 from streed.task.bounded_sums import integer_weights
 from streed.tasks.fairness import Fairness
-from streed.tasks.rates import group_counts, measure
-from streed.tasks.sensitive_groups import ROW_DATA
+from streed.tasks.rates import measure
+from streed.tasks.support import ROW_DATA
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -91,7 +91,7 @@ class FairTreeClassifier(LabelTree):
         if y is None and notion.rates != ("all",):
             about = "errors" if notion.rates == ("errors",) else "rows of one label"
             raise InputError("y", f"{type(notion).__name__} is about {about}", "give the labels")
-        counts = group_counts(notion, data, np.searchsorted(self.classes_, predicted))
+        counts = notion.counts(data, np.searchsorted(self.classes_, predicted))
         return {kind: dict(of) for kind, of in counts.items()}
 
     def _check_classes(self) -> None:
@@ -133,7 +133,7 @@ class FairTreeClassifier(LabelTree):
             self.limit_ = self.limit
             if self.confidence is not None and self.limit is not None:
                 nobody = np.full(data.n_rows, -1)
-                sizes = [[n for _, n in of.values()] for of in group_counts(self.notion_, data, nobody).values()]
+                sizes = [[n for _, n in of.values()] for of in self.notion_.counts(data, nobody).values()]
                 self.limit_ = max(0.0, float(self.limit) - max(fairness_margin(of, self.confidence) for of in sizes))
         return self._bounds()
 
@@ -150,7 +150,7 @@ class FairTreeClassifier(LabelTree):
         super()._accept(result, data)
         assert result.tree is not None
         self.is_constant_ = len(set(result.tree.shows())) == 1
-        counts = group_counts(self.notion_, data, self._leaf_classes[result.tree.apply(data)])
+        counts = self.notion_.counts(data, self._leaf_classes[result.tree.apply(data)])
         self.gap_between_groups_ = float(max(measure("gap", counts, kind) for kind in counts))
         self.ratio_between_groups_ = float(min(measure("ratio", counts, kind) for kind in counts))
         self.group_rates_ = _rates(counts)

@@ -38,7 +38,7 @@ from streed.result import Result
 from streed.task import Task
 from streed.tasks.fairness import TreatmentParity
 from streed.tasks.outcome_scores import PolicyValue, TreatmentCosts, prescribed_scores, scores, treatments
-from streed.tasks.sensitive_groups import ROW_DATA
+from streed.tasks.support import ROW_DATA
 from streed.tree import Tree
 
 METHODS = ("auto", "dm", "ipw", "dr")

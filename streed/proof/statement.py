@@ -20,11 +20,10 @@ from streed.proof import check
 from streed.proof.check import Amount
 from streed.task import Task, Totals
 from streed.task.analysis.linear_form import row_cost_form
-from streed.task.analysis.row_costs import exact_costs, row_sum
 from streed.task.base import objective
+from streed.task.bounded_sums import SumTask, exact_costs, row_sum
 from streed.task.contract import is_shipped
 from streed.task.objective import record_of
-from streed.task.sums import SumTask
 from streed.tree import Branch, Leaf, Tree, flatten, walk
 from streed.tree.rows import sides_in
 from streed.whole_costs import IntegerCosts

@@ -21,8 +21,8 @@ from streed.solving import whole_limit
 from streed.task import Task
 from streed.task.algebra import as_costs
 from streed.task.analysis.extent import affordable
+from streed.task.analysis.facts import positive_class
 from streed.task.contract import check_task
-from streed.task.positive import positive_class
 from streed.tree.evaluation import evaluate
 
 

@@ -17,12 +17,10 @@ from streed.exact import exact_number, readable
 from streed.task import Task, Totals, Value
 from streed.task.algebra import Threshold
 from streed.task.analysis.linear_form import adds, branching_context, row_cost_form
-from streed.task.analysis.row_costs import row_sum
 from streed.task.analysis.vector_form import vector_costs
 from streed.task.base import objective
-from streed.task.bounded_sums import Gap, RowSum, SumLimit
+from streed.task.bounded_sums import Gap, LinearFraction, RowSum, SumLimit, row_sum
 from streed.task.objective import record_of
-from streed.task.sums import LinearFraction
 
 LABELS = ("all", "best")
 COLUMNS = ("distinct", "all")

@@ -21,8 +21,8 @@ from streed.rashomon.fewest_columns import Fewest, fewest_columns
 from streed.rashomon.question import limited_sums, quantity
 from streed.rashomon.unranking import Trees
 from streed.task.algebra import gain_sign
+from streed.task.analysis.facts import positive_class
 from streed.task.bounded_sums import RowSum
-from streed.task.positive import positive_class
 from streed.tree import Claims, Leaf, Tree
 from streed.tree.evaluation import Inspector, leaf_displays
 from streed.tree.nodes import route, used_columns, walk

@@ -1,7 +1,7 @@
 """Tasks with several sums, solved by scalar solves on any driver, where the facts that they declare allow it.
 
 A reduction asks a driver only for trees of least weighted cost per row, so it runs on all of them, and it reads what
-`streed.task.sums` lets a task declare, never which task it is:
+`streed.task.bounded_sums` lets a task declare, never which task it is:
 
 - `dinkelbach`: scores that are fractions of affine functions of the sums (F1), by Dinkelbach's method;
 - `penalized`: a score of two sums minus a price for every branching node, by either of these two;
@@ -39,10 +39,8 @@ from streed.tables.vector_trees import Trees
 from streed.task import Task
 from streed.task.algebra import Threshold
 from streed.task.analysis.linear_form import row_cost_form
-from streed.task.analysis.row_costs import row_sum
-from streed.task.bounded_sums import SumLimit
+from streed.task.bounded_sums import SumLimit, check_summed, row_sum
 from streed.task.objective import Objective, limited, record_of
-from streed.task.sums import check_summed
 from streed.tree.predictions import count_branches, predict_data
 
 

@@ -26,7 +26,7 @@ from streed.kernels.records import SHALLOW
 from streed.problem import SearchStopped
 from streed.reductions.plan import Oracle
 from streed.tables.vector_trees import EvaluatedTree, Vector, Window
-from streed.task.sums import LinearFraction
+from streed.task.bounded_sums import LinearFraction
 
 _SHARE = 0.25
 """Of the seconds that are left: what the search of shallower trees may take, which proves nothing."""

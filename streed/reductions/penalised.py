@@ -26,7 +26,7 @@ from streed.problem import SearchStopped
 from streed.reductions import dinkelbach, supported_points
 from streed.reductions.plan import Oracle
 from streed.tables.vector_trees import EvaluatedTree, Trees, Vector
-from streed.task.sums import LinearFraction
+from streed.task.bounded_sums import LinearFraction
 
 
 def maximise(oracle: Oracle, price: Fraction, score: LinearFraction | None) -> None:

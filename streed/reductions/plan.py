@@ -22,10 +22,8 @@ from streed.tables.vector_trees import EvaluatedTree, Trees, Vector, Weighed, Wi
 from streed.task import State
 from streed.task.algebra import exact_costs
 from streed.task.analysis.linear_form import row_cost_form
-from streed.task.analysis.row_costs import row_sum
-from streed.task.bounded_sums import RowSum, check_weighted, integer_weights
+from streed.task.bounded_sums import LinearFraction, RowSum, check_weighted, integer_weights, row_sum
 from streed.task.objective import record_of
-from streed.task.sums import LinearFraction
 from streed.tree import Node
 from streed.whole_costs import WideCosts
 

@@ -4,8 +4,7 @@
 value of a given tree; `enumerate` tries every tree. No numba, no arrays of machine numbers, no bounds.
 """
 
-from streed.reference.enumerate import best_trees, every_tree
-from streed.reference.evaluation import Evaluation
+from streed.reference.enumerate import Evaluation, best_trees, every_tree
 from streed.reference.recursion import optimal_front, optimum
 
 __all__ = ["Evaluation", "best_trees", "every_tree", "optimal_front", "optimum"]

@@ -24,7 +24,6 @@ from streed.plot.svg import brief, colours
 from streed.result import Result
 from streed.tasks import Splits
 from streed.tasks.fairness import RATES, DemographicParity, EqualizedOdds, ErrorRateParity
-from streed.tasks.rates import group_counts
 from streed.tree import Claims, Tree
 from streed.tree.tree import number, size_text, tree_of, written
 
@@ -198,9 +197,9 @@ def _groups(tree: Tree, rows: Rows, told: Sequence[str] = ()) -> dict[str, Any]:
         return {"verdict": told, "refused": str(reason)}
     data, predicted = rows.data, rows.predicted(tree)
     positive = data.classes[-1] if tree.positive is None else tree.positive
-    both = group_counts(EqualizedOdds(positive=positive), data, predicted)
-    wrong = group_counts(ErrorRateParity(), data, predicted)["errors"]
-    favoured = group_counts(DemographicParity(positive=positive), data, predicted)["all"]
+    both = EqualizedOdds(positive=positive).counts(data, predicted)
+    wrong = ErrorRateParity().counts(data, predicted)["errors"]
+    favoured = DemographicParity(positive=positive).counts(data, predicted)["all"]
     counts = [favoured, both["positive"], both["negative"], wrong]
     lines = [(name, [_share(*count[name]) for count in counts]) for name in favoured]
     drawn = _chart("Rates of the groups", plot.rates, tree, rows, positive=tree.positive)

@@ -21,8 +21,7 @@ import attrs
 
 from streed.data import Dataset
 from streed.exact import Array
-from streed.task.limits import Fields, Limit
-from streed.task.states import State
+from streed.task.states import Fields, Limit, State
 
 if TYPE_CHECKING:
     from streed.task.algebra import Threshold
@@ -265,6 +264,11 @@ class Task(Fields, abc.ABC):
         from streed.task.algebra import constrain
 
         return constrain(self, limits)
+
+
+def name(task: Task) -> str:
+    """What messages call a task."""
+    return type(task).__name__
 
 
 def objective(task: Task) -> Task:

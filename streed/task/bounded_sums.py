@@ -1,13 +1,18 @@
-"""Signed sums over the rows of the whole tree that are limited or compared, in whole numbers.
+"""Sums over the rows of the whole tree, in whole numbers: what costs add up to, what is limited, and scores of several.
 
 A signed sum z with bounds is no worsening quantity, but the two sums "z beyond its least" and "z below its most" are,
 so an upper bound on each is an anti-monotone constraint (STreeD, Prop. A.3). At one state they add up to a constant.
+
+A `SumTask` has tuples of sums over rows as values, and a score that is monotone in each; if it moreover is a fraction
+of two affine functions, `fraction` says so: facts that a search may use beyond the contract.
 """
 
 from __future__ import annotations
 
 import abc
 import functools
+import math
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, ClassVar, final
@@ -17,10 +22,12 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.errors import InputError, TaskError
-from streed.exact import LARGEST_TOTAL, Array, exact_array
-from streed.task.limits import Limit
+from streed.exact import LARGEST_TOTAL, Array, exact_array, exact_number
+from streed.task.analysis.linear_form import adds, row_cost_form
+from streed.task.base import COMPONENTWISE, RowCostTask, Task, Value, name
 from streed.task.row_sums import weight_array
-from streed.task.states import State
+from streed.task.states import Limit, State
+from streed.whole_costs import IntegerCosts, integer_costs
 
 _ONE = Fraction(1)
 
@@ -174,3 +181,195 @@ def worsening_statistics(sums: Sequence[RowSum], data: Dataset) -> dict[str, Arr
         named[f"above{j}"] = costs - least_of_labels(costs)[:, None]
         named[f"below{j}"] = most_of_labels(costs)[:, None] - costs
     return named
+
+
+def exact_costs(task: RowCostTask, data: Dataset) -> IntegerCosts:
+    """The bound task's costs and its cost per split as integers with one common unit; raises TaskError if it has none.
+
+    Raises InputError where exact integers overflow.
+    """
+    shape = (data.n_rows, len(task.labels(data)))
+    terms = [(weight, checked_costs(costs, task, shape)) for weight, costs in task.cost_terms(data)]
+    return integer_costs(terms, task.split_cost(), weight_array(data))
+
+
+def checked_costs(costs: Any, task: RowCostTask, shape: tuple[int, int]) -> Array:
+    """The task's costs per row and label; raises TaskError for anything but an array of that shape."""
+    if not isinstance(costs, np.ndarray) or costs.shape != shape:
+        found = f"an array of shape {costs.shape}" if isinstance(costs, np.ndarray) else f"a {type(costs).__name__}"
+        raise TaskError(f"{name(task)}.row_costs gives {found}, not one of shape {shape} (rows, labels)")
+    return costs
+
+
+def worsens(task: Task, data: Dataset) -> bool:
+    """Whether combining never makes a value of the bound task better (Def. A.2): declared, or by costs >= 0."""
+    if task.worsening:
+        return True
+    form = row_cost_form(task, data)
+    if form is None:
+        terms = task.terms
+        return terms[0][1] is not task and all(weight >= 0 and worsens(part, data) for weight, part in terms)
+    costs = exact_costs(form, data)
+    return bool(costs.costs.min(initial=0) >= 0) and costs.split >= 0
+
+
+def row_sum(task: Task, data: Dataset, most: Any = None) -> RowSum | None:
+    """The sum that is the value of a bound task, at most `most`; None where it is none."""
+    form = row_cost_form(task, data)
+    if form is None:
+        return None
+    costs = exact_costs(form, data)
+    given: Any = costs if costs.exact else costs.wide
+    cap = None if most is None else math.floor(Fraction(exact_number(most)) / given.unit)
+    # not `given.split`, which is cut off where no optimum can have a split, and other trees can
+    split = Fraction(form.split_cost()) / given.unit
+    return RowSum(given.costs, int(split), given.unit, None, cap)
+
+
+@attrs.frozen
+class LinearFraction:
+    """The function (top - falls . v) / (base + slopes . v) of a value v; positive below on every tree's value."""
+
+    top: Fraction | int
+    falls: tuple[Fraction | int, ...]
+    base: Fraction | int
+    slopes: tuple[Fraction | int, ...]
+
+    def at(self, value: Value) -> Fraction:
+        """The fraction at an exact value; further entries do not count."""
+        above = self.top - sum(map(operator.mul, self.falls, value))
+        below = self.base + sum(map(operator.mul, self.slopes, value))
+        whole = isinstance(above, int) and isinstance(below, int)
+        return Fraction(above, below) if whole else Fraction(above) / Fraction(below)
+
+    def in_units(self, unit: Fraction | int) -> LinearFraction:
+        """The same function of values in units, with whole coefficients."""
+        falls, slopes = [[unit * x for x in each] for each in (self.falls, self.slopes)]
+        common = math.lcm(*(x.denominator for x in (self.top, *falls, self.base, *slopes)))
+        return LinearFraction(
+            int(common * self.top),
+            tuple(int(common * x) for x in falls),
+            int(common * self.base),
+            tuple(int(common * x) for x in slopes),
+        )
+
+
+@attrs.frozen
+class SumTask(Task):
+    """A task whose values are tuples of sums over rows, judged on the whole tree by a score that each of them worsens.
+
+    `rank` is that judgement in exact numbers, so that trees are compared without rounding, and `shown` what the user
+    sees of it.
+    """
+
+    order: ClassVar[str] = COMPONENTWISE
+    components: ClassVar[tuple[str, ...]]
+    """The names of the sums, in the order of the values."""
+
+    @property
+    def price(self) -> Fraction | None:
+        """What every branching node, the last component, takes from the score of what is `rated`; None without one."""
+        return None
+
+    @property
+    def rated(self) -> SumTask:
+        """What the score is of, without the price."""
+        return self
+
+    @property
+    def larger_is_better(self) -> bool:
+        return True
+
+    @abc.abstractmethod
+    def sums(self, data: Dataset) -> Mapping[str, Array]:
+        """(n, K) whole numbers >= 0 by component: what giving row i the label k adds to it, before row weights."""
+
+    @abc.abstractmethod
+    def rank(self, value: Value, totals: State) -> Any:
+        """What a whole tree is worth, larger is better; it never rises with a component."""
+
+    def shown(self, rank: Any) -> Any:
+        """The score of a given rank (default: as a float)."""
+        return float(rank)
+
+    @final
+    def score(self, value: Value, totals: State) -> Any:
+        return self.shown(self.rank(value, totals))
+
+    def fraction(self, totals: State) -> LinearFraction | None:
+        """The rank as a fraction of affine functions, or None where it is none."""
+        return None
+
+    @final
+    def statistics(self, data: Dataset) -> dict[str, Array]:
+        return dict(self.sums(data))
+
+    @final
+    def leaf_cost(self, s: State, k: int) -> Value:
+        return tuple([getattr(s, name)[k] for name in self.components])
+
+
+NODES = "branching_nodes"
+
+
+@final
+@attrs.frozen
+class Penalized(SumTask):
+    """A score of two sums minus a cost that only branching nodes have: their number is one more sum."""
+
+    task: SumTask
+    penalty: RowCostTask
+
+    @property
+    def value_unit(self) -> str:
+        return f"{self.task.value_unit} - {float(self.price):.6g} * branching nodes"
+
+    @property
+    def components(self) -> tuple[str, ...]:  # type: ignore[override]
+        return (*self.task.components, NODES)
+
+    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> tuple[int, ...]:
+        return (*[0] * len(self.task.components), 1)
+
+    @property
+    def price(self) -> Fraction:
+        """Of one branching node."""
+        return Fraction(exact_number(self.penalty.split_cost()))
+
+    def bind(self, data: Dataset) -> Task:
+        bound = self.task.bind(data)
+        if not isinstance(bound, SumTask) or len(bound.components) != 2:
+            raise TaskError(f"a price of splits goes with scores of two sums, and {name(self.task)} has more here")
+        if any(np.any(costs != 0) for _, costs in self.penalty.cost_terms(data)):
+            raise TaskError(
+                f"what is taken from a score must be a price of splits, and {name(self.penalty)} costs rows"
+            )
+        return Penalized(bound, self.penalty)
+
+    def sums(self, data: Dataset) -> Mapping[str, Array]:
+        inner = self.task.sums(data)
+        return {**inner, NODES: np.zeros_like(next(iter(inner.values())))}
+
+    def rank(self, value: Value, totals: State) -> Any:
+        return self.task.rank(value[:-1], totals) - self.price * value[-1]
+
+    def shown(self, rank: Any) -> Any:
+        return self.task.shown(rank)
+
+    @property
+    def rated(self) -> SumTask:
+        return self.task
+
+
+def check_summed(task: Task, why: str) -> None:
+    """Raises TaskError unless the values of the task are numbers that are added up, or a score of such."""
+    if task.reads_rows:
+        raise TaskError(
+            f"{why}, which needs costs that add up row by row, and {name(task)} asks a function of all rows "
+            "of a leaf what it costs; use a task of costs per row, such as Accuracy"
+        )
+    if task.components is None and not adds(task):
+        raise TaskError(
+            f"{why}, which needs a task whose values are sums over rows and nodes, and {name(task)} is none; "
+            "subclass RowCostTask or SumTask"
+        )

@@ -29,10 +29,9 @@ from streed.data import Dataset
 from streed.errors import InputError, TaskError, brief
 from streed.exact import Array
 from streed.task.base import COMPONENTWISE, PARTIAL, TOTAL, RowCostTask, Task, Value, objective, parts_of
-from streed.task.limits import Limit, OwnLimit
 from streed.task.objective import record_of
 from streed.task.row_sums import Totals, beside_sums, in_columns, quick_sums, state_of
-from streed.task.states import State
+from streed.task.states import Limit, OwnLimit, State
 
 _HERE = Path(__file__).resolve().parents[1]
 _OTHERS = ("site-packages", "dist-packages", "importlib", "<frozen", "<attrs", "<__array_function__")

@@ -1,18 +1,31 @@
-"""What tasks that are made of several tasks share: statistics side by side, the states that parts see, and labels."""
+"""Tasks that are made of several tasks: what they share, and weighted sums, minimised or maximised.
+
+A sum of weighted row-cost tasks is a row-cost task: costs add row by row, branching costs add per node. A sum of other
+additive tasks adds their leaf costs, each on its own statistics. Addition preserves the order of numbers (STreeD,
+Def. 4.4), and so does multiplication by a weight that is not negative. The weights stay exact fractions, so a lambda
+of 0.01 is one hundredth.
+
+What is maximised is searched as minus it, whose order is that of numbers turned round: weights are negative then.
+"""
 
 from __future__ import annotations
 
 import abc
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from fractions import Fraction
+from typing import Any, ClassVar, final
 
 import attrs
+import numpy as np
 
 from streed.data import Dataset
-from streed.errors import TaskError
-from streed.exact import Array
-from streed.task.base import Task
+from streed.errors import NotSeparableError, TaskError
+from streed.exact import Array, exact_number
+from streed.task.analysis.linear_form import adds, row_cost_form
+from streed.task.base import RowCostTask, Task, name
+from streed.task.bounded_sums import checked_costs
 from streed.task.states import State, StateOfPart
+from streed.task.test_costs import CostsWithTests
 
 BESIDE_SUMS = ("data", "members")
 """Attributes of a state that are no sums: the data set and the numbers of the rows, of tasks that read rows."""
@@ -104,6 +117,209 @@ def check_operand(task: Any, operator: str, wanted: str = "joins tasks") -> None
         raise TaskError(f"put subject_to last: the operator {operator} joins objectives, not constrained tasks")
 
 
-def name(task: Task) -> str:
-    """What messages call a task."""
-    return type(task).__name__
+Terms = tuple[tuple[Fraction, Task], ...]
+
+
+def _units(terms: Sequence[tuple[Fraction, Task]]) -> str:
+    """The sum of what the tasks count, with their weights."""
+    said = [f"{'' if abs(w) == 1 else f'{float(abs(w)):.6g} * '}{task.value_unit}" for w, task in terms]
+    signs = [" - " if w < 0 else " + " for w, _ in terms]
+    return "".join(map("".join, zip(signs, said, strict=True))).removeprefix(" + ").strip()
+
+
+@attrs.frozen
+class WeightedSum(RowCostTask):
+    """The sum of weighted row-cost tasks, flat: no term is itself a sum."""
+
+    stands_alone: ClassVar[bool] = False
+
+    terms: tuple[tuple[Fraction, RowCostTask], ...]
+
+    @property
+    def value_unit(self) -> str:
+        return _units(self.terms)
+
+    @property
+    def worsening(self) -> bool:  # type: ignore[override]
+        return all(weight >= 0 and term.worsening for weight, term in self.terms)
+
+    @property
+    def any_label(self) -> bool:  # type: ignore[override]
+        return all(term.any_label for _, term in self.terms)
+
+    def bind(self, data: Dataset) -> Task:
+        return combination([(weight, term.bind(data)) for weight, term in self.terms])
+
+    def labels(self, data: Dataset) -> Sequence[Any]:
+        return joint_labels([term for _, term in self.terms], data)
+
+    def row_costs(self, data: Dataset) -> Array:
+        total = np.zeros((data.n_rows, len(self.labels(data))), dtype=object)
+        for weight, costs in self.cost_terms(data):
+            for index, cost in np.ndenumerate(costs):
+                total[index] += weight * exact_number(cost, "costs")
+        return total
+
+    def cost_terms(self, data: Dataset) -> list[tuple[Fraction, Array]]:
+        shape = (data.n_rows, len(self.labels(data)))
+        found = []
+        for weight, term in self.terms:
+            own = shape if not term.any_label else (data.n_rows, len(term.labels(data)))
+            for inner, costs in term.cost_terms(data):
+                checked = checked_costs(costs, term, own)
+                if term.any_label and own != shape:
+                    checked = np.broadcast_to(checked[:, :1], shape)
+                found.append((weight * inner, checked))
+        return found
+
+    def split_cost(self) -> Fraction | int:
+        return sum((weight * term.split_cost() for weight, term in self.terms), Fraction(0))
+
+
+def _parts(made: Sum) -> tuple[Task, ...]:
+    return tuple(part for _, part in made.terms)
+
+
+@final
+@attrs.frozen
+class Sum(Joint):
+    """The sum of weighted additive tasks of any kind, flat: no term is itself a sum.
+
+    Of what is maximised (`is_gain`), the weights of gains are negative. Scores that are a constant minus costs, such as
+    balanced accuracy, have positive ones, as what is added up are their costs; so has what is taken from all that.
+    """
+
+    terms: Terms
+    is_gain: bool = False
+    parts: tuple[Task, ...] = attrs.field(init=False, repr=False, eq=False, default=attrs.Factory(_parts, True))
+
+    @property
+    def value_unit(self) -> str:
+        return _units([(-w if self.is_gain and (w, part) not in self.scores else w, part) for w, part in self.terms])
+
+    @property
+    def larger_is_better(self) -> bool:
+        return self.is_gain
+
+    @property
+    def worsening(self) -> bool:  # type: ignore[override]
+        return self._keeps_order() and all(part.worsening for part in self.parts)
+
+    @property
+    def superadditive(self) -> bool:  # type: ignore[override]
+        """Of terms among which at most one cares for the label: their least costs as leaves then add up."""
+        return self._one_chooses() and self._keeps_order() and all(part.superadditive for part in self.parts)
+
+    @property
+    def scores(self) -> Terms:
+        """The terms of what is maximised that are scores which fall with costs."""
+        return tuple((w, part) for w, part in self.terms if w > 0 and part.larger_is_better) if self.is_gain else ()
+
+    def overrides(self, name: str) -> bool:
+        if name in ("branching_cost", "exact_cost", "lower_bound", "worst_per_row"):
+            return any(part.overrides(name) for part in self.parts)
+        return self.is_gain if name == "score" else super().overrides(name)
+
+    def bind(self, data: Dataset) -> Task:
+        terms = []
+        for weight, part in self.terms:
+            bound = part.bind(data)
+            # what binds to a gain is there as minus it already
+            turned = weight < 0 and bound.larger_is_better and not bound.maximize
+            terms += [((-weight if turned else weight) * inner, term) for inner, term in bound.terms]
+        is_by_row = all(weight >= 0 and isinstance(term, RowCostTask) for weight, term in terms)
+        return combination(terms) if is_by_row else Sum(tuple(terms), self.is_gain)
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return sum(_times(weight, self.cost_of(number, s, k)) for number, (weight, _) in enumerate(self.terms))
+
+    def exact_cost(self, data: Dataset, rows: Array, k: int) -> Any:
+        """The sum of the terms' own, where each has one or is of rows that cost nothing, as a price per split is."""
+        total: Any = 0
+        for weight, part in self.terms:
+            cost = part.exact_cost(data, rows, 0 if part.any_label else k)
+            if cost is not None:
+                total += _times(weight, cost)
+            elif not isinstance(part, RowCostTask) or np.any(part.row_costs(data)):
+                return None
+        return total
+
+    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
+        costs = [(weight, part.branching_cost(rows, path, split)) for weight, part in self.terms]
+        named = [_times(weight, cost) for weight, cost in costs if cost is not None]
+        return sum(named) if named else None
+
+    def priced(self, data: Dataset) -> CostsWithTests | None:
+        """Those of the term that has prices, of which a sum is no least, and the costs of all others per row."""
+        costs: list[tuple[Fraction, Any]] = []
+        found: list[tuple[Fraction, CostsWithTests]] = []
+        for weight, part in self.terms:
+            own = None if isinstance(part, RowCostTask) else part.priced(data)
+            form = row_cost_form(part, data) if own is None else own.costs
+            if form is None or weight < 0:
+                return None
+            costs.append((weight, form))
+            found += [] if own is None else [(weight, own)]
+        if len(found) != 1:
+            return None
+        weight, own = found[0]
+        return attrs.evolve(own, costs=WeightedSum(tuple(costs)), unit=weight * own.unit)
+
+    def worst_per_row(self, data: Dataset) -> Array | None:
+        """The sum of the terms' own, where at most one of them cares for the label and no weight is negative."""
+        total: Array = np.zeros(data.n_rows)
+        for weight, part in self.terms:
+            worst = part.worst_per_row(data)
+            if worst is None or weight < 0:
+                return None
+            total = total + float(weight) * worst
+        return total if self._one_chooses() else None
+
+    def lower_bound(self, s: State) -> Any:
+        """The sum of the terms' own, 0 for terms without one whose costs are never negative."""
+        bounds = [part.lower_bound(self.seen(s, number)) for number, part in enumerate(self.parts)]
+        known = all(bound is not None or part.worsening for bound, part in zip(bounds, self.parts, strict=True))
+        if not known or not self._keeps_order() or all(bound is None for bound in bounds):
+            return None
+        return sum(_times(w, bound) for bound, (w, _) in zip(bounds, self.terms, strict=True) if bound is not None)
+
+    def score(self, value: Any, totals: State) -> Any:
+        if not self.is_gain:
+            return value
+        if len(self.terms) == 1 and self.terms[0][0] == -1:
+            return self.parts[0].score(-value, totals)
+        return sum(weight * part.score(0, totals) for weight, part in self.scores) - value
+
+    def _keeps_order(self) -> bool:
+        """Whether what is better of a term is better of the sum."""
+        return all((weight < 0) == part.maximize for weight, part in self.terms)
+
+    def _one_chooses(self) -> bool:
+        return sum(not part.any_label for part in self.parts) <= 1
+
+
+def combination(terms: Sequence[tuple[Fraction, Task]]) -> Task:
+    """The sum of weight * task, at least one, whose values are added up; weights >= 0."""
+    flat = tuple((weight * inner, term) for weight, task in terms for inner, term in task.terms)
+    if len(flat) == 1 and flat[0][0] == 1:
+        return flat[0][1]
+    rows = tuple((weight, term) for weight, term in flat if isinstance(term, RowCostTask))
+    return WeightedSum(rows) if len(rows) == len(flat) else Sum(flat)
+
+
+def check_added(task: Task, operator: str) -> None:
+    """Raises NotSeparableError unless the task's values are added up."""
+    if not adds(task):
+        raise NotSeparableError(
+            f"the operator {operator} needs tasks whose values are added up, smaller better, and {name(task)} has a "
+            "combine, order or feasible of its own: order would not be preserved (Def. 4.4); join it by & instead"
+        )
+
+
+def _times(weight: Fraction, cost: Any) -> Any:
+    """weight * cost, an int where it is whole; a float if the cost is one."""
+    if isinstance(cost, tuple):
+        raise TaskError(f"a sum needs tasks whose costs are numbers, and one of them costs {cost!r}")
+    if weight == 1:
+        return cost
+    return (weight.numerator * cost) if weight.denominator == 1 else weight * cost

@@ -25,13 +25,11 @@ from streed.data import Dataset
 from streed.errors import NotSeparableError, TaskError
 from streed.exact import Array
 from streed.task.analysis.linear_form import adds, row_cost_form
-from streed.task.analysis.row_costs import worsens
-from streed.task.base import COMPONENTWISE, PARTIAL, TOTAL, Task, Value, bound
-from streed.task.bounded_sums import Gap, RowSum, SumLimit, worsening_costs, worsening_statistics
-from streed.task.joint import Joint, name
-from streed.task.limits import Limit, OwnLimit
+from streed.task.base import COMPONENTWISE, PARTIAL, TOTAL, Task, Value, bound, name
+from streed.task.bounded_sums import Gap, RowSum, SumLimit, worsening_costs, worsening_statistics, worsens
+from streed.task.joint import Joint
 from streed.task.row_sums import Totals
-from streed.task.states import State
+from streed.task.states import Limit, OwnLimit, State
 
 
 @final

@@ -18,8 +18,7 @@ from streed.data import Dataset
 from streed.errors import TaskError
 from streed.exact import LARGEST_TOTAL, Array, as_objects, exact_integers, exact_number
 from streed.task.base import Task
-from streed.task.limits import OwnLimit
-from streed.task.states import State
+from streed.task.states import OwnLimit, State
 
 
 def beside_sums(task: Task, data: Dataset, members: Any) -> dict[str, Any]:

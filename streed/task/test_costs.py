@@ -35,7 +35,7 @@ IN_ORDER = 3
 
 @attrs.frozen(eq=False)
 class CostsInOrder:
-    """A task of trees whose leaves rise with some columns and fall with others (`streed.tasks.monotone`).
+    """A task of trees whose leaves rise with some columns and fall with others (`streed.tasks.accuracy`).
 
     Values are (cost, least label, largest label, IN_ORDER).
     """

@@ -5,7 +5,7 @@
     check_separable(MyTask)                        # a report, or NotSeparableError with a counterexample
     test_my_task = separability_suite(MyTask)      # one pytest test per law
 
-`laws` holds one file per family of laws, `strategies` what they are tried on. Hypothesis searches for counterexamples
+`theorem` and `laws` hold the laws, `cases` what they are tried on. Hypothesis searches for counterexamples
 and makes them small; it is loaded when a name of this package is first used.
 """
 
@@ -17,21 +17,24 @@ from typing import TYPE_CHECKING, Any
 from streed.errors import MissingPackageError
 
 if TYPE_CHECKING:
-    from streed.testing.cases import Law
+    from streed.testing.cases import Law, datasets, states, trees, values
     from streed.testing.laws import LAWS
-    from streed.testing.report import Counterexample, Finding, Report
-    from streed.testing.separability import check_separable, find_violations, separability_suite
-    from streed.testing.strategies import datasets, states, trees, values
+    from streed.testing.separability import (
+        Counterexample,
+        Finding,
+        Report,
+        check_separable,
+        find_violations,
+        separability_suite,
+    )
 
 __all__ = ["LAWS", "Counterexample", "Finding", "Law", "Report", "check_separable", "datasets", "find_violations"]
 __all__ += ["separability_suite", "states", "trees", "values"]
 
 _FILES = {
     "laws": "LAWS",
-    "cases": "Law",
-    "report": "Counterexample Finding Report",
-    "separability": "check_separable find_violations separability_suite",
-    "strategies": "datasets states trees values",
+    "cases": "Law datasets states trees values",
+    "separability": "Counterexample Finding Report check_separable find_violations separability_suite",
 }
 _HOMES = {name: f"streed.testing.{file}" for file, names in _FILES.items() for name in names.split()}
 

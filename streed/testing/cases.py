@@ -1,4 +1,4 @@
-"""A case: a task bound to a small data set, and what laws ask of it, in words that the task's author knows."""
+"""A case: a task bound to a small data set that is drawn, and what laws ask of it, in words that its author knows."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import functools
 import itertools
 import math
 import numbers
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Protocol, TypeVar, final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, final
 
 import attrs
 import numpy as np
@@ -15,24 +15,156 @@ from hypothesis import strategies as st
 
 from streed.data import Dataset
 from streed.reference import Evaluation
-from streed.reference.definition import OptimizationTask, S, context_independent
-from streed.reference.recursion import Recursion
+from streed.reference.recursion import OptimizationTask, Recursion, S, context_independent, width
 from streed.task import TOTAL, State, Task, Value
-from streed.testing.strategies import Tag, trees
 from streed.tree import Branch, Leaf, Node
+
+MAX_ROWS = 8
+
+_LABELS = (0, 1, 2)
+
+
+Tag = tuple[int, int]
+"""What laws do with a row: the side of a split that it goes to, and by bits the sets of rows that it belongs to."""
+
+_TAG = st.integers(0, 31).map(lambda bits: (bits // 8, bits % 8))
+
+
+def datasets(
+    *,
+    max_rows: int = MAX_ROWS,
+    max_columns: int = 2,
+    y: st.SearchStrategy[Any] | None = None,
+    weights: bool = True,
+    multiway: bool = True,
+    row_data: Mapping[str, st.SearchStrategy[Any]] | None = None,
+    few_kinds: bool = False,
+) -> st.SearchStrategy[Dataset]:
+    """Data of 1 to `max_rows` rows and up to `max_columns` columns; contradictory rows are common.
+
+    `y`: the labels of single rows (default: 0, 1 and 2). `weights`: whether some data sets have row weights.
+    `multiway`: whether some have a column of three categories. `row_data`: by name, the strategy of a single row's
+    entry, such as `{"treated": st.booleans()}`. `few_kinds`: all have the same labels, and weights or three categories
+    but not both, because the engine compiles the costs of a task for every kind of data.
+    """
+    made = tagged_datasets(max_rows, max_columns, y, weights, multiway, row_data, few_kinds)
+    return made.map(lambda found: found[0])
+
+
+@st.composite
+def tagged_datasets(
+    draw: st.DrawFn,
+    max_rows: int,
+    max_columns: int,
+    y: st.SearchStrategy[Any] | None,
+    weights: bool,
+    multiway: bool,
+    row_data: Mapping[str, st.SearchStrategy[Any]] | None,
+    few_kinds: bool,
+) -> tuple[Dataset, list[Tag]]:
+    """The data of `datasets`, and a tag for every row.
+
+    Tags are drawn with the rows, so that dropping a row from a counterexample leaves the others as they are.
+    """
+    entries = dict(row_data or {})
+    widths = [2] * draw(st.integers(1, max_columns))
+    kind = draw(st.integers(0, 11))
+    if multiway and kind >= 9:
+        widths[-1] = 3
+    weighted = weights and (4 <= kind <= 7 if few_kinds else kind % 3 == 2)
+    # All codes of a row are one choice: fewer choices are quicker drawn, and rows are easier dropped.
+    fields = [_TAG, st.integers(0, math.prod(widths) - 1), st.sampled_from(_LABELS) if y is None else y]
+    fields += [st.sampled_from((1, 2, 0, 0.5))] if weighted else []
+    rows = draw(st.lists(st.tuples(*fields, *entries.values()), min_size=1, max_size=max_rows))
+    chosen = [row[3] for row in rows] if weighted else None
+    if chosen is not None and not any(chosen):
+        chosen[0] = 1
+    tags = [row[0] for row in rows]
+    absent = _LABELS if few_kinds and y is None else ()
+    rows = rows + [(*rows[0][:2], label, *rows[0][3:]) for label in absent]
+    further: dict[str, Any] = {name: [row[place] for row in rows] for place, name in enumerate(entries, len(fields))}
+    data = Dataset.make(
+        np.stack(np.unravel_index([row[1] for row in rows], widths, order="F"), axis=1).astype(np.uint8),
+        [row[2] for row in rows],
+        sample_weight=None if chosen is None else chosen + [1] * len(absent),
+        categorical=[len(widths) - 1] if widths[-1] == 3 else [],
+        **further,
+    )
+    return (data.subset(range(len(tags))) if absent else data), tags
+
+
+@st.composite
+def tagged(draw: st.DrawFn, data: st.SearchStrategy[Dataset]) -> tuple[Dataset, list[Tag]]:
+    """Data of any strategy, and a tag for every row."""
+    made = draw(data)
+    return made, draw(st.lists(_TAG, min_size=made.n_rows, max_size=made.n_rows))
+
+
+LARGE = 64
+"""Rows of large data, which are few rows repeated: what holds of few may fail of many."""
+
+
+@st.composite
+def repeated(draw: st.DrawFn, source: st.SearchStrategy[tuple[Dataset, list[Tag]]]) -> tuple[Dataset, list[Tag]]:
+    """Data with tags, its rows repeated until there are `LARGE`."""
+    data, tags = draw(source)
+    times = -(-LARGE // data.n_rows)
+    return data.subset(list(range(data.n_rows)) * times), tags * times
+
+
+@st.composite
+def tagged_subsets(draw: st.DrawFn, data: Dataset, max_rows: int = MAX_ROWS) -> tuple[Dataset, list[Tag]]:
+    """Some rows of the data, 1 to `max_rows` of them, and a tag for each."""
+    row = st.tuples(st.integers(0, data.n_rows - 1), _TAG)
+    most = min(max_rows, data.n_rows)
+    rows = draw(st.lists(row, min_size=1, max_size=most, unique_by=lambda chosen: chosen[0]))
+    return data.subset([number for number, _ in rows]), [tag for _, tag in rows]
+
+
+def parting(data: Dataset, rows: Sequence[int]) -> list[int]:
+    """The columns in which the rows differ."""
+    return [j for j in range(data.n_columns) if len(set(data.X[list(rows), j].tolist())) > 1]
+
+
+@st.composite
+def trees(draw: st.DrawFn, data: Dataset, n_labels: int, *, rows: list[int] | None = None, max_depth: int = 2) -> Node:
+    """Trees on the rows (default: all), of which every split separates some; leaves carry no costs."""
+    rows = list(range(data.n_rows)) if rows is None else rows
+    columns = parting(data, rows) if max_depth > 0 else []
+    choice = draw(st.integers(0, n_labels + len(columns) - 1))
+    if choice < n_labels:
+        return Leaf(choice, len(rows), 0)
+    column = columns[choice - n_labels]
+    children: list[Node] = []
+    for code in range(width(data, column)):
+        part = [row for row in rows if data.X[row, column] == code]
+        child = trees(data, n_labels, rows=part, max_depth=max_depth - 1)
+        children.append(draw(child) if part else Leaf(0, 0, 0))
+    return Branch(column, tuple(children), len(rows))
+
+
+@st.composite
+def states(draw: st.DrawFn, task: Task, data: Dataset) -> State:
+    """The states of some rows, at least one, of a task on a data set; the task need not be bound."""
+    rows = draw(st.lists(st.integers(0, data.n_rows - 1), min_size=1, unique=True))
+    return Evaluation(task, data).state(sorted(rows))
+
+
+@st.composite
+def values(draw: st.DrawFn, task: Task, data: Dataset, *, max_depth: int = 2) -> Value:
+    """Values that the task reaches: those of trees on some of the rows."""
+    evaluation = Evaluation(task, data)
+    rows = sorted(draw(st.lists(st.integers(0, data.n_rows - 1), min_size=1, unique=True)))
+    tree = draw(trees(data, len(evaluation.labels), rows=rows, max_depth=max_depth))
+    return evaluation.cost(tree, rows)
+
 
 _TOLERANCE = 1e-9
 """Floats that differ by this part of themselves are taken to be equal: they were rounded on different ways."""
 
-T = TypeVar("T")
 
-_ELSEWHERE = 3  # the tag of rows on no side
-
-
-class Draw(Protocol):
-    """Hypothesis' way to choose a value of a strategy."""
-
-    def __call__(self, strategy: st.SearchStrategy[T], label: Any = None) -> T: ...
+Draw = Callable[[st.SearchStrategy[Any]], Any]
+"""Hypothesis' way to choose a value of a strategy."""
 
 
 class Violation(Exception):
@@ -88,9 +220,8 @@ class Case:
 
     def ties(self, a: Value, b: Value) -> bool:
         """Whether a and b are equally good: equal, or, where the order is total, neither is better."""
-        if close(a, b):
-            return True
-        return self.task.order == TOTAL and not self.task.better(a, b) and not self.task.better(b, a)
+        neither = self.task.order == TOTAL and not self.task.better(a, b) and not self.task.better(b, a)
+        return neither or close(a, b)
 
     def at_least(self, a: Value, b: Value) -> bool:
         """Whether a is as good as b or better (written a ⪰ b in the paper)."""
@@ -104,7 +235,7 @@ class Case:
             return None
         sides: list[list[int]] = [[row] for row in range(count)]
         for row, (place, _) in enumerate(self.tags[count:], start=count):
-            if place < _ELSEWHERE:
+            if place < 3:  # else it is on no side
                 sides[place % count].append(row)
         return sides
 
@@ -115,35 +246,31 @@ class Case:
         return [row for row in self.everything if self.tags[row][1] & bit] or self.everything
 
     def draw_label(self) -> int:
-        return self.draw(st.integers(0, len(self.labels) - 1))
+        return int(self.draw(st.integers(0, len(self.labels) - 1)))
 
     def draw_path(self, rows: Sequence[int]) -> tuple[int, ...]:
         """Columns that may have been tested above these rows: some of those on which the rows agree."""
-        agreed = [j for j in range(self.data.n_columns) if len(set(self.data.X[list(rows), j].tolist())) == 1]
+        agreed = sorted(set(range(self.data.n_columns)) - set(parting(self.data, rows)))
         if not agreed or context_independent(self.task):
             return ()
         return tuple(sorted(self.draw(st.sets(st.sampled_from(agreed)))))
 
     def reach(self, rows: list[int]) -> list[Reached]:
         """Values on these rows: of a leaf with every label, and of two trees that are drawn."""
-        nodes: list[Node] = [Leaf(k, len(rows), 0) for k in range(len(self.labels))]
-        if any(len(set(self.data.X[rows, j].tolist())) > 1 for j in range(self.data.n_columns)):
-            nodes += [self.draw(trees(self.data, len(self.labels), rows=rows)) for _ in range(2)]
-        return [self._reached(node, rows) for node in nodes]
+        some = trees(self.data, len(self.labels), rows=rows)
+        drawn = [self.draw(some) for _ in range(2 if parting(self.data, rows) else 0)]
+        return self.leaves_at(rows) + [self._reached(node, rows) for node in drawn]
 
     def reach_all(self, rows: list[int], most: int) -> list[Reached]:
         """Different values on these rows, `most` at most: of every leaf and of every tree with one branching node."""
         n_labels = len(self.labels)
         nodes: list[Node] = [Leaf(k, len(rows), 0) for k in range(n_labels)]
-        for j in range(self.data.n_columns):
-            width = len(self.data.column(j).categories) if j in self.data.categorical else 2
-            codes = self.data.X[rows, j]
-            sizes = np.bincount(codes, minlength=width).tolist()
-            if sum(size > 0 for size in sizes) > 1:
-                choices = [range(n_labels) if size else (0,) for size in sizes]
-                for labels in itertools.islice(itertools.product(*choices), 4 * most):
-                    leaves = tuple(Leaf(k, size, 0) for k, size in zip(labels, sizes, strict=True))
-                    nodes.append(Branch(j, leaves, len(rows)))
+        for j in parting(self.data, rows):
+            sizes = np.bincount(self.data.X[rows, j], minlength=width(self.data, j)).tolist()
+            choices = [range(n_labels) if size else (0,) for size in sizes]
+            for labels in itertools.islice(itertools.product(*choices), 4 * most):
+                leaves = tuple(Leaf(k, size, 0) for k, size in zip(labels, sizes, strict=True))
+                nodes.append(Branch(j, leaves, len(rows)))
         return distinct((self._reached(node, rows) for node in nodes), most)
 
     def leaves_at(self, rows: Sequence[int]) -> list[Reached]:

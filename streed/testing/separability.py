@@ -1,24 +1,282 @@
-"""check_separable(): every law, tried on a task; separability_suite(): the same as tests of pytest's."""
+"""check_separable(): every law, tried on a task, with a verdict and the smallest counterexample of each.
+
+separability_suite() is the same as tests of pytest's. Hypothesis draws data, and makes counterexamples small.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import time
+import traceback
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, final
 
 import attrs
+import hypothesis
+import numpy as np
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
+from hypothesis.errors import Flaky, Unsatisfiable
 from hypothesis.strategies import SearchStrategy
 
 from streed.data import Dataset
 from streed.errors import InputError, NotSeparableError, TaskError
 from streed.task import Task
-from streed.task.contract import build
-from streed.testing.cases import Law
-from streed.testing.laws import LAWS
-from streed.testing.laws.agreement import accepting, drivers_agree
-from streed.testing.report import HOLDS, NOT_CHECKED, VIOLATED, Finding, Report
-from streed.testing.strategies import MAX_ROWS, Tag, repeated, tagged, tagged_datasets, tagged_subsets
-from streed.testing.trial import Trial, UnusableData
+from streed.task.contract import build, check_contract, own_line
+from streed.testing.cases import MAX_ROWS, Case, Law, Tag, Violation, repeated, tagged, tagged_datasets, tagged_subsets
+from streed.testing.laws import LAWS, accepting, drivers_agree
+
+HOLDS, VIOLATED, NOT_APPLICABLE, NOT_CHECKED = "holds", "violated", "not applicable", "not checked"
+
+
+@final
+@attrs.frozen(eq=False)
+class Counterexample:
+    """Data on which a law does not hold, and what happens there."""
+
+    data: Dataset
+    headline: str
+    facts: tuple[tuple[str, str], ...]
+    """Pairs of a name and a text, such as ("combine(a, c)", "1/2")."""
+
+    @property
+    def rows(self) -> int:
+        return self.data.n_rows
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Of several, the smallest is shown."""
+        return self.rows, len(self.to_text())
+
+    def to_text(self) -> str:
+        """The headline, the rows, and the facts, one a line."""
+        width = max(len(name) for name, _ in self.facts) if self.facts else 0
+        lines = [self.headline, *(f"  {line}" for line in _table(self.data))]
+        return "\n".join([*lines, *(f"  {name:<{width}}  {text}" for name, text in self.facts)])
+
+    def to_dict(self) -> dict[str, Any]:
+        table = dict(_columns(self.data, every=True))
+        return {"rows": self.rows, "headline": self.headline, "facts": dict(self.facts), "data": table}
+
+
+@final
+@attrs.frozen(eq=False)
+class Finding:
+    """The verdict on one law."""
+
+    law: Law
+    verdict: str
+    """HOLDS, VIOLATED, NOT_APPLICABLE or NOT_CHECKED."""
+    examples: int
+    """On how many data sets the law was tried and had something to say."""
+    note: str = ""
+    """Why it does not apply or was not checked, or what was left out."""
+    counterexample: Counterexample | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        shown = None if self.counterexample is None else self.counterexample.to_dict()
+        said = {"law": self.law.name, "source": self.law.source, "verdict": self.verdict}
+        return said | {"examples": self.examples, "note": self.note, "counterexample": shown}
+
+
+@final
+@attrs.frozen(eq=False, repr=False)
+class Report:
+    """The findings on a task, one per law."""
+
+    task: str
+    findings: tuple[Finding, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether no law is violated."""
+        return not self.violated
+
+    @property
+    def violated(self) -> tuple[str, ...]:
+        """The names of the violated laws."""
+        return tuple(each.law.name for each in self.findings if each.verdict == VIOLATED)
+
+    def __getitem__(self, law: str) -> Finding:
+        """The finding on a law, by name."""
+        return {each.law.name: each for each in self.findings}[law]
+
+    def explanation(self) -> str:
+        """Every violated law with its counterexample; the empty text if all hold."""
+        return "\n\n".join(
+            f"{each.law.name} ({each.law.source}): {each.law.says}\n{each.counterexample.to_text()}"
+            for each in self.findings
+            if each.counterexample is not None
+        )
+
+    def to_text(self) -> str:
+        """A line per law, and the counterexamples below."""
+        name = max(len(each.law.name) for each in self.findings)
+        source = max(len(each.law.source) for each in self.findings)
+        verdict = f"{len(self.violated)} of {len(self.findings)} laws violated" if self.violated else "no law violated"
+        lines = [f"{self.task}: {verdict}"]
+        for each in self.findings:
+            shown = each.verdict.upper() if each.verdict == VIOLATED else each.verdict
+            said = f"{each.examples} data sets" if each.verdict == HOLDS else ""
+            note = "; ".join(filter(None, (said, each.note)))
+            lines.append(f"  {shown:<14}  {each.law.name:<{name}}  {each.law.source:<{source}}  {note}".rstrip())
+        return "\n".join([*lines, *(["", self.explanation()] if self.violated else [])])
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"task": self.task, "holds": self.holds, "findings": [each.to_dict() for each in self.findings]}
+
+    __repr__ = to_text
+
+
+def _table(data: Dataset) -> list[str]:
+    """The rows, without columns of a table in which nothing differs, as lines of text."""
+    cells = [("row", list(map(str, range(data.n_rows))))]
+    cells += [(name, list(map(str, column))) for name, column in _columns(data, every=False)]
+    widths = [max(map(len, [name, *column])) for name, column in cells]
+    lines = [[name for name, _ in cells], *zip(*(column for _, column in cells), strict=True)]
+    return ["  ".join(f"{cell:>{width}}" for cell, width in zip(line, widths, strict=True)) for line in lines]
+
+
+def _columns(data: Dataset, *, every: bool) -> list[tuple[str, list[Any]]]:
+    columns: list[tuple[str, list[Any]]] = []
+    for j, column in enumerate(data.columns):
+        if every or len(set(data.X[:, j].tolist())) > 1:
+            columns.append((column.name, [column.categories[code] for code in data.X[:, j]]))
+    columns.append(("y", data.y.tolist()))
+    if data.weights is not None:
+        columns.append(("weight", data.weights.tolist()))
+    columns += [(name, list(array)) for name, array in data.row_data.items()]
+    numpys = (np.generic, np.ndarray)
+    return [(name, [x.tolist() if isinstance(x, numpys) else x for x in column]) for name, column in columns]
+
+
+Source = SearchStrategy[tuple["Dataset", "list[Tag]"]]
+"""Data with a tag for every row."""
+
+_TRIES_PER_ROW = 30  # ways to choose all else, once a row is left out of a counterexample
+
+
+class OutOfTime(BaseException):
+    """No time is left. No Exception, because Hypothesis would take that for a counterexample."""
+
+
+class UnusableData(Exception):
+    """The task refuses the data that is drawn; the message is its last refusal."""
+
+
+@final
+class Trial:
+    """One law on one task. It keeps the smallest counterexample that was met.
+
+    Hypothesis would report the last one itself, but not for a task whose answers change from call to call.
+    """
+
+    def __init__(self, law: Law, task: Task, data: Source, time_limit: float) -> None:
+        self.law = law
+        self.task = task
+        self.data = data
+        self.deadline = time.monotonic() + time_limit
+        self.concerned = 0
+        self.refusal = ""
+        self.smallest: Counterexample | None = None
+        self.tags: list[Tag] = []
+        self.breach: tuple[int, str] | None = None
+        """How the task breaks the contract, on data of how few rows."""
+
+    def run(self, *, max_examples: int, seed: int | None) -> Finding:
+        """The finding; raises TaskError where the task breaks the contract, UnusableData where it accepts no data."""
+        try:
+            self._search(self.data, max(1, round(max_examples * self.law.effort)), seed)
+        except Unsatisfiable:
+            raise UnusableData(self.refusal) from None
+        except (TaskError, Flaky):
+            if self.breach is None:
+                raise
+            raise TaskError(self.breach[1]) from None
+        if self.smallest is not None:
+            concerned = self.concerned
+            self._drop_rows(seed)
+            return Finding(self.law, VIOLATED, concerned, counterexample=self.smallest)
+        if not self.concerned:
+            return Finding(self.law, NOT_APPLICABLE, 0, self.law.unconcerned)
+        return Finding(self.law, HOLDS, self.concerned)
+
+    def _drop_rows(self, seed: int | None) -> None:
+        """Makes the counterexample smaller by rows that it does not need, which Hypothesis does not find by itself."""
+        row = 0
+        while self.smallest is not None and row < len(self.tags) > 1:
+            data, tags = self.smallest.data, self.tags
+            others = [other for other in range(len(tags)) if other != row]
+            fewer = data.subset(others), [tags[other] for other in others]
+            with contextlib.suppress(Unsatisfiable, TaskError):
+                self._search(st.just(fewer), _TRIES_PER_ROW, seed)
+            if self.smallest.data is data:
+                row += 1
+
+    def _search(self, data: Source, max_examples: int, seed: int | None) -> None:
+        """Keeps the smallest counterexample on the data, if there is one."""
+
+        @settings(
+            max_examples=max_examples,
+            database=None,
+            deadline=None,
+            derandomize=seed is None,
+            phases=(Phase.generate, Phase.shrink),
+            suppress_health_check=list(HealthCheck),
+            report_multiple_bugs=False,
+            print_blob=False,
+            verbosity=hypothesis.Verbosity.quiet,
+        )
+        @hypothesis.given(st.data())
+        def attempt(choices: st.DataObject) -> None:
+            self._attempt(*choices.draw(data), choices)
+
+        before = self.smallest
+        try:
+            (attempt if seed is None else hypothesis.seed(seed)(attempt))()
+        except (Violation, Flaky, OutOfTime):
+            if self.smallest is before and time.monotonic() <= self.deadline:
+                raise
+
+    def _attempt(self, data: Dataset, tags: list[Tag], choices: st.DataObject) -> None:
+        if time.monotonic() > self.deadline:
+            raise OutOfTime
+        if self.law.max_rows is not None and data.n_rows > self.law.max_rows:
+            data, tags = data.subset(range(self.law.max_rows)), tags[: self.law.max_rows]
+        try:
+            check_contract(self.task, data)
+            case = Case(self.task, data, tags, choices.draw)
+        except InputError as error:
+            self.refusal = str(error)
+            hypothesis.reject()
+        except TaskError as error:
+            self._break(data, error)
+            raise
+        try:
+            self.concerned += self.law.check(case)
+        except Violation as violation:
+            self._keep(case, violation)
+            raise
+        except hypothesis.errors.HypothesisException:
+            raise
+        except Exception as error:
+            if isinstance(error, TaskError) and own_line(error) is None:  # such as code that does not compile
+                self._break(data, error)
+                raise
+            said = "".join(traceback.format_exception_only(error)).strip()
+            raised = Violation(f"the task raised {said}", ("at", own_line(error) or "streed itself; please report it"))
+            self._keep(case, raised)
+            raise raised from error
+
+    def _break(self, data: Dataset, error: TaskError) -> None:
+        if self.breach is None or data.n_rows <= self.breach[0]:
+            self.breach = data.n_rows, str(error)
+
+    def _keep(self, case: Case, violation: Violation) -> None:
+        found = Counterexample(case.data, violation.headline, violation.facts)
+        if self.smallest is None or found.size <= self.smallest.size:
+            self.smallest, self.tags = found, list(case.tags)
+
 
 DATA_SETS = 100
 """Tried per law, unless the caller says otherwise."""
@@ -54,10 +312,7 @@ def check_separable(
     """
     laws = LAWS if drivers else tuple(law for law in LAWS if not law.needs_engine)
     effort: dict[str, Any] = {"max_examples": max_examples, "seed": seed, "time_limit": time_limit}
-    report = find_violations(task, laws, data=data, row_data=row_data, y=y, **effort)
-    if not report.holds:
-        raise not_separable(report)
-    return report
+    return _holding(find_violations(task, laws, data=data, row_data=row_data, y=y, **effort))
 
 
 def separability_suite(task: Task | type[Task], *, drivers: bool = True, **given: Any) -> Callable[[Law], None]:
@@ -71,21 +326,20 @@ def separability_suite(task: Task | type[Task], *, drivers: bool = True, **given
 
     @pytest.mark.parametrize("law", laws, ids=[law.name for law in laws])
     def test(law: Law) -> None:
-        report = find_violations(task, (law,), **given)
-        if not report.holds:
-            raise not_separable(report)
-        (finding,) = report.findings
+        (finding,) = _holding(find_violations(task, (law,), **given)).findings
         if finding.verdict != HOLDS:
             pytest.skip(finding.note)
 
     return test
 
 
-def not_separable(report: Report) -> NotSeparableError:
-    """The error that tells of the violated laws."""
+def _holding(report: Report) -> Report:
+    """The report; raises NotSeparableError that tells of the violated laws, if there are any."""
+    if report.holds:
+        return report
     error = NotSeparableError(f"{report.task} breaks {', '.join(report.violated)}\n\n{report.explanation()}")
     error.report = report
-    return error
+    raise error
 
 
 def find_violations(
@@ -118,17 +372,13 @@ def find_violations(
                 further = Trial(law, made, large, time_limit).run(max_examples=max_examples // 4 or 1, seed=seed)
                 finding = further if further.verdict == VIOLATED else finding
         except UnusableData as refused:
-            raise TaskError(
-                f"{type(made).__name__} refuses all data that was drawn ({refused}); "
-                "give data=, a strategy of data sets that it accepts"
-            ) from None
+            found = f"{type(made).__name__} refuses all data that was drawn ({refused})"
+            raise TaskError(f"{found}; give data=, a strategy of data sets that it accepts") from None
         findings.append(_noted(finding, made) if law is drivers_agree else finding)
     return Report(type(made).__name__, tuple(findings))
 
 
-def _source(
-    data: Data, row_data: Mapping[str, SearchStrategy[Any]] | None, y: SearchStrategy[Any] | None, *, few_kinds: bool
-) -> SearchStrategy[tuple[Dataset, list[Tag]]]:
+def _source(data: Data, row_data: Any, y: Any, *, few_kinds: bool) -> Source:
     if data is None:
         return tagged_datasets(MAX_ROWS, 2, y, True, True, row_data, few_kinds)
     if row_data is not None or y is not None:

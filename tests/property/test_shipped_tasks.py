@@ -17,7 +17,7 @@ from streed import registry
 from streed.data import Dataset
 from streed.reference import every_tree
 from streed.task import Task
-from streed.task.sums import SumTask
+from streed.task.bounded_sums import SumTask
 from streed.tasks import (
     Accuracy,
     CostSensitive,

@@ -17,7 +17,7 @@ from streed.problem import Driver, Outcome, Problem, SearchLimits
 from streed.task import COMPONENTWISE, State, Task
 from streed.tasks import Accuracy
 from streed.testing import LAWS, Law, check_separable, datasets, find_violations, separability_suite
-from streed.testing.laws.agreement import drivers_agree
+from streed.testing.laws import drivers_agree
 from tests.processes import ended
 from tests.property.broken_tasks import (
     FIRST,

@@ -20,8 +20,8 @@ from streed.errors import TaskError
 from streed.estimators import CostSensitiveTreeClassifier, PolicyTree, cross_validate_policy
 from streed.reference import optimum
 from streed.tasks import CostSensitive, InstanceCosts, MisclassificationCosts, PolicyValue, TreatmentParity
+from streed.tasks.cost_sensitive import cost_report
 from streed.tasks.cost_tables import CostTable, TestCost
-from streed.tasks.expected_costs import cost_report
 from streed.tasks.outcome_scores import policy_value, scores
 from tests.unit.outcomes import refused
 

@@ -29,8 +29,8 @@ from streed.data.ordered import OrderedValues
 from streed.exact import Array
 from streed.task.analysis.facts import can_generate
 from streed.task.analysis.linear_form import branching_context, row_cost_form
-from streed.task.analysis.row_costs import exact_costs
 from streed.task.base import Task, Value, objective
+from streed.task.bounded_sums import exact_costs
 from streed.task.objective import record_of
 from streed.task.row_sums import quick_sums
 from streed.task.states import State

@@ -1,8 +1,8 @@
 """What is known of a task: declared by it, or derived by rule from what its parts declare (as cvxpy derives curvature).
 
-`explain` says it to a person.
-
-What a method depends on is read off its compiled code: what that never names cannot matter.
+`explain` says it to a person. What a method depends on is read off its compiled code: what that never names cannot
+matter. A task, limit or notion that tells two classes apart, as F1 or recall does, says so by a field `positive`, None
+if nobody chose, and a method `positive_class(data)`; it is `one_sided` if the other class would be another question.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import functools
 import math
 import numbers
 import types
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, ClassVar, final
 
@@ -24,14 +25,13 @@ from streed.errors import InputError, StreedError
 from streed.exact import Array
 from streed.task.algebra import Sum, WeightedSum, as_costs
 from streed.task.analysis.linear_form import branching_context, row_cost_form
-from streed.task.analysis.row_costs import worsens
 from streed.task.analysis.vector_form import vector_costs
-from streed.task.base import TOTAL, Task, Value, objective
+from streed.task.base import TOTAL, Task, Value, field_names, objective
+from streed.task.bounded_sums import worsens
 from streed.task.joint import Joint
-from streed.task.limits import Limit, OwnLimit
 from streed.task.objective import record_of
 from streed.task.row_sums import quick_sums, state_of
-from streed.task.states import State
+from streed.task.states import Limit, OwnLimit, State
 
 _EXACT_FLOATS = 2**53
 """Sums of whole statistics below this are exact in float64, in which the engine may add them up."""
@@ -319,3 +319,53 @@ def _loads(code: types.CodeType, place: int) -> bool:
         if name in named or (isinstance(instruction.argval, str) and instruction.argval in _SEES_ALL):
             return True
     return False
+
+
+def positive_number(data: Dataset, positive: Any, name: str) -> int:
+    """The number of the positive class, 0 or 1; raises InputError unless it is one of two classes."""
+    classes = list(data.classes)
+    if len(classes) != 2:
+        found = "every row has the same label" if len(classes) == 1 else f"it has {len(classes)} classes"
+        raise InputError("y", found, f"{name} needs two classes, the positive one and the other")
+    return 1 if positive is None else given_class(classes, positive)
+
+
+def given_class(classes: list[Any], positive: Any) -> int:
+    """The number of the class that was given; raises InputError for one that no row has."""
+    if positive not in classes:
+        raise InputError("positive", f"{positive!r} does not occur in y", f"use one of {classes}")
+    return classes.index(positive)
+
+
+def positive_class(task: Task, data: Dataset, *, warn: bool = False) -> int | None:
+    """The number of the class that a task or a limit of it calls positive; None if none does.
+
+    Of several, the first that nobody chose. `warn`: where that matters and most of the rows have it.
+    """
+    found = [(thing, sided, thing.positive_class(data)) for thing, sided in _asking(task, one_sided=False)]
+    assumed = [each for each in found if each[0].positive is None and each[2] is not None]
+    totals = data.class_totals() if assumed else []
+    for thing, sided, number in assumed:
+        share = totals[number] / sum(totals)
+        if warn and sided and 2 * share > 1:
+            warnings.warn(
+                f"{type(thing).__name__} takes {data.classes[number]!r} as the positive class, the second label in "
+                f"sorted order, and {100 * float(share):.3g} % of the rows have it: say positive= to choose",
+                UserWarning,
+                stacklevel=4,
+            )
+            break
+    return next((number for _, _, number in [*assumed, *found] if number is not None), None)
+
+
+def _asking(thing: Any, one_sided: bool) -> Iterator[tuple[Any, bool]]:
+    """What a task is made of that calls a class positive, and whether the other class would be another question."""
+    one_sided = one_sided or getattr(thing, "one_sided", False)
+    if isinstance(thing, tuple):
+        for each in thing:
+            yield from _asking(each, one_sided)
+    elif hasattr(type(thing), "positive_class"):
+        yield thing, one_sided
+    elif isinstance(thing, (Task, Limit)):
+        for name in field_names(type(thing)):
+            yield from _asking(getattr(thing, name, None), one_sided)

@@ -18,8 +18,8 @@ from streed.data import Dataset
 from streed.errors import StreedError
 from streed.exact import Array, exact_number
 from streed.task.analysis.linear_form import row_cost_form
-from streed.task.analysis.row_costs import exact_costs
 from streed.task.base import COMPONENTWISE, Task, objective
+from streed.task.bounded_sums import exact_costs
 from streed.task.joint import Joint
 from streed.task.objective import record_of
 from streed.task.row_sums import Totals

@@ -41,7 +41,7 @@ CLASSES += [("cost_tables", "TestCost"), ("linear", "LinearLeaves"), ("metrics",
 CLASSES += [("quantile", "QuantileError"), ("support", "MinSupport"), ("policy", "PolicyValue"), ("", "Accuracy")]
 CLASSES = [(f"streed.tasks.{module}", name) for module, name in CLASSES]
 CLASSES += [("subprocess", "Popen"), ("os", "system"), ("builtins", "eval"), ("streed.tasks.accuracy", "Path")]
-CLASSES += [("streed.task.objective", "Objective"), ("streed.task.algebra.sums", "WeightedSum")]
+CLASSES += [("streed.task.objective", "Objective"), ("streed.task.joint", "WeightedSum")]
 
 PARAMETERS = ["costs", "lam", "task", "parts", "class_weight", "beta", "limit", "notion", "min_rows", "matrix", "tests"]
 PARAMETERS += ["method", "quantile", "function", "ridge", "concentration", "positive", "feature", "columns", "classes"]

@@ -1,8 +1,9 @@
-"""`A + B`, `w * A`, `A - B`, `A & B`, `A <= limit` and `subject_to`: what each makes of tasks, and what it refuses.
+"""How tasks compose: `A + B`, `w * A`, `A - B`, `A & B`, `A <= limit`, `subject_to(...)`, `minimize` and `maximize`.
 
-Sums of what is maximised, and costs that are taken from it, as in `maximize(A) - 0.5 * B`, are maximised and shown as
-they are written (`streed.task.algebra.sums`). Of a score of several sums minus a price of splits, as in
-`F1() - 0.01 * Splits()`, the number of nodes is one more sum.
+Every composition is a task again, and what it declares follows by rule from what its parts declare. Sums of what is
+maximised, and costs that are taken from it, as in `maximize(A) - 0.5 * B`, are maximised and shown as they are written
+(`streed.task.joint`). Of a score of several sums minus a price of splits, as in `F1() - 0.01 * Splits()`, the number of
+nodes is one more sum.
 """
 
 from __future__ import annotations
@@ -17,16 +18,12 @@ import numpy as np
 from streed.data import Dataset
 from streed.errors import StreedError, TaskError
 from streed.exact import Array, Range
-from streed.task.algebra.sums import Sum, Terms, check_added, combination
 from streed.task.analysis.linear_form import adds
-from streed.task.analysis.row_costs import row_sum
-from streed.task.base import TOTAL, Composition, RowCostTask, Task, objective
-from streed.task.bounded_sums import Gap, SumLimit
-from streed.task.joint import check_operand, name
-from streed.task.limits import Limit
+from streed.task.base import TOTAL, Composition, RowCostTask, Task, name, objective
+from streed.task.bounded_sums import Gap, Penalized, SumLimit, SumTask, check_summed, exact_costs, row_sum
+from streed.task.joint import Sum, Terms, WeightedSum, check_added, check_operand, combination
 from streed.task.objective import Objective, not_worsening, record_of
-from streed.task.states import State
-from streed.task.sums import Penalized, SumTask, check_summed
+from streed.task.states import Limit, State
 
 _ONE = Fraction(1)
 
@@ -292,3 +289,7 @@ def _parts(task: Task) -> tuple[Task, ...]:
             "its entries a task"
         )
     return (task,)
+
+
+__all__ = ["Sum", "Threshold", "WeightedSum", "add", "as_costs", "at_most", "constrain", "exact_costs", "gain_sign"]
+__all__ += ["join", "maximize", "minimize", "objective", "scale", "subtract"]
