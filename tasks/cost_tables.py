@@ -99,11 +99,7 @@ def _matrix(matrix: Any) -> tuple[tuple[Exact, ...], ...]:
 
 
 def _named_rows(matrix: Any) -> tuple[Any, tuple[Any, ...] | None]:
-    """The rows of costs, and which labels they are of where the matrix names its rows and columns, else None.
-
-    A table names its columns, and its rows by its index, or by a first column beside K others; a dict of dicts has for
-    every class the cost of every label. Raises InputError for names that do not fit one another.
-    """
+    """The rows of costs, and which labels they are of, by index, first column or dict of dicts; else None."""
     if isinstance(matrix, Mapping) and matrix and all(isinstance(row, Mapping) for row in matrix.values()):
         rows = {name: dict(row) for name, row in matrix.items()}
         names: list[Any] = list(rows)
@@ -228,10 +224,7 @@ class CostTable:
         return cls.of(rows, tests, range(len(rows)) if classes is None else classes)
 
     def for_labels(self, labels: Sequence[Any]) -> CostTable:
-        """The same with its classes written as these labels are, and in their order where the matrix named them.
-
-        Raises InputError where they do not fit.
-        """
+        """The same with its classes as these labels, in their order if the matrix named them; InputError if not."""
         return self._for_labels(tuple(labels))
 
     @functools.lru_cache(maxsize=MOST_KNOWN)  # noqa: B019 - a table is solved with many times
@@ -255,10 +248,9 @@ class CostTable:
         return attrs.evolve(self, matrix=[[self.matrix[j][k] for k in order] for j in order], classes=labels)
 
     def feature_of(self, names: Mapping[int, str], n_columns: int, *, every: bool = True) -> list[int]:
-        """For each of n_columns columns the number of the test that makes it known, or NO_TEST; `names`: those known.
+        """For each of n_columns columns, of these names, the number of the test that makes it known, or NO_TEST.
 
-        Raises InputError for columns of two tests, for places beyond n_columns and, unless `every` is False, for
-        names of columns that are not there.
+        Raises InputError for columns of two tests and those that are not there (but for names, unless `every`).
         """
         place_of = {name: j for j, name in names.items()}
         owner = [NO_TEST] * n_columns
@@ -280,10 +272,7 @@ class CostTable:
         ]
 
     def price(self, path: Iterable[int], split: int, owner: Sequence[int]) -> Exact:
-        """m(F, f) of STreeD, Eq. 9: what asking column `split` costs a row where `path` was asked above.
-
-        `owner` is `feature_of` of the columns.
-        """
+        """Eq. 9, m(F, f): what asking column `split` costs where `path` was asked above; `owner`: `feature_of` them."""
         test = owner[split]
         if test == NO_TEST:
             return 0

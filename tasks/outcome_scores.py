@@ -44,16 +44,13 @@ METHODS = ("dm", "ipw", "dr")
 
 
 def treatments(data: Dataset) -> tuple[Any, ...]:
-    """The treatments of a data set, in order: the columns of `predicted` by name, or those given in the past.
+    """The treatments, in order: the columns of `predicted` by name, or by place those given in the past, or numbers.
 
-    Columns without names are those of the sorted treatments, or numbered from 0. Raises InputError where the two do not
-    fit, and where there is neither.
+    Raises InputError where the two do not fit, and where there is neither.
     """
-    given = (
-        None
-        if "treatment" not in data.row_data
-        else distinct(row_column(data, "treatment", "the policy"), "treatment", "it")[0]
-    )
+    given = None
+    if "treatment" in data.row_data:
+        given = distinct(row_column(data, "treatment", "the policy"), "treatment", "it")[0]
     if "predicted" not in data.row_data:
         if given is None:
             raise InputError("treatment", "there is neither treatment= nor predicted=", "give one of them to solve")
@@ -70,11 +67,7 @@ def treatments(data: Dataset) -> tuple[Any, ...]:
 
 
 def scores(method: str, data: Dataset) -> Array:
-    """(n, K) the estimated outcome of each row under each treatment, by a method of METHODS.
-
-    Raises InputError for row data that are missing, propensities that are not above 0 and at most 1, and treatments
-    that were never given, which only the direct method can value.
-    """
+    """(n, K) the estimated outcome of each row under each treatment, by a method of METHODS; or InputError."""
     known = treatments(data)
     check_given(method, data, known)
     return estimates(method, data, known)
@@ -92,11 +85,10 @@ def check_given(method: str, data: Dataset, known: Sequence[Any]) -> None:
 
 def estimates(method: str, data: Dataset, known: Sequence[Any]) -> Array:
     """The scores by treatments that need not all occur."""
-    predicted = None if method == "ipw" else row_matrix(data, "predicted", f"PolicyValue({method!r})")[0]
-    if method == "dm":
-        assert predicted is not None
-        return predicted
     asked_by = f"PolicyValue({method!r})"
+    predicted = None if method == "ipw" else row_matrix(data, "predicted", asked_by)[0]
+    if predicted is not None and method == "dm":
+        return predicted
     given = _places(row_column(data, "treatment", asked_by), known)
     outcome = row_numbers(data, "outcome", asked_by)
     propensity = _propensity(data, given, known, asked_by)
@@ -123,9 +115,8 @@ def _propensity(data: Dataset, given: Array, known: Sequence[Any], asked_by: str
         columns = tuple(known) if names is None else named_labels(names, known)
         if len(columns) != of_all.shape[1] or set(columns) != set(known):
             told = f"{of_all.shape[1]} columns for {len(known)} treatments" if names is None else f"columns {names!r}"
-            raise InputError(
-                "propensity", f"it has {told}", f"give one column for each of {known!r}, or one number per row"
-            )
+            remedy = f"give one column for each of {known!r}, or one number per row"
+            raise InputError("propensity", f"it has {told}", remedy)
         if names is None and list(known) != sorted(known):
             found = f"its columns have no names, and those of predicted are {known!r}"
             raise InputError("propensity", found, "give a table whose columns are named by the treatments")

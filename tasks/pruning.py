@@ -176,18 +176,22 @@ def log2_choose(n: Any, k: Any) -> float:
     return (math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)) / math.log(2)
 
 
-def tree_code(data: Dataset, tree_bits: bool) -> tuple[float, float]:
-    """The bits that say a leaf with its class, and a branching node with its question."""
-    if not tree_bits:
-        return 0.0, 0.0
-    return 1 + math.log2(len(data.class_labels)), 1 + math.log2(max(data.n_questions, 1))
-
-
 @attrs.frozen
-class PricedLeaves(MajorityLeaves):
-    """Majority leaves below branching nodes of one price."""
+class CodedLeaves(MajorityLeaves):
+    """Bits to say the tree, unless `tree_bits` is False, and the classes of the rows of every leaf."""
 
+    value_unit: ClassVar[str] = "bits"
+
+    tree_bits: bool = True
+    leaf_bits: float = bound(0.0)
+    """Of a leaf with its class."""
     split_cost: float = bound(0.0)
+    """Of a branching node with its question."""
+
+    def bind(self, data: Dataset) -> Any:
+        leaf, split = 1 + math.log2(len(data.class_labels)), 1 + math.log2(max(data.n_questions, 1))
+        bits = {"leaf_bits": leaf, "split_cost": split} if self.tree_bits else {}
+        return attrs.evolve(self, classes=data.class_labels, **bits)
 
     def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
         return self.split_cost
@@ -195,20 +199,15 @@ class PricedLeaves(MajorityLeaves):
 
 @final
 @attrs.frozen
-class QuinlanMDL(PricedLeaves):
+class QuinlanMDL(CodedLeaves):
     """Bits to say the tree, and in every leaf which rows are not of its majority class (Quinlan and Rivest)."""
 
-    value_unit: ClassVar[str] = "bits"
     worsening: ClassVar[bool] = True
 
-    tree_bits: bool = True
     n_classes: int = bound(2)
-    leaf_bits: float = bound(0.0)
 
     def bind(self, data: Dataset) -> Task:
-        leaf, split = tree_code(data, self.tree_bits)
-        classes = data.class_labels
-        return attrs.evolve(self, classes=classes, n_classes=len(classes), leaf_bits=leaf, split_cost=split)
+        return attrs.evolve(CodedLeaves.bind(self, data), n_classes=len(data.class_labels))
 
     def leaf_cost(self, s: State, k: int) -> Any:
         rows = total(s.counts)
@@ -236,26 +235,20 @@ class QuinlanMDL(PricedLeaves):
 
 @final
 @attrs.frozen
-class MehtaMDL(PricedLeaves):
+class MehtaMDL(CodedLeaves):
     """Bits to say the tree, and in every leaf the classes of its rows at their stochastic complexity (Mehta et al.)."""
 
-    value_unit: ClassVar[str] = "bits"
-
-    tree_bits: bool = True
     half: float = bound(0.5)
-    """(K - 1) / 2."""
-    leaf_bits: float = bound(0.0)
-    """With the constant of the stochastic complexity."""
+    """(K - 1) / 2; `leaf_bits` are with the constant of the stochastic complexity."""
     least: float = bound(-math.inf)
     """No leaf costs less."""
 
     def bind(self, data: Dataset) -> Task:
-        leaf, split = tree_code(data, self.tree_bits)
-        n_classes = len(data.class_labels)
+        found, n_classes = CodedLeaves.bind(self, data), len(data.class_labels)
         half = (n_classes - 1) / 2
-        leaf += (n_classes / 2 * math.log(math.pi) - math.lgamma(n_classes / 2)) / math.log(2)
+        leaf = found.leaf_bits + (n_classes / 2 * math.log(math.pi) - math.lgamma(n_classes / 2)) / math.log(2)
         least = leaf - half if data.sample_weight is None else -math.inf
-        return attrs.evolve(self, classes=data.class_labels, half=half, leaf_bits=leaf, split_cost=split, least=least)
+        return attrs.evolve(found, half=half, leaf_bits=leaf, least=least)
 
     def leaf_cost(self, s: State, k: int) -> Any:
         rows = total(s.counts)

@@ -90,10 +90,7 @@ class Events(abc.ABC):
         return bounded_sum(costs, data, least)
 
     def counts(self, data: Dataset, predicted: Array) -> Counts:
-        """The counts for predictions (n,) that are numbers of labels; weights that are no whole numbers are scaled up.
-
-        Counted anew from the raw rows, with nothing of the sums that a search bounds.
-        """
+        """The counts for predictions (n,), numbers of labels, from the raw rows; weights of parts are scaled up."""
         weights, groups, found = integer_weights(data)[0], self.groups(data), {}
         for kind in self.rates:
             counted = self.counted(kind, data, predicted)

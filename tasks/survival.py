@@ -62,10 +62,9 @@ def half_deviance(saturated: Any, events: Any, exposure: Any) -> Any:
 
 
 def half_deviance_of_rows(events: Array, exposures: Array, weights: Array | None) -> float:
-    """Half the deviance of rows (n,) from the rate of all of them together, to the last digits of a float.
+    """Half the deviance of rows (n,) from the rate of all of them, to the last digits of a float.
 
-    It is the sum of m h(y / m - 1) with m = e r and h(d) = (1 + d) log(1 + d) - d, none of which is below zero, so
-    nothing cancels, as it does in the three sums where one row outweighs all others.
+    It is the sum of m h(y / m - 1), m = e r, h(d) = (1 + d) log(1 + d) - d >= 0: nothing cancels, as in the three sums.
     """
     each = np.ones(len(events)) if weights is None else np.asarray(weights, np.float64)
     happened, exposed = math.fsum(each * events), math.fsum(each * exposures)

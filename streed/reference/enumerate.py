@@ -40,11 +40,7 @@ class Evaluation:
         self._children: dict[Split, list[int]] = {}
 
     def cost(self, node: Node, rows: list[int] | None = None, path: tuple[int, ...] = ()) -> Value:
-        """C(s, u) of Eq. 4: g(s, l(u)) at a leaf, C(left) (+) C(right) (+) ... (+) g(s, b(u)) at a branching node.
-
-        Children without rows cost nothing. Raises MismatchError for labels that the task does not have and for
-        branching nodes that separate no rows.
-        """
+        """Eq. 4: g(s, l(u)) at a leaf, C(left) (+) C(right) (+) ... (+) g(s, b(u)) at a branch; else MismatchError."""
         rows = self.root_rows if rows is None else rows
         if isinstance(node, Leaf):
             if not 0 <= node.label < len(self.labels):
@@ -117,11 +113,7 @@ class Evaluation:
 def every_tree(
     task: Task, data: Dataset, *, max_depth: int | None = None, max_nodes: int | None = None
 ) -> Iterator[Node]:
-    """Every tree within the limits whose splits separate rows, with every label at every leaf that has rows.
-
-    Leaves carry cost 0 and, where they have no rows, label 0: neither matters to Eq. 4. There are doubly exponentially
-    many trees in the depth.
-    """
+    """Every tree within the limits whose splits separate rows, with every label at leaves with rows, else label 0."""
     labels = range(len(task.bind(data).labels(data)))
     splits = [(split, width(data, split.column), children(data, split)) for split in every_split(data)]
 

@@ -86,19 +86,8 @@ class OptimizationTask:
         return children if sum(child.rows > 0 for child in children) >= 2 else ()
 
     def c(self, s: S) -> bool:
-        """The constraint on a leaf at s: whether it has min_leaf rows and meets the task's limits.
-
-        Limits are on leaves, so a branching node meets them as soon as the leaves below it do.
-        """
+        """The constraint on a leaf at s: whether it has min_leaf rows and meets the limits, which are on leaves."""
         return self.n_rows(s) >= self.min_leaf and all(limit.allows(self.statistics(s)) for limit in self.task.limits)
-
-    def better(self, a: Value, b: Value) -> bool:
-        """Whether value a dominates value b, a > b."""
-        return self.task.better(a, b)
-
-    def combine(self, a: Value, b: Value) -> Value:
-        """The combined value a (+) b."""
-        return self.task.combine(a, b)
 
     def merge(self, values: Sequence[Value], s: S, f: int) -> Value:
         """The values of the children of s after branching on f, combined, and with g(s, f)."""
@@ -177,8 +166,8 @@ def nondom(o: OptimizationTask, solutions: Iterable[Solution]) -> Theta:
     """Eq. 3: the solutions that no other one dominates, one for each value."""
     front: Theta = []
     for v in solutions:
-        if not any(u.value == v.value or o.better(u.value, v.value) for u in front):
-            front = [u for u in front if not o.better(v.value, u.value)]
+        if not any(u.value == v.value or o.task.better(u.value, v.value) for u in front):
+            front = [u for u in front if not o.task.better(v.value, u.value)]
             front.append(v)
     return front
 
@@ -202,10 +191,7 @@ def merge(o: OptimizationTask, thetas: Iterable[Theta], s: S, f: int) -> Iterato
 
 @final
 class Recursion:
-    """T(s, d, n) of one optimisation task, memoised on its arguments.
-
-    Where costs depend on the branch, the state holds the branch, so that the memo stays sound (Appendix B, Caching).
-    """
+    """T(s, d, n) of one task, memoised; s holds the branch where costs depend on it (Appendix B, Caching)."""
 
     def __init__(self, o: OptimizationTask) -> None:
         self.o = o
@@ -248,8 +234,7 @@ class Recursion:
     def _useful(self, s: S, d: int | None, n: int | None) -> tuple[int | None, int | None]:
         """The limits d and n at state s, None where they exclude no tree (Algorithm 1 caps them likewise).
 
-        Every leaf with rows has min_leaf of them, so a tree has at most |D| / min_leaf such leaves and one branching
-        node less. No path meets a feature twice, because a feature does not separate the rows of its own children.
+        Leaves have min_leaf rows, so there are at most |D| / min_leaf of them; no path meets a feature twice.
         """
         most = max(min(s.size, self.o.n_rows(s) // self.o.min_leaf) - 1, 0)
         if n is not None and (d is None or n < d):

@@ -59,10 +59,7 @@ def maximize(task: Task) -> Task:
 
 
 def as_costs(task: Task) -> Task:
-    """The task; of one whose values are gains that are added up, the same in costs, which searches are quickest with.
-
-    Others that are maximised are searched by their own order.
-    """
+    """The task; of gains that are added up, the same in costs, which searches are quickest with."""
     from streed.task.analysis.facts import is_larger_better
 
     inner = objective(task)
@@ -219,10 +216,7 @@ class Threshold:
 
 
 def at_most(task: Task, limit: Any) -> Threshold:
-    """task <= limit, the limit an exact number (a float is the decimal it prints as).
-
-    Raises NotSeparableError where combining may make a value better, TaskError where the value is not what is shown.
-    """
+    """task <= limit, an exact number; raises NotSeparableError or TaskError where that is no limit on what is shown."""
     if objective(task) is not task:
         raise TaskError("put subject_to last: a limit is on the value of an objective, not of a constrained task")
     if task.order != TOTAL:

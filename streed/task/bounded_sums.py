@@ -102,9 +102,9 @@ class SumLimit(Limit):
 
     @abc.abstractmethod
     def achieved(self, data: Dataset, predicted: Array, nodes: int) -> Mapping[str, Any]:
-        """What the limited quantity is for predictions (n,), numbers of labels, and so many branching nodes.
+        """What the limited quantity is for predictions (n,), numbers of labels, and so many nodes, from the raw rows.
 
-        Counted from the raw rows. Holds at least "value" and "limit", exact numbers, and "holds".
+        Holds at least "value" and "limit", exact numbers, and "holds".
         """
 
     @final
@@ -123,10 +123,9 @@ def most_of_labels(costs: Array) -> Array:
 
 
 def integer_weights(data: Dataset) -> tuple[Array | None, Fraction]:
-    """The row weights as whole numbers (n,) of a unit, and that unit; None where every row weighs 1.
+    """The row weights as whole numbers (n,) of the largest unit, and that; None where every row weighs 1.
 
-    The unit is the largest that there is. Raises InputError for weights that are no short decimals: a limit on a sum is
-    kept exactly or not at all.
+    Raises InputError for weights that are no short decimals: a limit on a sum is kept exactly or not at all.
     """
     each = weight_array(data)
     if each is None:
@@ -184,10 +183,7 @@ def worsening_statistics(sums: Sequence[RowSum], data: Dataset) -> dict[str, Arr
 
 
 def exact_costs(task: RowCostTask, data: Dataset) -> IntegerCosts:
-    """The bound task's costs and its cost per split as integers with one common unit; raises TaskError if it has none.
-
-    Raises InputError where exact integers overflow.
-    """
+    """The bound task's costs per row and split in whole numbers of one unit; raises TaskError or InputError else."""
     shape = (data.n_rows, len(task.labels(data)))
     terms = [(weight, checked_costs(costs, task, shape)) for weight, costs in task.cost_terms(data)]
     return integer_costs(terms, task.split_cost(), weight_array(data))

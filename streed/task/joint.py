@@ -45,10 +45,7 @@ def joint_labels(parts: Sequence[Task], data: Dataset) -> Sequence[Any]:
 
 
 def _decisive(parts: Sequence[Task]) -> int:
-    """The number of the part whose labels are those of the whole: the first whose leaf cost depends on the label.
-
-    If there is none, the first that shows something of its own at leaves, else the first.
-    """
+    """The number of the part whose labels are those of the whole: the first that cares, or shows its own, or 0."""
     labelled = [number for number, part in enumerate(parts) if not part.any_label]
     showing = [number for number, part in enumerate(parts) if not part.shows_labels]
     return [*labelled, *showing, 0][0]
@@ -56,10 +53,7 @@ def _decisive(parts: Sequence[Task]) -> int:
 
 @attrs.frozen
 class Joint(Task):
-    """A task of several parts, with their statistics side by side, and the labels of those that care.
-
-    The names of the statistics of a part that is not alone begin with its number.
-    """
+    """A task of several parts: their statistics side by side, named by number, and the labels of those that care."""
 
     stands_alone: ClassVar[bool] = False
 

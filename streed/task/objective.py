@@ -338,10 +338,7 @@ class Objective(Joint):
         return (shown, *map(float, totals.bound.gaps_of(value))) if self.gaps else shown
 
     def ideal_score(self, value: Value, totals: State) -> Any | None:
-        """The score of a value that no tree is better than in any entry; None if it may fall with an entry that rises.
-
-        That is so of any score of a task's own, unless its order is total.
-        """
+        """The score of a value that no tree is better than in any entry; None of a front by a score of its own."""
         first = self.parts[0]
         if self.is_plain and self.order != TOTAL and first.overrides("score") and first.components is None:
             return None

@@ -56,11 +56,9 @@ def is_weighted(task: Task, name: str) -> bool:
 
 
 def quick_sums(task: Task, data: Dataset, statistics: Mapping[str, Array] | None = None) -> dict[str, Array]:
-    """The task's statistics times the row weights as machine numbers, int64 or float64, (n,) or (n, m).
+    """The statistics times weights or frequencies, (n,) or (n, m): int64 as long as sums fit, else float64.
 
-    A row counts as often as its frequency says, and where rows have weights they are there as `weight`. Integers stay
-    integers as long as their sums fit; otherwise, and for real numbers, sums are those of float64. `statistics`: the
-    task's `statistics`, where they are known.
+    Where rows have weights they are there as `weight`. `statistics`: the task's, where they are known.
     """
     quick = {}
     for name, values in _with_weight(task, data, statistics).items():
@@ -128,10 +126,7 @@ def _sums_fit(values: Array) -> bool:
 def state_of(
     sums: dict[str, Array], rows: Array | slice, data: Dataset, beside: Mapping[str, Any] | None = None
 ) -> State:
-    """The state of the rows of `data` given by number, from their statistics and what it holds `beside_sums`.
-
-    A slice of rows takes no copies of the statistics.
-    """
+    """The state of the rows of `data`, by number or a slice, from statistics and what it holds `beside_sums`."""
     totals = {name: values[rows].sum(axis=0) for name, values in sums.items()}
     found = {k: tuple(v.tolist()) if v.ndim else v.item() for k, v in totals.items()}
     numbers = np.arange(data.n_rows)[rows] if isinstance(rows, slice) else rows
@@ -140,10 +135,9 @@ def state_of(
 
 @final
 class ExactSums(Mapping[str, tuple[Array, Fraction]]):
-    """A task's statistics times the row weights as whole numbers, int64 or Python's own as objects, and the worth of 1.
+    """A task's statistics times the row weights in whole numbers (n,) or (n, m), int64 or objects, and the worth of 1.
 
-    Arrays are (n,) or (n, m). Each statistic is read when it is first asked for: to read numbers of many digits as
-    decimals takes as long as a small search.
+    Each is read when it is first asked for: to read numbers of many digits as decimals takes as long as a small search.
     """
 
     def __init__(self, task: Task, data: Dataset) -> None:

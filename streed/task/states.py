@@ -50,11 +50,7 @@ class State:
 
 @final
 class StateOfPart(State):
-    """A state as a part of a composed task knows it: the part's statistics, by their own names.
-
-    In the whole their names begin with a prefix. What is `shared`, such as the numbers of the rows, has one name in the
-    whole and in all its parts. The weight of the rows is the whole's, unless the part has a statistic of that name.
-    """
+    """A state as a part knows it: names without a prefix; what is `shared`, and the weight, are those of the whole."""
 
     def __init__(self, whole: State, prefix: str, shared: Sequence[str] = ()) -> None:
         super().__init__(whole.rows)

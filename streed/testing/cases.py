@@ -62,10 +62,7 @@ def tagged_datasets(
     row_data: Mapping[str, st.SearchStrategy[Any]] | None,
     few_kinds: bool,
 ) -> tuple[Dataset, list[Tag]]:
-    """The data of `datasets`, and a tag for every row.
-
-    Tags are drawn with the rows, so that dropping a row from a counterexample leaves the others as they are.
-    """
+    """The data of `datasets`, and a tag for every row, drawn with it: dropping a row leaves the others as they are."""
     entries = dict(row_data or {})
     widths = [2] * draw(st.integers(1, max_columns))
     kind = draw(st.integers(0, 11))
@@ -380,10 +377,7 @@ class Law:
 
 
 def law(name: str, source: str, *, sides: int = 0, **given: Any) -> Callable[[Callable[..., bool]], Law]:
-    """The law that a function checks, which says what its docstring does.
-
-    `sides`: it is about so many disjoint sets of rows, which it is given beside the case.
-    """
+    """The law that a function checks, which says its docstring; `sides`: it is given so many disjoint sets of rows."""
 
     def made(check: Callable[..., bool]) -> Law:
         @functools.wraps(check)

@@ -85,10 +85,7 @@ def _compare(
     *,
     limits: bool,
 ) -> bool:
-    """Whether anything was asked; raises Violation where the task tells one data set from the other.
-
-    The `rows` of one are the rows `alike` of the other.
-    """
+    """Whether anything was asked; raises Violation where the task tells `rows` of one data set from `alike`."""
     if not rows:
         return False
     try:

@@ -166,10 +166,7 @@ class UnusableData(Exception):
 
 @final
 class Trial:
-    """One law on one task. It keeps the smallest counterexample that was met.
-
-    Hypothesis would report the last one itself, but not for a task whose answers change from call to call.
-    """
+    """One law on one task; it keeps the smallest counterexample, also of tasks whose answers change by the call."""
 
     def __init__(self, law: Law, task: Task, data: Source, time_limit: float) -> None:
         self.law = law

@@ -51,10 +51,7 @@ _FEWEST = 2
 
 
 def affordable(task: Task, data: Dataset, max_depth: int | None, max_nodes: int | None, *, timed: bool) -> Dataset:
-    """The data, with fewer thresholds where the caller left open how many there are, and a search would take long.
-
-    `timed`: whether a time limit ends the search.
-    """
+    """The data, with fewer thresholds where the caller left that open and a search that no time ends would be long."""
     columns = len(data.ordered)
     if data.max_cuts != AUTO or not columns:
         return data
@@ -92,8 +89,7 @@ def bound_over_all(
 ) -> Fraction | None:
     """What no tree over all thresholds costs less than, if none over those that are tried costs less than `lower`.
 
-    `limits`: the largest depth and the most branching nodes; `totals`: the state of all rows. None where no bound is
-    known; see `cut_loss`.
+    `limits`: the largest depth and the most branching nodes. None where no bound is known; see `cut_loss`.
     """
     loss = cut_loss(task, data, *limits)
     if loss is None:
@@ -109,10 +105,9 @@ def bound_over_all(
 
 
 def cut_loss(task: Task, data: Dataset, max_depth: int | None, max_nodes: int | None) -> Fraction | None:
-    """By how much the bound task's best value over all thresholds may be below that over those that are tried.
+    """By how much the best value over all thresholds may be below that over those that are tried; None if not known.
 
-    None where no bound is known: of tasks with limits, without worst costs, or with prices that differ by column, and
-    of columns that a database has cut.
+    It is known of tasks without limits, with worst costs and one price of splits, on columns that no database has cut.
     """
     found = _worst_costs(task, data)
     if found is None:
@@ -164,10 +159,7 @@ def _worst_costs(task: Task, data: Dataset) -> tuple[Array, Fraction] | None:
 
 
 def _most_between(ranks: Array, values: OrderedValues, worst: Array) -> int | None:
-    """The most worst costs between a threshold and what is nearest to it: one that is tried, or none at all.
-
-    None where it is not known which rows have which value: of a column that a database has cut.
-    """
+    """The most worst costs between a threshold and the nearest that is tried, or none; None if a database has cut."""
     m = len(values.values)
     if m < 2 or len(values.cuts) == m - 1:
         return 0

@@ -57,10 +57,9 @@ class Watched(Task):
 
 
 def written_terms(task: Task) -> tuple[tuple[Fraction, Task, str], ...]:
-    """Weights and tasks whose costs add up to those of the first part; then, of weight 0, limits with statistics.
+    """Weights, tasks whose costs add up to those of the first part, and the prefix of the names of their statistics.
 
-    With each what the names of its statistics begin with in the whole.
-    A term that cares for no label (`any_label`) is asked for label 0.
+    Then, of weight 0, limits with statistics. A term that cares for no label (`any_label`) is asked for label 0.
     """
     record = record_of(task)
     first = record.parts[0]
@@ -77,7 +76,7 @@ def can_generate(
 ) -> bool:
     """Whether kernels can be generated for the bound task: values are numbers, totally ordered by < or >.
 
-    `sums` are its statistics, as `quick_sums` gives them; `costs` gives its `first_costs`, where they are kept.
+    `sums`: its `quick_sums`; `costs` gives its `first_costs`, where they are kept.
     """
     own = objective(task)
     if own.reads_rows or own.order != TOTAL:
@@ -338,10 +337,7 @@ def given_class(classes: list[Any], positive: Any) -> int:
 
 
 def positive_class(task: Task, data: Dataset, *, warn: bool = False) -> int | None:
-    """The number of the class that a task or a limit of it calls positive; None if none does.
-
-    Of several, the first that nobody chose. `warn`: where that matters and most of the rows have it.
-    """
+    """The number of the class that the task or a limit of it calls positive, the first that nobody chose; or None."""
     found = [(thing, sided, thing.positive_class(data)) for thing, sided in _asking(task, one_sided=False)]
     assumed = [each for each in found if each[0].positive is None and each[2] is not None]
     totals = data.class_totals() if assumed else []

@@ -102,14 +102,10 @@ class LinearForm(RowCostTask):
 def row_cost_form(
     task: Task, data: Dataset, statistics_of: Callable[[], Mapping[str, Array]] | None = None
 ) -> RowCostTask | None:
-    """The bound task as a cost per row and label with the same values, or None where it cannot be shown to be one.
+    """The bound task, without limits on leaves, as a cost per row and label; None where it cannot be shown to be one.
 
-    A `RowCostTask` is its own form. Limits on rows of leaves are left out.
-
-    It is one if values are added and smaller is better, every limit is a number of rows, a branching node costs a
-    constant, and `leaf_cost` is linear in the sums of the statistics. `s.rows` counts rows without their weights, so
-    it is linear only where rows have none. A cost per leaf beside those of its rows is not linear. `statistics_of`
-    gives the task's `statistics`, where they are kept.
+    It is one if values are added, smaller is better, limits are numbers of rows, a branching node costs a constant, and
+    `leaf_cost` is linear in the sums (in `s.rows` where rows have no weights). `statistics_of`: gives the known ones.
     """
     inner = objective(task)
     if not adds(inner) or inner.reads_rows or any(limit.support is None for limit in task.limits):
@@ -150,8 +146,7 @@ def adds(task: Task) -> bool:
 def branching_context(task: Task, n_columns: int) -> str:
     """What the bound task's branching costs depend on, of a node on one of `n_columns` columns.
 
-    "none": there are none, or they are 0 and are added. "constant": nothing. "split": the column, and a linear function
-    of the rows. "path": the columns tested above or, for all that can be shown, they may.
+    "none": there are none. "constant": nothing. "split": the column and, linearly, the rows. "path": the columns above.
     """
     inner = objective(task)
     watch = _Watch()

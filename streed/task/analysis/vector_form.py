@@ -66,11 +66,7 @@ class Entry(Joint):
 
 
 def vector_costs(given: Task, data: Dataset) -> VectorCosts | None:
-    """The bound task as whole costs; None where it cannot be shown to be that, or not exactly.
-
-    It is that if its order is the componentwise one, (+) the sum, limits are numbers of rows or caps on components, and
-    leaf and branching costs are linear in the sums and constant.
-    """
+    """The bound task, of sums in the componentwise order, as whole costs; None where it cannot be shown to be that."""
     task = objective(given)
     record = record_of(task)
     added = task.order == COMPONENTWISE and task.adds_values and not task.overrides("better")
