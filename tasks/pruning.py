@@ -190,7 +190,7 @@ class CodedLeaves(MajorityLeaves):
 
     def bind(self, data: Dataset) -> Any:
         leaf, split = 1 + math.log2(len(data.class_labels)), 1 + math.log2(max(data.n_questions, 1))
-        bits = {"leaf_bits": leaf, "split_cost": split} if self.tree_bits else {}
+        bits: Any = {"leaf_bits": leaf, "split_cost": split} if self.tree_bits else {}
         return attrs.evolve(self, classes=data.class_labels, **bits)
 
     def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
@@ -206,7 +206,7 @@ class QuinlanMDL(CodedLeaves):
 
     n_classes: int = bound(2)
 
-    def bind(self, data: Dataset) -> Task:
+    def bind(self, data: Dataset) -> Any:
         return attrs.evolve(CodedLeaves.bind(self, data), n_classes=len(data.class_labels))
 
     def leaf_cost(self, s: State, k: int) -> Any:
@@ -243,7 +243,7 @@ class MehtaMDL(CodedLeaves):
     least: float = bound(-math.inf)
     """No leaf costs less."""
 
-    def bind(self, data: Dataset) -> Task:
+    def bind(self, data: Dataset) -> Any:
         found, n_classes = CodedLeaves.bind(self, data), len(data.class_labels)
         half = (n_classes - 1) / 2
         leaf = found.leaf_bits + (n_classes / 2 * math.log(math.pi) - math.lgamma(n_classes / 2)) / math.log(2)
