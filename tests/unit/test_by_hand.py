@@ -172,6 +172,7 @@ def test_empty_leaves_show_what_the_rows_above_them_would(search: str) -> None:
     assert tree_of(labels).predict(new).tolist() == [1]
 
 
+@pytest.mark.compiles
 def test_gaps_thresholds_and_steps_of_new_rows() -> None:
     values = [*map(float, range(300)), math.nan]
     missing = streed.solve(Accuracy(), {"x": values}, [0] * 300 + [1], max_depth=1)
@@ -205,6 +206,7 @@ def test_gaps_of_dates_and_quoted_names_of_exports() -> None:
     assert '"say ""no"""' in to_sql(named)
 
 
+@pytest.mark.compiles
 def test_margins_capacities_and_intervals() -> None:
     """Newcombe (1998), method 10, example a: 56 of 70 less 48 of 80."""
     apart, (low, high) = difference((56, 70), (48, 80), 0.95)

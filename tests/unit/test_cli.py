@@ -156,6 +156,7 @@ def test_categories_that_the_data_did_not_have(play: str, tmp_path: Path) -> Non
 ERRORS = ("front", "tic-tac-toe", "--max-depth", "2")
 
 
+@pytest.mark.compiles
 def test_errors_by_class_with_their_trees() -> None:
     text = run(*ERRORS).stdout.splitlines()
     found = run_json(*ERRORS)

@@ -100,7 +100,9 @@ def write(path: Path, n: int = 120) -> Path:
     return path
 
 
-@pytest.mark.parametrize("options", [(), ("--cuts", "4")], ids=["default", "cuts"])
+@pytest.mark.parametrize(
+    "options", [pytest.param((), marks=pytest.mark.compiles), ("--cuts", "4")], ids=["default", "cuts"]
+)
 def test_solve_verify_predict(tmp_path: Path, options: tuple[str, ...]) -> None:
     data, saved = str(write(tmp_path / "ship.csv")), str(tmp_path / "tree.json")
     arguments = ("solve", data, "--target", "survived", "--max-depth", "3", "--out", saved, "--json", *options)

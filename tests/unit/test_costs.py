@@ -69,6 +69,7 @@ def test_prices_along_a_path(path: Path) -> None:
     assert table.price((0, 1, 2, 3), 4, owner) == 0
 
 
+@pytest.mark.compiles
 def test_what_predictions_cost() -> None:
     table = CostTable.of([[0, 10], [20, 0]], PRICES)
     two = [row[:2] for row in X]
@@ -182,6 +183,7 @@ def test_costs_are_taken_by_the_names_of_labels(costs: Any) -> None:
         assert streed.solve(task, ROWS, SICK, max_depth=1).value == right.value_
 
 
+@pytest.mark.compiles
 @pytest.mark.parametrize("search", ["depth-first", "branches", "general"])
 @pytest.mark.parametrize("depth", [2, 3, 4])
 def test_a_test_that_parts_no_rows_cheapens_no_other(depth: int, search: str) -> None:
@@ -298,6 +300,7 @@ def test_no_more_rows_are_treated_than_there_is_room_for(capacity: Any, rows: in
     assert model.optimal_
 
 
+@pytest.mark.compiles
 def test_a_budget_over_several_treatments() -> None:
     scores = np.column_stack([np.zeros(80), GAIN, 1.5 * GAIN])
     model = PolicyTree(max_depth=1, treatment_costs={1: 1, 2: 2.5}, budget=100).fit(PEOPLE, scores)
@@ -311,6 +314,7 @@ def test_a_budget_over_several_treatments() -> None:
     assert costs[model.predict(PEOPLE)].sum() <= 100
 
 
+@pytest.mark.compiles
 def test_held_out_values_and_their_intervals() -> None:
     found = cross_validate_policy(PolicyTree(max_depth=1, capacity=0.5), PEOPLE, SCORES, cv=4)
     low, high = found.interval

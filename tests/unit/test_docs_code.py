@@ -25,7 +25,10 @@ from tests.conftest import ROOT
 
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 
-LONG = ("applications.md", "equally-good-trees.md", "estimators.md", "five-more-jobs.md", "policies.md")
+LONG = (
+    *("applications.md", "deep-trees.md", "equally-good-trees.md", "estimators.md", "five-more-jobs.md"),
+    *("policies.md", "task.md", "your-first-task.md"),
+)
 """Pages whose code runs for many seconds."""
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

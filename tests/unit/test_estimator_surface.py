@@ -104,6 +104,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.compiles
 @pytest.mark.parametrize(("called", "said"), [("fit", "False True"), ("grid", "None True")])
 def test_an_interrupt_ends_what_calls_fit_and_keeps_the_best_tree(called: str, said: str) -> None:
     with started([sys.executable, "-c", INTERRUPTED, called], stderr=None) as child:

@@ -40,8 +40,13 @@ ESTIMATORS: list[tuple[Any, Any, dict[str, Any]]] = [
     (PolicyTree(max_depth=1), np.column_stack([TARGET, 3 - TARGET]), {}),
     (SurvivalTree(max_depth=1), TARGET - TARGET.min(), {"event": TRUTH}),
 ]
+_LONG = (OptimalTreeRegressor, SurvivalTree)
+"""Estimators whose kernels few other tests need."""
+
 NAMED = pytest.mark.parametrize(
-    ("model", "y", "more"), ESTIMATORS, ids=[type(estimator).__name__ for estimator, _, _ in ESTIMATORS]
+    ("model", "y", "more"),
+    [pytest.param(*each, marks=pytest.mark.compiles if isinstance(each[0], _LONG) else ()) for each in ESTIMATORS],
+    ids=[type(estimator).__name__ for estimator, _, _ in ESTIMATORS],
 )
 
 
@@ -138,6 +143,7 @@ def test_tasks_limits_and_search_reach_the_solver() -> None:
     refused("task", "no class", call=lambda: OptimalTreeClassifier("squared-error").fit(TABLE, TRUTH))
 
 
+@pytest.mark.compiles
 def test_paths_are_the_optima() -> None:
     for model, y in ((OptimalTreeClassifier(max_depth=3), TRUTH), (OptimalTreeRegressor(max_depth=2), TARGET)):
         path = model.cost_complexity_path(TABLE, y)
@@ -195,6 +201,7 @@ def test_the_picture_shows_the_tree_and_the_proof() -> None:
     assert "the optimum lies in -3 to 0 (gap 3)" in model._repr_html_()
 
 
+@pytest.mark.compiles
 def test_an_early_stop_is_told() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.random((600, 30)), rng.integers(0, 2, 600)

@@ -120,7 +120,7 @@ def _fine(rng: np.random.Generator, n: int, labels: int, kind: int) -> Any:
 
 
 @pytest.mark.parametrize("kind", range(3))
-@pytest.mark.parametrize("depth", [1, 2, 3, 4])
+@pytest.mark.parametrize("depth", [1, 2, 3, pytest.param(4, marks=pytest.mark.compiles)])
 @pytest.mark.parametrize("seed", range(6))
 def test_the_best_of_nearly_equal_trees(kind: int, depth: int, seed: int) -> None:
     rng = np.random.default_rng([kind, depth, seed])

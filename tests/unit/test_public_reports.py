@@ -169,6 +169,7 @@ def test_a_limit_of_time_holds_for_all_that_a_call_does() -> None:
     refused("time_limit", "path", call=lambda: sizes.size_path(raw, labels[:600]))
 
 
+@pytest.mark.compiles
 def test_all_are_tried_where_a_time_limit_ends_the_search() -> None:
     data = Dataset.make(np.random.default_rng(0).random((600, 4)), np.arange(600) % 2)
     assert affordable(Accuracy(), data, None, None, timed=True) is data
@@ -217,6 +218,7 @@ def test_lazy_tables_and_sparse_columns() -> None:
         assert Dataset.make(X).X.tolist() == expected.X.tolist()
 
 
+@pytest.mark.compiles
 def test_the_shell_and_estimators_name_the_positive_class(tmp_path: Path) -> None:
     rows, labels = [[0, 0], [0, 1], [1, 0], [1, 1]] * 3, ["no", "yes", "yes", "yes"] * 3
     table = tmp_path / "table.csv"

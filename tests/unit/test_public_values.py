@@ -124,7 +124,10 @@ _SCALED: dict[str, tuple[Any, str, dict[str, Any]]] = {
 }
 
 
-_KERNELS_OF_THEIR_OWN = ("linear", "linear, ridge", "Gini", "entropy", "squared, a user's")
+_KERNELS_OF_THEIR_OWN = (
+    *("linear", "linear, ridge", "Gini", "entropy", "Brier"),
+    *("squared", "squared, a price", "squared, normalized", "squared, a user's"),
+)
 
 
 @pytest.mark.parametrize("X", [_CODES, _POINTS], ids=["columns", "thresholds"])
@@ -168,6 +171,7 @@ def test_squared_errors_are_the_trees_own() -> None:
 PRICES = (TestCost("first", 2, 1, "blood", 0), TestCost("second", 3, 2.5, "blood", 1))
 
 
+@pytest.mark.compiles
 @pytest.mark.parametrize("price", [Fraction(1, 3), 0.5, Fraction(1, 7)], ids=str)
 def test_a_price_of_splits_beside_prices_of_tests_is_exact(price: Any) -> None:
     rng = np.random.default_rng(5)
@@ -180,6 +184,7 @@ def test_a_price_of_splits_beside_prices_of_tests_is_exact(price: Any) -> None:
     assert found.lower_bound == found.value == found.upper_bound == exact.value
 
 
+@pytest.mark.compiles
 @pytest.mark.parametrize("search", ["depth-first", "general"])
 @pytest.mark.parametrize("task", [BalancedAccuracy() & Splits(), Accuracy() & DemographicParity()], ids=str)
 def test_fronts_come_best_first_from_every_search(task: Task, search: str) -> None:

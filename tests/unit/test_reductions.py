@@ -82,6 +82,7 @@ def test_one_optimum_whatever_searches_for_it(name: str) -> None:
         assert len(values) == len(trees) == 1
 
 
+@pytest.mark.compiles
 @pytest.mark.parametrize("name", TASKS)
 @pytest.mark.parametrize("search", ["depth-first", "auto"])
 def test_sums_beyond_the_range_are_refused_with_a_remedy(name: str, search: str) -> None:

@@ -323,7 +323,10 @@ BENT = np.nan_to_num(np.sin(3 * NUMBERS[:, 0]) * NUMBERS[:, 1]) + (NUMBERS[:, 2]
 
 
 @pytest.mark.parametrize("depth", [2, 5])
-@pytest.mark.parametrize("name", ["binary", "numbers", "frame", "regression", "nodes"])
+@pytest.mark.parametrize(
+    "name",
+    ["binary", *(pytest.param(x, marks=pytest.mark.compiles) for x in ("numbers", "frame", "regression", "nodes"))],
+)
 def test_a_greedy_tree_is_made_better_and_never_worse(name: str, depth: int) -> None:
     rows: Any = BITS if name == "binary" else NUMBERS
     target: Any = TRUTH if name == "binary" else BENT if name == "regression" else BENT > 0.5

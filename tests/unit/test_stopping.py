@@ -121,8 +121,18 @@ def test_a_time_limit_on_two_threads() -> None:
     check_stopped(streed.solve(Accuracy(), LARGE, max_depth=7, time_limit=0.3, threads=2), "time")
 
 
-@pytest.mark.parametrize("task", [Accuracy(), F1(), SquaredError(), AbsoluteError(), Accuracy() & Splits()], ids=str)
-@pytest.mark.parametrize("cuts", ["all", 5])
+@pytest.mark.parametrize(
+    "task",
+    [
+        Accuracy(),
+        F1(),
+        SquaredError(),
+        AbsoluteError(),
+        pytest.param(Accuracy() & Splits(), marks=pytest.mark.compiles),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("cuts", [pytest.param("all", marks=pytest.mark.compiles), 5])
 def test_no_time_is_too_short_for_a_leaf(task: Task, cuts: Any) -> None:
     rng = np.random.default_rng(2)
     values, labels = rng.normal(size=(1_000, 12)), rng.integers(0, 2, 1_000)
@@ -283,6 +293,7 @@ def test_a_process_never_holds_more_than_its_memory_limit() -> None:
     assert peak < limit
 
 
+@pytest.mark.compiles
 def test_the_command_prints_the_front_that_it_has() -> None:
     words = ("front", "tic-tac-toe", "--max-depth", "7", "--time-limit", "0.5", "--json")
     done = CliRunner().invoke(app, words)
