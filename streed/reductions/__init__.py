@@ -33,7 +33,7 @@ from streed.exact import LARGEST_TOTAL, Array
 from streed.kernels.compilation import clock
 from streed.problem import Driver, Outcome, Problem, SearchLimits, SearchStopped, Solution
 from streed.problem.oracle_by_search import FixedCosts
-from streed.reductions import dinkelbach, penalised, supported_points
+from streed.reductions import penalised, scores
 from streed.reductions.plan import Oracle, make_plan
 from streed.tables.vector_trees import Trees
 from streed.task import Task
@@ -107,10 +107,8 @@ class Reduction(Driver):
             if plan.price is not None:
                 name = "penalized"
                 penalised.maximise(oracle, plan.price, plan.fraction)
-            elif plan.fraction is not None:
-                dinkelbach.maximise(oracle, plan.fraction)
             else:
-                supported_points.maximise(oracle)
+                scores.maximise(oracle, plan.fraction)
         except SearchStopped as stop:
             stopped = stop.reason
         except KeyboardInterrupt:

@@ -23,7 +23,7 @@ import attrs
 import numpy as np
 
 from streed.problem import SearchStopped
-from streed.reductions import dinkelbach, supported_points
+from streed.reductions import scores
 from streed.reductions.plan import Oracle
 from streed.tables.vector_trees import EvaluatedTree, Trees, Vector
 from streed.task.bounded_sums import LinearFraction
@@ -73,7 +73,7 @@ class Search:
             oracle.offer(found)
         if self.score is not None:
             try:
-                dinkelbach.quickly(oracle, self._climb)
+                scores.quickly(oracle, self._climb)
             finally:
                 self._looser = None  # other trees may score more
         while self._open:
@@ -217,15 +217,12 @@ class Search:
             if self.oracle.found is not None:
                 rank, vector = self.oracle.rank + self.price * charged, self.oracle.found.vector
                 # from nothing where the numbers of score and price are too large: those of scores alone are smaller
-                if self.score is None or inner.is_summable(dinkelbach.weights_at(self.score, rank)):
+                if self.score is None or inner.is_summable(scores.weights_at(self.score, rank)):
                     best.found = attrs.evolve(self.oracle.found, vector=(*vector[:place], *vector[place + 1 :]))
                     best.rank = rank
             start = best.found
             try:
-                if self.score is None:
-                    supported_points.maximise(best)
-                else:
-                    dinkelbach.maximise(best, self.score)
+                scores.maximise(best, self.score)
             finally:
                 if best.found is not None and best.found is not start:
                     self.oracle.offer(whole(best.found))

@@ -24,7 +24,7 @@ from streed.data import Dataset
 from streed.estimators import FairTreeClassifier, PolicyTree, fairness_margin
 from streed.estimators.held_out import difference
 from streed.export import onnx_inputs, to_sql
-from streed.reductions.dinkelbach import is_settled
+from streed.reductions.scores import is_settled
 from streed.task import Totals
 from streed.tasks import (
     F1,
