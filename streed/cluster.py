@@ -94,7 +94,7 @@ class Root:
     """A problem in this process: its workspace, with the root opened."""
 
     def __init__(self, shared: Shared) -> None:
-        self.encoding, self.seconds = shared.encoded(), shared.seconds
+        self.encoding = shared.encoded()
         packed, problem = self.encoding.packed, shared.problem
         self.limits = depth, budget = depth_and_budget(packed, problem.max_depth, problem.max_nodes)
         relaxed = packed.split_cost == 0 and depth != UNLIMITED and budget == UNLIMITED
@@ -102,17 +102,7 @@ class Root:
         self.control[[UPPER, SHARED_UPPER]] = INFINITE
         memory = SearchLimits(memory_limit=shared.memory_limit)
         self.workspace = make_workspaces(packed, memory, DEPTH_FIRST, 1, self.limits, relaxed, self.control)[0]
-        self._search(INFINITE, INFINITE, again=False)
-
-    def improve(self, edge: int, goal: int, lowers: Array) -> Known:
-        """Works on a split of the root until it is done or its time is over, for a tree below the goal."""
-        nodes, edges = self.workspace.engine["visits"], self.workspace.root_edges
-        self.control[STOP], edges["lower"] = 0, np.maximum(edges["lower"], lowers)
-        deadline = None if self.seconds is None else clock() + self.seconds
-        runner.run([functools.partial(self._search, edge, goal)], self.control, deadline, lambda: None)
-        found = self.known(goal)
-        full = found.lowers[edge] < min(goal, found.upper) and not self.control[STOP]
-        return found._replace(nodes=found.nodes - nodes, full=bool(full))
+        self.search(INFINITE, INFINITE, again=False)
 
     def known(self, goal: int) -> Known:
         """What is known here, with a tree if it is below the goal."""
@@ -123,7 +113,7 @@ class Root:
         lowers = np.array(workspace.root_edges["lower"], np.int64)
         return Known(lowers, lower, upper, preorder, workspace.engine["visits"], overflow=overflow)
 
-    def _search(self, edge: int, goal: int, again: bool = True) -> None:
+    def search(self, edge: int, goal: int, again: bool = True) -> None:
         self.workspace.engine.write({"root_edge": edge, "root_target": goal})
         search_fully(self.workspace, *self.limits, again=again)
         self.workspace.engine.write({"root_edge": NONE, "root_target": INFINITE})
@@ -134,21 +124,30 @@ _kept: list[tuple[str, Root]] = []
 _lock = threading.Lock()
 
 
-def improve(shared: Shared, *piece: Any) -> Known:
-    """What became of the piece in this process, which keeps its store for the next piece of the same problem."""
+def improve(shared: Shared, edge: int, goal: int, lowers: Array) -> Known:
+    """Works on a split of the root until it is done or its time is over, for a tree below the goal.
+
+    This process keeps its store for the next piece of the same problem.
+    """
     begin = time.process_time()
     with _lock:
         root = _kept.pop()[1] if _kept and _kept[-1][0] == shared.name else None
     if root is None:
         forget()
         root = Root(shared)
-    found = root.improve(*piece)
-    if root.workspace.engine["evictions"]:
-        root.workspace.close()  # extracting a tree of which parts were forgotten moves the root
+    control, workspace = root.control, root.workspace
+    nodes, edges = workspace.engine["visits"], workspace.root_edges
+    control[STOP], edges["lower"] = 0, np.maximum(edges["lower"], lowers)
+    deadline = None if shared.seconds is None else clock() + shared.seconds
+    runner.run([functools.partial(root.search, edge, goal)], control, deadline, lambda: None)
+    found = root.known(goal)
+    full = bool(found.lowers[edge] < min(goal, found.upper) and not control[STOP])
+    if workspace.engine["evictions"]:
+        workspace.close()  # extracting a tree of which parts were forgotten moves the root
     else:
         with _lock:
             _kept.append((shared.name, root))
-    return found._replace(seconds=time.process_time() - begin)
+    return found._replace(nodes=found.nodes - nodes, full=full, seconds=time.process_time() - begin)
 
 
 def forget() -> None:
@@ -362,10 +361,10 @@ class Coordinator:
             preorder = None if tree is None else np.array(tree, np.int64)
             known = Known(np.array(lowers, np.int64), int(root_lower), int(upper), preorder)
             counts = {key: type(old)(counts[key]) for key, old in self.counts.items()}
-        except OSError as error:
-            raise InputError("path", f"it cannot be read ({error.strerror})", "check the path") from None
-        except (LookupError, TypeError, ValueError, OverflowError):
-            raise InputError("path", f"{str(path)!r} holds no frontier", "give a file that was saved so") from None
+        except (OSError, LookupError, TypeError, ValueError, OverflowError) as error:
+            unread = f"it cannot be read ({error.strerror})" if isinstance(error, OSError) else None
+            found = unread or f"{str(path)!r} holds no frontier"
+            raise InputError("path", found, "give a file that was saved so") from None
         if name != self._shared.name or known.lowers.shape != self.lowers.shape:
             raise InputError("path", f"{str(path)!r} is of another problem", "give the data, task and limits of then")
         self._merge(known)
