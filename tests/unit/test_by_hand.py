@@ -127,6 +127,7 @@ class Hits(streed.Task):
         return s.n[k]
 
 
+@pytest.mark.compiles
 @pytest.mark.parametrize("search", ["depth-first", "general"])
 def test_weights_prices_and_signs_of_sums(search: str) -> None:
     def value(task: streed.Task) -> Any:

@@ -247,6 +247,7 @@ def test_times_are_no_numbers_of_a_unit_that_nobody_named() -> None:
         refused("outcome", "numbers", call=solved)
 
 
+@pytest.mark.compiles
 @pytest.mark.parametrize("search", ["depth-first", "general"])
 def test_what_is_optimal_has_bounds_that_are_equal(search: str) -> None:
     few = at_most(Splits(), 2)
