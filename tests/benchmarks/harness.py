@@ -95,15 +95,6 @@ def names_of(folder: Path, table: str) -> list[str]:
     return names or fail(f"there are no data sets in {folder / table}")
 
 
-def known_optima(folder: Path, table: str) -> list[Record]:
-    """The recorded optima of a table of known_optima.json, in alphabetical order of the data sets."""
-    path = folder / "known_optima.json"
-    if not path.is_file():
-        fail(f"there is no file {path}")
-    rows = [row for row in json.loads(path.read_text(encoding="utf-8")) if row["table"] == table]
-    return sorted(rows, key=lambda row: str(row["dataset"])) or fail(f"{path} has no rows of the table {table!r}")
-
-
 def machine(core: int | None = None) -> Record:
     """What the numbers depend on: processor, instructions, versions, and how busy the machine is."""
     import llvmlite

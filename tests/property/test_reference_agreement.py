@@ -86,25 +86,6 @@ def test_recursion_finds_what_trying_every_tree_finds(draw: random.Random) -> No
         assert evaluation.broken_limits(tree, **limits) == []
 
 
-@given(seeded())
-def test_the_order_of_rows_and_columns_does_not_change_the_optimum(draw: random.Random) -> None:
-    data = data_set(draw, most_rows=12)
-    task = supported(draw, shipped_task(draw, data))
-    rows = draw.sample(range(data.n_rows), data.n_rows)
-    columns = draw.sample(range(data.n_columns), data.n_columns)
-    shuffled = Dataset.make(
-        data.X[rows][:, columns],
-        data.y[rows],
-        sample_weight=None if data.weights is None else data.weights[rows],
-        categorical=[place for place, column in enumerate(columns) if column in data.categorical],
-    )
-    limits: dict[str, Any] = {"max_nodes": draw.choice((None, 1, 2, 3)), "min_leaf": draw.randint(1, 2)}
-    first, second = optimum(task, data, **limits), optimum(task, shuffled, **limits)
-    assert (first is None) == (second is None)
-    if first is not None and second is not None:
-        assert first[0] == second[0]
-
-
 XOR = ([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
 
 

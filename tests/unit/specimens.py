@@ -122,14 +122,6 @@ def make_tree(data: Dataset, depth: int = 3, seed: int = 0, shown: tuple[Any, ..
     return Tree.grown(tree.root, data, shown=chosen)
 
 
-def make_chain(data: Dataset, levels: int) -> Tree:
-    """A tree that asks about the plain columns over and over, so deep that nothing may recurse."""
-    node: Node = Leaf(0, 1, 0)
-    for level in range(levels):
-        node = Branch(level % data.n_columns, (Leaf((level + 1) % data.n_classes, 1, 0), node), 2 + level)
-    return Tree.grown(node, data)
-
-
 AGE = Column("age", (), False, Kind.NUMBER, True)
 DAY = Column("day", (), False, Kind.DATE)
 SIZE = Column("size", ("s", "m", "l"), False, Kind.CATEGORY, True)

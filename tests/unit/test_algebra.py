@@ -32,6 +32,7 @@ from streed.tasks import (
     SquaredError,
 )
 from streed.tree import Leaf, Node
+from tests.unusual_tasks import ErrorsByClass, WorstLeaf
 
 
 @final
@@ -64,23 +65,6 @@ class Spread(Task):
 
 @final
 @attrs.frozen
-class WorstLeaf(Task):
-    """The most errors in one leaf."""
-
-    worsening: ClassVar[bool] = True
-
-    def statistics(self, data: Dataset) -> dict[str, Array]:
-        return Misclassifications().statistics(data)
-
-    def leaf_cost(self, s: State, k: int) -> Any:
-        return s.cost[k]
-
-    def combine(self, a: Any, b: Any) -> Any:
-        return max(a, b)
-
-
-@final
-@attrs.frozen
 class Gain(Task):
     """1 for every row with the label 1 whose class is 1, -1 for other rows with the label 1, and 0.5 for a split."""
 
@@ -92,18 +76,6 @@ class Gain(Task):
 
     def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
         return -0.5
-
-
-@final
-@attrs.frozen
-class Pairs(Task):
-    order: ClassVar[str] = COMPONENTWISE
-
-    def statistics(self, data: Dataset) -> dict[str, Array]:
-        return {"y": data.class_numbers}
-
-    def leaf_cost(self, s: State, k: int) -> Any:
-        return (s.y, s.rows)
 
 
 X = [[0, 0], [0, 1], [1, 0], [1, 1], [0, 1], [1, 1], [0, 0]]
@@ -158,6 +130,9 @@ class Largest(Task):
         return bool(a > b)
 
 
+WORST = type("Worst", (WorstLeaf,), {"worsening": True})()
+"""The most errors in one leaf."""
+
 SUMS = [
     (Spread() + 0.5 * Splits(), [(1, Spread()), (0.5, Splits())]),
     (Misclassifications() + 0.25 * Spread(), [(1, Misclassifications()), (0.25, Spread())]),
@@ -179,7 +154,7 @@ def test_a_sum_adds_the_values_of_its_terms(total: Task, terms: list[tuple[Any, 
     assert values(total, data) == expected
 
 
-@pytest.mark.parametrize("other", [WorstLeaf(), Pairs()])
+@pytest.mark.parametrize("other", [WORST, ErrorsByClass()])
 def test_only_additive_tasks_are_added(other: Task) -> None:
     with pytest.raises(NotSeparableError, match=r"Def\. 4\.4"):
         Accuracy() + other
@@ -200,7 +175,7 @@ def test_weights_are_not_negative_and_limits_come_last() -> None:
         Accuracy() & 1  # type: ignore[operator]
 
 
-PRODUCTS = [[Misclassifications(), Splits()], [Spread(), WorstLeaf()], [WorstLeaf(), Splits(), Misclassifications()]]
+PRODUCTS = [[Misclassifications(), Splits()], [Spread(), WORST], [WORST, Splits(), Misclassifications()]]
 
 
 @pytest.mark.parametrize("parts", PRODUCTS)
@@ -235,8 +210,8 @@ def test_compositions_are_described_and_rebuilt(task: Task) -> None:
 
 THRESHOLDS: list[tuple[Task, list[tuple[Task, Any]]]] = [
     (Misclassifications(), [(Splits(), 1)]),
-    (Spread(), [(WorstLeaf(), 1)]),
-    (WorstLeaf(), [(Misclassifications(), 1.5), (Splits(), 2)]),
+    (Spread(), [(WORST, 1)]),
+    (WORST, [(Misclassifications(), 1.5), (Splits(), 2)]),
     (Splits(), [(SparseAccuracy(0.1), 0.3)]),
     (BalancedAccuracy(), [(Spread() + Splits(), 3)]),
 ]

@@ -336,6 +336,7 @@ REFUSED: list[tuple[tuple[str, ...], str]] = [
     (("export", "/dev/zero", "--to", "svg"), "device"),
     (("export", ".", "--to", "svg"), "directory"),
     (("predict", "play.csv", "play.csv"), "no JSON"),
+    (("verify", "none.json", "monks-1"), "there is no file"),
     (("verify", "-", "-"), "standard input"),
     (("check", "quits.py:Task"), "SystemExit"),
     (("check", "tasks.py:Nothing"), "its tasks: Counts, twice"),

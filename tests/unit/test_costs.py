@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from fractions import Fraction
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -87,54 +88,52 @@ def test_what_predictions_cost() -> None:
     refused("y", "3 entries", call=lambda: cost_report(tree, table, two, XOR[:3]))
 
 
-@pytest.mark.parametrize(
-    ("make", "fragments"),
-    [
-        (lambda: CostTable.of([[0, 1], [1, 0], [1, 1]]), ["3 rows of 2 entries"]),
-        (lambda: CostTable.of([[0, float("nan")], [1, 0]]), ["nan", "row 0"]),
-        (lambda: CostTable.of([[0, -1], [1, 0]]), ["row 0", "-1"]),
-        (lambda: CostTable.of([]), ["0 rows"]),
-        (lambda: CostTable.of([[0]], [TestCost("a", 1), TestCost("a", 2)]), ["two tests are named 'a'"]),
-        (lambda: CostTable.of([[0, 1], [1, 0]], classes=["a"]), ["2 rows for the classes"]),
-        (lambda: CostSensitive([[0, 1, 2], [1, 0, 2]]), ["2 rows of 3 entries"]),
-        (lambda: TestCost("a", -1), ["'a'", "it is -1"]),
-        (lambda: TestCost("a", float("inf")), ["inf"]),
-        (lambda: TestCost("a", 1, 2), ["2 with its discount"]),
-    ],
-)
-def test_costs_that_are_refused(make: Any, fragments: list[str]) -> None:
-    refused("costs", *fragments, call=make)
+def file_of(text: str, folder: Path) -> CostTable:
+    (folder / "costs.csv").write_text(text)
+    return CostTable.read(folder / "costs.csv")
 
 
-@pytest.mark.parametrize(
-    ("tests", "fragments"),
-    [
-        ([TestCost("weight", 1)], ["no column of the feature 'weight'"]),
-        ([TestCost("a", 1, columns="weight")], ["'weight', which is not there"]),
-        ([TestCost("a", 1, columns=3)], ["column 3", "0 to 2"]),
-        ([TestCost("a", 1, columns=[0, 1]), TestCost("b", 1, columns=[1, 2])], ["'x1'", "'a' and 'b'"]),
-    ],
-)
-def test_features_that_are_refused(tests: list[TestCost], fragments: list[str]) -> None:
-    refused(
-        "costs", *fragments, call=lambda: streed.solve(CostSensitive(CostTable.of([[0, 1], [1, 0]], tests)), X, XOR)
-    )
+def tested(*tests: TestCost) -> Any:
+    """Asks for tests that the columns do not have."""
+    return lambda _: streed.solve(CostSensitive(CostTable.of([[0, 1], [1, 0]], tests)), X, XOR)
 
 
-@pytest.mark.parametrize(
-    ("text", "fragments"),
-    [
-        (TABLE + "fourth 1 1 x 2\n", ["line 7", "fourth 1 1 x 2"]),
-        (TABLE + "fourth 1 1 x 5 4\n", ["line 7", "columns 5 to 4"]),
-        (TABLE + "fourth one 1 x 3 3\n", ["line 7"]),
-        (TABLE.replace("0 10", "0 10 3"), ["2 rows of 2, 3 entries"]),
-        (TABLE.replace("0 10", "0 nan"), ["nan"]),
-    ],
-)
-def test_files_that_are_refused(tmp_path: Path, text: str, fragments: list[str]) -> None:
-    written = tmp_path / "costs.csv"
-    written.write_text(text)
-    refused("costs", *fragments, call=lambda: CostTable.read(written))
+def of_rows(costs: Any = None, *labels: Any) -> Any:
+    return lambda _: streed.solve(InstanceCosts(labels or None), X, costs=costs)
+
+
+REFUSED: list[tuple[Any, str, list[str]]] = [
+    (lambda _: CostTable.of([[0, 1], [1, 0], [1, 1]]), "costs", ["3 rows of 2 entries"]),
+    (lambda _: CostTable.of([[0, float("nan")], [1, 0]]), "costs", ["nan", "row 0"]),
+    (lambda _: CostTable.of([[0, -1], [1, 0]]), "costs", ["row 0", "-1"]),
+    (lambda _: CostTable.of([]), "costs", ["0 rows"]),
+    (lambda _: CostTable.of([[0]], [TestCost("a", 1), TestCost("a", 2)]), "costs", ["two tests are named 'a'"]),
+    (lambda _: CostTable.of([[0, 1], [1, 0]], classes=["a"]), "costs", ["2 rows for the classes"]),
+    (lambda _: CostSensitive([[0, 1, 2], [1, 0, 2]]), "costs", ["2 rows of 3 entries"]),
+    (lambda _: TestCost("a", -1), "costs", ["'a'", "it is -1"]),
+    (lambda _: TestCost("a", float("inf")), "costs", ["inf"]),
+    (lambda _: TestCost("a", 1, 2), "costs", ["2 with its discount"]),
+    (tested(TestCost("weight", 1)), "costs", ["no column of the feature 'weight'"]),
+    (tested(TestCost("a", 1, columns="weight")), "costs", ["'weight', which is not there"]),
+    (tested(TestCost("a", 1, columns=3)), "costs", ["column 3", "0 to 2"]),
+    (tested(TestCost("a", 1, columns=[0, 1]), TestCost("b", 1, columns=[1, 2])), "costs", ["'x1'", "'a' and 'b'"]),
+    (partial(file_of, TABLE + "fourth 1 1 x 2\n"), "costs", ["line 7", "fourth 1 1 x 2"]),
+    (partial(file_of, TABLE + "fourth 1 1 x 5 4\n"), "costs", ["line 7", "columns 5 to 4"]),
+    (partial(file_of, TABLE + "fourth one 1 x 3 3\n"), "costs", ["line 7"]),
+    (partial(file_of, TABLE.replace("0 10", "0 10 3")), "costs", ["2 rows of 2, 3 entries"]),
+    (partial(file_of, TABLE.replace("0 10", "0 nan")), "costs", ["nan"]),
+    (of_rows(), "costs", ["InstanceCosts needs it"]),
+    (of_rows([1, 2, 3, 4]), "costs", ["shape (4,)"]),
+    (of_rows([[1, 2], [1, float("nan")], [1, 1], [1, 1]]), "costs", ["row 1", "finite"]),
+    (of_rows([["a", 1]] * 4), "costs", ["not all entries are numbers"]),
+    (of_rows([[1, 2]] * 4, 1, 2, 3), "labels", ["3 for 2"]),
+    (of_rows([[1, 2]] * 4, "a", "a"), "labels", ["label of its own"]),
+]
+
+
+@pytest.mark.parametrize(("make", "argument", "said"), REFUSED)
+def test_costs_that_are_refused(make: Any, argument: str, said: list[str], tmp_path: Path) -> None:
+    refused(argument, *said, call=partial(make, tmp_path))
 
 
 def test_instance_costs_by_hand() -> None:
@@ -144,16 +143,6 @@ def test_instance_costs_by_hand() -> None:
     assert result.tree.predict(X).tolist() == ["quick", "quick", "steady", "steady"]
     assert streed.solve(InstanceCosts(), X, costs=costs, max_depth=0).value == 12
     assert streed.solve(InstanceCosts(), X, costs=-costs, max_depth=0).value == -20
-
-
-def test_instance_costs_that_are_refused() -> None:
-    refused("costs", "InstanceCosts needs it", call=lambda: streed.solve(InstanceCosts(), X))
-    refused("costs", "shape (4,)", call=lambda: streed.solve(InstanceCosts(), X, costs=[1, 2, 3, 4]))
-    bad: list[list[Any]] = [[1, 2], [1, float("nan")], [1, 1], [1, 1]]
-    refused("costs", "row 1", "finite", call=lambda: streed.solve(InstanceCosts(), X, costs=bad))
-    refused("costs", "not all entries are numbers", call=lambda: streed.solve(InstanceCosts(), X, costs=[["a", 1]] * 4))
-    refused("labels", "3 for 2", call=lambda: streed.solve(InstanceCosts(labels=[1, 2, 3]), X, costs=[[1, 2]] * 4))
-    refused("labels", "label of its own", call=lambda: InstanceCosts(labels=["a", "a"]))
 
 
 LABELS = ["ill", "sick", "well"]

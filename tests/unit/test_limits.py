@@ -41,6 +41,7 @@ from streed.tasks import (
 )
 from streed.tree import Tree
 from streed.tree.evaluation import check
+from tests.property.broken_tasks import Counted
 from tests.unit.outcomes import refused, tree_of
 
 RNG = np.random.default_rng(3)
@@ -288,16 +289,7 @@ class HalfWomen(Limit):
 
 
 @attrs.frozen
-class Errors(Task):
-    def statistics(self, data: Dataset) -> Any:
-        return {"n": (data.class_numbers[:, None] == np.arange(2)).astype(np.int64)}
-
-    def leaf_cost(self, s: State, k: int) -> Any:
-        return sum(s.n) - s.n[k]
-
-
-@attrs.frozen
-class LimitedErrors(Errors):
+class LimitedErrors(Counted):
     @property
     def limits(self) -> tuple[Limit, ...]:
         return (HalfWomen(),)
@@ -308,9 +300,9 @@ class LimitedErrors(Errors):
 @pytest.mark.parametrize("weights", [None, OWN_RNG.choice([0.5, 3], 30)])
 def test_limits_may_ask_for_statistics(search: str, weights: Any) -> None:
     given: dict[str, Any] = {"sample_weight": weights, "woman": WOMAN}
-    task = Errors().subject_to(HalfWomen())
+    task = Counted().subject_to(HalfWomen())
     found = streed.solve(task, BITS, SAID, max_depth=2, search=search, **given)
-    free = streed.solve(Errors(), BITS, SAID, max_depth=2, search=search, **given)
+    free = streed.solve(Counted(), BITS, SAID, max_depth=2, search=search, **given)
     expected = optimum(task, Dataset.make(BITS, SAID, **given), max_depth=2)
     assert found.value == expected[0] > free.value
     assert found.status == "optimal"
@@ -352,7 +344,7 @@ FIRST = {"statistics": lambda self, data: {"first": data.class_numbers}}
 )
 def test_errors_of_a_limit_name_the_limit_and_its_line(limit: Limit, said: str, mark: str) -> None:
     with pytest.raises(TaskError) as caught:
-        streed.solve(Errors().subject_to(MinSupport(1), limit), BITS, SAID, max_depth=1)
+        streed.solve(Counted().subject_to(MinSupport(1), limit), BITS, SAID, max_depth=1)
     first, second = str(caught.value).split("\n")
     assert first.startswith(said)
     assert second.endswith(mark)

@@ -1,8 +1,14 @@
+"""Trees: their text, what they predict, their value, and every form they are exported to, which predicts the same."""
+
 from __future__ import annotations
 
+import contextlib
+import datetime as dt
 import json
 import pickle
 import re
+import sqlite3
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -14,15 +20,31 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streed.data import Dataset
+from streed.data import Column, Cut, Dataset
 from streed.data.database import Roles
 from streed.data.strict_json import describe
 from streed.errors import InputError
+from streed.estimators import OptimalTreeClassifier
+from streed.export import codes, feature_names, onnx_inputs, to_dot, to_json, to_onnx, to_python, to_sklearn, to_sql
+from streed.plot import tree_svg
 from streed.tasks import Accuracy, BalancedAccuracy, MinSupport, SparseAccuracy, Splits
 from streed.tree import Branch, Claims, Leaf, Tree, flatten, nest, walk
 from streed.tree.evaluation import evaluate, inspect
 from streed.tree.storage import schema
-from tests.unit.specimens import XOR, chain, colour_tree, trees, xor_tree
+from tests.unit.outcomes import refused
+from tests.unit.specimens import (
+    AGE,
+    DAY,
+    SIZE,
+    XOR,
+    chain,
+    colour_tree,
+    make_data,
+    make_tree,
+    stump,
+    trees,
+    xor_tree,
+)
 
 
 def test_predict_by_name_from_every_kind_of_table() -> None:
@@ -39,14 +61,8 @@ def test_predict_multiway_needs_only_the_columns_it_asks_about() -> None:
     assert tree.predict({"size": ["large", "small"], "colour": ["green", "green"]}).tolist() == [2, 1]
     assert tree.predict(data).tolist() == [1, 2, 2, 1, 1]
     assert tree.predict(data).dtype == np.int64
-
-
-def test_predict_refuses_missing_columns() -> None:
-    tree, _ = colour_tree()
-    with pytest.raises(InputError, match="size"):
-        tree.predict({"colour": ["red"]})
-    with pytest.raises(InputError, match="3"):
-        tree.predict([[0, 1]])
+    refused("X", "size", call=lambda: tree.predict({"colour": ["red"]}))
+    refused("X", "3", call=lambda: tree.predict([[0, 1]]))
 
 
 @pytest.mark.parametrize(
@@ -62,16 +78,8 @@ def test_predictions_keep_the_labels_type(labels: list[Any], kind: str) -> None:
 
 
 def test_text() -> None:
-    assert str(xor_tree()[0]).splitlines() == [
-        "a = 1?",
-        "├── no: b = 1?",
-        "│   ├── no: no (1 row, cost 0)",
-        "│   └── yes: yes (1 row, cost 0)",
-        "└── yes: b = 1?",
-        "    ├── no: yes (1 row, cost 0)",
-        "    └── yes: no (1 row, cost 0)",
-    ]
-    assert colour_tree()[0].to_text().splitlines() == [
+    assert Tree.grown(Leaf(1, 8, 2), xor_tree()[1], unit=Fraction(1, 8)).to_text() == "yes (8 rows, cost 0.25)"
+    assert str(colour_tree()[0]).splitlines() == [
         "colour?",
         "├── blue: 2 (1 row, cost 0)",
         "├── green: size = small?",
@@ -96,11 +104,6 @@ def test_text_draws_equal_children_together() -> None:
         "└── 3: b (5 rows, cost 1)",
     ]
     assert Tree.grown(pointless, data).to_text(collapse=True) == "b (5 rows, cost 1)"
-
-
-def test_text_shows_costs_in_the_tasks_unit() -> None:
-    tree = Tree.grown(Leaf(1, 8, 2), xor_tree()[1], unit=Fraction(1, 8))
-    assert tree.to_text() == "yes (8 rows, cost 0.25)"
 
 
 def test_dot_escapes_what_graphviz_reads_as_syntax() -> None:
@@ -160,8 +163,7 @@ def test_json_keeps_types(leaf_labels: list[Any], categories: list[Any]) -> None
 
 
 def test_the_published_schema_is_itself_valid() -> None:
-    import jsonschema
-
+    jsonschema = pytest.importorskip("jsonschema")
     jsonschema.Draft202012Validator.check_schema(schema())
     jsonschema.validate(json.loads(colour_tree()[0].to_json()), schema())
 
@@ -185,7 +187,7 @@ def nest_again(tree: Tree) -> Tree:
 
 
 @given(trees())
-def test_predict_is_routing_by_hand(drawn: tuple[Tree, Dataset]) -> None:
+def test_predict_is_routing_by_hand_and_every_form_holds_the_same_tree(drawn: tuple[Tree, Dataset]) -> None:
     tree, data = drawn
     expected, errors, weights = [], Fraction(0), data.weights
     for i in range(data.n_rows):
@@ -198,14 +200,7 @@ def test_predict_is_routing_by_hand(drawn: tuple[Tree, Dataset]) -> None:
     assert evaluate(tree, Accuracy(), data) == errors
     found = inspect(tree, Accuracy(), data)
     assert found.rows == tuple(node.rows for node in walk(tree.root))
-
-
-@given(trees())
-def test_every_form_holds_the_same_tree(drawn: tuple[Tree, Dataset]) -> None:
-    tree, _ = drawn
-    assert Tree.from_json(tree.to_json()) == tree
-    assert pickle.loads(pickle.dumps(tree)) == tree
-    assert nest_again(tree) == tree
+    assert Tree.from_json(tree.to_json()) == pickle.loads(pickle.dumps(tree)) == nest_again(tree) == tree
     nodes = tree.n_branches + tree.n_leaves
     assert len(tree.to_text().splitlines()) == nodes
     assert len(re.findall(r"^  n\d+ \[", tree.to_dot(), re.MULTILINE)) == nodes
@@ -225,3 +220,177 @@ def test_values_by_hand() -> None:
     assert found.rows == (5, 1, 2, 1, 1, 2)
     assert found.leaf_rows == (1, 1, 1, 2)
     assert found.broken == tuple((leaf, MinSupport(2)) for leaf in (0, 1, 2))
+
+
+Table = dict[str, list[Any]]
+
+
+def call(source: str, name: str = "predict") -> Callable[[Any], Any]:
+    namespace: dict[str, Any] = {}
+    exec(compile(source, "exported.py", "exec"), namespace)
+    return namespace[name]  # type: ignore[no-any-return]
+
+
+def query(table: Table, sql: str) -> list[Any]:
+    quoted = [name.replace('"', '""') for name in table]
+    columns = ", ".join(f'"{name}"' for name in quoted)
+    with contextlib.closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute(f"CREATE TABLE people ({columns})")
+        places = ", ".join("?" * len(table))
+        connection.executemany(f"INSERT INTO people VALUES ({places})", list(zip(*table.values(), strict=True)))
+        return [row[-1] for row in connection.execute(sql)]
+
+
+def test_tools_of_scikit_learn() -> None:
+    sklearn_tree = pytest.importorskip("sklearn.tree")
+    tree = make_tree(make_data(seed=1), seed=1)
+    estimator = to_sklearn(tree)[-1]
+    said = sklearn_tree.export_text(estimator, feature_names=feature_names(tree))
+    assert said.count("class:") == tree.n_leaves
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.switch_backend("Agg")
+    drawn = sklearn_tree.plot_tree(estimator, feature_names=feature_names(tree))
+    pyplot.close()
+    # a box a node, and two words ("True", "False") at the root's edges
+    assert len(drawn) == estimator.tree_.node_count + 2
+
+
+def test_conditions_that_the_caller_gives() -> None:
+    data = Dataset.make({"age<=30": [1, 0, 0]}, ["no", "yes", "yes"])
+    tree = Tree.grown(Branch(0, (Leaf(1, 2, 0), Leaf(0, 1, 0)), 3), data)
+    predict = call(to_python(tree, conditions={"age<=30": "row['age'] <= 30"}))
+    assert [predict({"age": age}) for age in (20, 30, 31)] == ["no", "no", "yes"]
+    assert query({"age": [20, 31]}, to_sql(tree, "people", conditions={"age<=30": "age <= 30"})) == ["no", "yes"]
+    refused("conditions", "'height' is no column of the tree", call=lambda: to_sql(tree, conditions={"height": "1"}))
+    other, given = make_tree(make_data(seed=1), seed=1), {"depart'ment": "True", "grade": "True"}
+    refused("conditions", "has categories", call=lambda: to_python(other, conditions=given))
+
+
+def test_trees_of_hundreds_of_levels() -> None:
+    pytest.importorskip("sklearn")
+    tree, data = chain(300)
+    X = data.X
+    expected = tree.predict(X).tolist()
+    assert to_sklearn(tree).predict(X).tolist() == expected
+    predict = call(to_python(tree, by_position=True))
+    assert [predict(row) for row in X.tolist()] == expected
+    assert to_sql(tree).count("CASE") == 300
+
+
+def test_what_has_no_literal() -> None:
+    tree = make_tree(make_data(seed=1), seed=1, shown=(b"bytes",))
+    for export in (to_python, to_sql):
+        with pytest.raises(InputError, match="literal"):
+            export(tree)
+    with pytest.raises(InputError, match="name"):
+        to_python(tree, "no name")
+    pytest.importorskip("sklearn")
+    with pytest.raises(InputError, match="labels are of the types"):
+        to_sklearn(make_tree(make_data(seed=1), seed=1, shown=(1, "one")))
+
+
+def ages() -> tuple[Any, Any]:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {
+            "age": rng.integers(18, 80, 80).astype(float),
+            "sex": rng.choice(["f", "m"], 80),
+            "plan": rng.choice(["a", "b", "c"], 80),
+        }
+    )
+    table.loc[::9, "age"] = np.nan
+    label = np.where((table["age"] < 40) | (table["plan"] == "b"), "no", "yes")
+    return table, label
+
+
+@pytest.fixture(scope="module")
+def fitted() -> Any:
+    X, y = ages()
+    return OptimalTreeClassifier(max_depth=2).fit(X, y)
+
+
+def test_all_of_them_have_one_tree(fitted: Any) -> None:
+    X, _ = ages()
+    for model in (fitted, fitted.result_, fitted.tree_):
+        assert to_sql(model) == to_sql(fitted)
+        assert to_python(model) == to_python(fitted)
+        assert to_json(model) == fitted.tree_.to_json()
+        assert to_dot(model) == fitted.tree_.to_dot()
+        assert tree_svg(model) == tree_svg(fitted)
+        assert np.array_equal(codes(model, X), codes(fitted, X), equal_nan=True)
+        assert feature_names(model) == feature_names(fitted)
+    for other in (OptimalTreeClassifier(), 3, None):
+        with pytest.raises(InputError, match="has no tree"):
+            to_sql(other)
+
+
+def test_onnx_takes_the_raw_table(fitted: Any) -> None:
+    pytest.importorskip("onnx")
+    runtime = pytest.importorskip("onnxruntime")
+    X, _ = ages()
+    tables: list[Any] = [X, X.astype({"sex": object}), {name: X[name].tolist() for name in X}]
+    session = runtime.InferenceSession(to_onnx(fitted).SerializeToString(), providers=["CPUExecutionProvider"])
+    for table in tables:
+        assert session.run(None, onnx_inputs(fitted, table))[0].tolist() == fitted.predict(X).tolist()
+    with pytest.raises(InputError, match="no column named"):
+        onnx_inputs(fitted, X[["sex"]])
+    with pytest.raises(InputError, match="held numbers before"):
+        onnx_inputs(fitted, X.assign(age="old"))
+    array = np.random.default_rng(1).normal(size=(60, 3))
+    model = OptimalTreeClassifier(max_depth=1).fit(array, (array[:, 1] > 0.2).astype(int))
+    session = runtime.InferenceSession(to_onnx(model).SerializeToString(), providers=["CPUExecutionProvider"])
+    for rows in (array, array.tolist()):
+        assert session.run(None, onnx_inputs(model, rows))[0].tolist() == model.predict(array).tolist()
+
+
+TABLE: dict[str, Any] = {
+    "age": [30.0, 30.5, None, 31.0],
+    "day": [dt.date(2020, 1, 1), dt.date(2020, 1, 3), dt.date(2021, 1, 1), dt.date(2019, 1, 1)],
+    "size": ["s", "m", None, "l"],
+}
+FRAME = pd.DataFrame(
+    {
+        "age": TABLE["age"],
+        "day": pd.to_datetime(TABLE["day"]),
+        "size": pd.Categorical(TABLE["size"], categories=["s", "m", "l"], ordered=True),
+    }
+)
+
+
+CUTS = [
+    (AGE, Cut(30.5, 0), 0, ["low", "low", "low", "high"]),
+    (AGE, Cut(30.5, 1), 0, ["low", "low", "high", "high"]),
+    (AGE, Cut(None, 1), 0, ["low", "low", "high", "low"]),
+    (DAY, Cut(18263 * 86400 * 10**6, 0), 1, ["low", "high", "high", "low"]),
+    (SIZE, Cut(0, 0), 2, ["low", "high", "low", "high"]),
+    (SIZE, Cut(1, 1), 2, ["low", "low", "high", "high"]),
+    (SIZE, Cut(None, 1), 2, ["low", "low", "high", "low"]),
+]
+
+
+@pytest.mark.parametrize(("column", "cut", "place", "expected"), CUTS)
+def test_numbers_dates_and_steps(column: Column, cut: Cut, place: int, expected: list[str]) -> None:
+    import onnxruntime
+
+    tree = stump(column, cut, place)
+    assert tree.predict(FRAME).tolist() == expected
+    predict = call(to_python(tree))
+    assert [predict(dict(zip(TABLE, row, strict=True))) for row in zip(*TABLE.values(), strict=True)] == expected
+    written = {**TABLE, "day": [day.isoformat() for day in TABLE["day"]]}
+    assert query(written, f"SELECT {to_sql(tree)} FROM people ORDER BY rowid") == expected
+    assert to_sklearn(tree).predict(FRAME).tolist() == expected
+    session = onnxruntime.InferenceSession(to_onnx(tree).SerializeToString())
+    assert session.run(["prediction"], onnx_inputs(tree, TABLE))[0].tolist() == expected
+    assert Tree.from_json(tree.to_json()) == tree
+
+
+def test_a_tree_reads_data_sets_that_were_made_of_other_rows() -> None:
+    tree = stump(AGE, Cut(30.5, 0))
+    assert tree.predict(Dataset.make({"age": [1.0, 99.0, 50.0]})).tolist() == ["low", "high", "high"]
+    assert tree.predict(Dataset.make({"age": [1, 0, 1]})).tolist() == ["low"] * 3
+    assert tree.predict(Dataset.make({"age": [31, 30]})).tolist() == ["high", "low"]
+    assert tree.predict(Dataset.make({"age": [30.0, 31.0, 99.0]}, max_cuts=1)).tolist() == ["low", "high", "high"]
+    refused("X", "'age'", call=lambda: tree.predict(Dataset.make({"age": ["a", "b"]})))
+    refused("X", "'age'", "numbers", call=lambda: tree.predict({"age": [dt.date(2020, 1, 1)]}))
+    with pytest.warns(UserWarning, match="'size' has the value 'xl'"):
+        assert stump(SIZE, Cut(0, 0), 2).predict({"size": ["s", "xl"]}).tolist() == ["low", "high"]
