@@ -41,8 +41,8 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
-from streed.data.labels import named_labels
-from streed.data.rows import row_matrix
+from streed.data.dataset import row_matrix
+from streed.data.rows import named_labels
 from streed.data.strict_json import FILE
 from streed.errors import InputError
 from streed.exact import LARGEST_TOTAL, Array, exact_integers

@@ -18,8 +18,8 @@ from typing import Any
 import attrs
 import numpy as np
 
-from streed.data.labels import named_labels
 from streed.data.reading import read_values
+from streed.data.rows import named_labels
 from streed.data.strict_json import read_text
 from streed.data.table import named_columns
 from streed.errors import InputError, shown

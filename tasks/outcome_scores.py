@@ -32,8 +32,8 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.data.column import distinct
-from streed.data.labels import named_labels
-from streed.data.rows import row_array, row_column, row_matrix, row_numbers
+from streed.data.dataset import row_array, row_column, row_matrix, row_numbers
+from streed.data.rows import named_labels
 from streed.errors import InputError
 from streed.exact import Array, Range
 from streed.task import Composition, RowCostTask, State, Task

@@ -55,7 +55,7 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.data.database import MOMENTS
-from streed.data.rows import row_matrix, row_numbers
+from streed.data.dataset import row_matrix, row_numbers
 from streed.errors import InputError, TaskError
 from streed.exact import Array, Range, as_float, exact_integers, exact_number
 from streed.task import GeneralTask, RowCostTask, State, Task, Value, bound, weight_array

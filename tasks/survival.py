@@ -43,8 +43,8 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
-from streed.data.labels import Outcome, read_events
-from streed.data.rows import row_column, row_numbers
+from streed.data.dataset import row_column, row_numbers
+from streed.data.rows import Outcome, read_events
 from streed.errors import InputError
 from streed.exact import Array, Range
 from streed.logarithms import log_ratio

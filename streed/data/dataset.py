@@ -12,9 +12,19 @@ import numpy as np
 
 from streed.data.column import Column, code_column
 from streed.data.database import MOMENTS, MOST_ROWS, file_query, own_connection, read_query
-from streed.data.labels import check_classes, code_labels, own_values, read_targets
 from streed.data.ordered import OrderedValues
-from streed.data.rows import read_frequency, read_row_data, read_weights, some_copies, weigh_copies
+from streed.data.rows import (
+    check_classes,
+    code_labels,
+    own_values,
+    read_frequency,
+    read_row_data,
+    read_targets,
+    read_weights,
+    some_copies,
+    weigh_copies,
+)
+from streed.data.single_values import is_number
 from streed.data.table import (
     Table,
     as_table,
@@ -196,16 +206,14 @@ class Dataset:
         """(n,) what each row adds to a sum, exactly: a float weight is the decimal it prints as; None: 1 of each."""
         if self.weights is None:
             return None
-        whole, unit = self._whole_weights(self.weights)
+        whole, unit = self._whole_weights()
         return [exact_number(unit * each) for each in whole.tolist()]
 
-    def _whole_weights(self, weights: Array) -> tuple[Array, Fraction]:
-        """(n,) what each row adds to a sum as Python's whole numbers, and the worth of 1."""
-        if self.sample_weight is None or self.frequency is None:
-            whole, unit = exact_integers(weights, "sample_weight")
-            return whole.astype(object), unit
-        whole, unit = exact_integers(self.sample_weight, "sample_weight")
-        return whole.astype(object) * self.frequency, unit
+    def _whole_weights(self) -> tuple[Array, Fraction]:
+        """(n,) what each row adds to a sum as Python's whole numbers, and the worth of 1; there are weights."""
+        copied = self.sample_weight is not None and self.frequency is not None
+        whole, unit = exact_integers(np.asarray(self.sample_weight if copied else self.weights), "sample_weight")
+        return whole.astype(object) * (self.frequency if copied else 1), unit
 
     @property
     def n_columns(self) -> int:
@@ -284,15 +292,14 @@ class Dataset:
         """The weight of each class's rows, exactly: a float weight is the decimal it prints as."""
         if self.weights is None:
             return np.bincount(self.class_numbers, minlength=self.n_classes).tolist()  # type: ignore[no-any-return]
-        whole, unit = self._whole_weights(self.weights)
+        whole, unit = self._whole_weights()
         return [exact_number(unit * sum(whole[self.class_numbers == k].tolist())) for k in range(self.n_classes)]
 
     def subset(self, rows: Any) -> Dataset:
         """The rows given as numbers or as a mask (n,), in that order, with the same columns and classes."""
         chosen = np.asarray(rows)
-        names = ("class_numbers", "weights", "sample_weight", "frequency")
-        held = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
-        taken = {name: array[chosen] for name, array in held.items()}
+        held = {name: getattr(self, name) for name in ("class_numbers", "weights", "sample_weight", "frequency")}
+        taken = {name: array[chosen] for name, array in held.items() if array is not None}
         row_data = {name: array[chosen] for name, array in self.row_data.items()}
         return attrs.evolve(self, X=np.ascontiguousarray(self.X[chosen]), row_data=row_data, **taken)
 
@@ -318,8 +325,7 @@ def _code_columns(
             return binary, {}, {}
         plain = ((source == 0) | (source == 1)).all(axis=0)
     table = attrs.evolve(as_table(source), names=names)
-    coded: dict[int, Column] = {}
-    ordered: dict[int, OrderedValues] = {}
+    coded, ordered = dict[int, Column](), dict[int, OrderedValues]()
     codes: Array = np.zeros(source.shape, np.int32)
     for j, name in enumerate(table.all_names):
         if plain[j]:
@@ -336,3 +342,58 @@ def most_cuts(max_cuts: Any, argument: str = "max_cuts") -> int | str:
     if max_cuts is None or (isinstance(max_cuts, str) and max_cuts in (ALL, AUTO)):
         return max_cuts or AUTO
     return Range(1, whole=True, meaning=f'"{ALL}" or "{AUTO}"').read(argument, max_cuts)  # type: ignore[no-any-return]
+
+
+def row_array(data: Dataset | Mapping[str, Array], name: str, asked_by: str) -> Array:
+    """The row data of that name, (n,) or (n, m), as given; raises InputError where there is none."""
+    row_data = data if isinstance(data, Mapping) else data.row_data
+    if name not in row_data:
+        known = ", ".join(row_data) or "none"
+        raise InputError(name, f"{asked_by} needs it, and the row data are: {known}", f"give {name}= to solve")
+    return row_data[name]
+
+
+def row_column(data: Dataset | Mapping[str, Array], name: str, asked_by: str) -> Array:
+    """(n,) the row data of that name, one column in whatever form; raises InputError for several."""
+    values = row_array(data, name, asked_by)
+    names = values.dtype.names
+    if names is not None and len(names) == 1:
+        values = values[names[0]]
+    elif values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.dtype.names is not None or values.ndim != 1:
+        found = f"columns {', '.join(names)}" if names else f"shape {values.shape}"
+        raise InputError(name, f"it has the {found}", "give one entry per row")
+    return values
+
+
+def row_numbers(data: Dataset | Mapping[str, Array], name: str, asked_by: str) -> Array:
+    """(n,) finite numbers, int64 or float64; raises InputError for anything else."""
+    return _finite(row_column(data, name, asked_by), name)
+
+
+def row_matrix(data: Dataset | Mapping[str, Array], name: str, asked_by: str) -> tuple[Array, tuple[Any, ...] | None]:
+    """(n, m) finite numbers and the names of the columns, of a table; None where they have no names."""
+    values = row_array(data, name, asked_by)
+    if values.dtype.names is not None:
+        columns = [_finite(values[field], name, f"column {field!r}: ") for field in values.dtype.names]
+        # a field's title is the name as the caller wrote it: not all are texts
+        fields: Any = values.dtype.fields
+        names = [fields[name][2] if len(fields[name]) > 2 else name for name in values.dtype.names]
+        return np.stack(columns, axis=1), tuple(names)
+    if values.ndim != 2 or not values.shape[1]:
+        raise InputError(name, f"it has the shape {values.shape}", "give a table or an array with a row per row of X")
+    return _finite(values, name), None
+
+
+def _finite(values: Array, name: str, where: str = "") -> Array:
+    if values.dtype.kind in "bui":
+        return values.astype(np.int64)
+    try:
+        strange = values.dtype.kind == "O" and not all(is_number(type(value)) for value in values.flat)
+        if strange or values.dtype.kind in "SUcmM":
+            raise TypeError  # numpy would read "1" as 1, 1j as 0, and times in a unit of its own
+        numbers: Array = values.astype(np.float64)
+    except (TypeError, ValueError):
+        raise InputError(name, f"{where}not all entries are numbers", "give finite numbers") from None
+    return Range().read_rows(name, numbers)

@@ -1,22 +1,26 @@
-"""What stands beside the rows: weights, frequencies, and data by name such as costs or sensitive features."""
+"""What stands beside the rows: labels, weights, frequencies, and data by name such as costs or sensitive features.
+
+Labels of any one type become class numbers 0, 1, ... in the labels' sorted order. Outcomes of survival have two fields,
+whether the event was observed and when, told apart by type and name.
+"""
 
 from __future__ import annotations
 
 import math
+import numbers
+import re
 import sys
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from streed.data.column import distinct
 from streed.data.reading import read_values
 from streed.data.single_values import is_number, missing_value
 from streed.data.table import named_columns
-from streed.errors import InputError, brief
+from streed.errors import InputError, TaskError, brief, shown
 from streed.exact import LARGEST_TOTAL, Array, Range, as_objects, exact_array, exact_number
-
-if TYPE_CHECKING:
-    from streed.data import Dataset
 
 
 def read_weights(sample_weight: Any, n: int) -> Array | None:
@@ -173,57 +177,224 @@ def _decimals(values: list[Any]) -> Array:
     return weights
 
 
-def row_array(data: Dataset | Mapping[str, Array], name: str, asked_by: str) -> Array:
-    """The row data of that name, (n,) or (n, m), as given; raises InputError where there is none."""
-    row_data = data if isinstance(data, Mapping) else data.row_data
-    if name not in row_data:
-        known = ", ".join(row_data) or "none"
-        raise InputError(name, f"{asked_by} needs it, and the row data are: {known}", f"give {name}= to solve")
-    return row_data[name]
+def code_labels(y: Any, n: int) -> tuple[Array, tuple[Any, ...]]:
+    """The class number of each row, (n,) int64, and the classes that occur, sorted, as plain Python objects.
+
+    `y` is a list, an array (n,) or a series; or times and events of survival, whose labels are `Outcome`. Raises
+    InputError for a wrong length, missing labels, and labels that cannot be sorted.
+    """
+    labels = paired(y) if is_outcome(y) else read_values(y, "y", "it")
+    if len(labels) != n:
+        raise InputError("y", f"it has {len(labels)} labels, but X has {n} rows", "give one label per row")
+    classes, codes = distinct(labels, "y", "it")
+    return codes, classes
 
 
-def row_column(data: Dataset | Mapping[str, Array], name: str, asked_by: str) -> Array:
-    """(n,) the row data of that name, one column in whatever form; raises InputError for several."""
-    values = row_array(data, name, asked_by)
-    names = values.dtype.names
-    if names is not None and len(names) == 1:
-        values = values[names[0]]
-    elif values.ndim == 2 and values.shape[1] == 1:
-        values = values[:, 0]
-    if values.dtype.names is not None or values.ndim != 1:
-        found = f"columns {', '.join(names)}" if names else f"shape {values.shape}"
-        raise InputError(name, f"it has the {found}", "give one entry per row")
-    return values
+def named_labels(names: Iterable[Any], labels: Iterable[Any]) -> tuple[Any, ...]:
+    """For each name the label that it is, or whose text it is, as tables may name columns by text only.
+
+    A name of none stays itself.
+    """
+    known = tuple(labels)
+    texts, exact = {str(label): label for label in known}, {label: label for label in known}
+    return tuple(exact.get(name, texts.get(str(name), name)) for name in names)
 
 
-def row_numbers(data: Dataset | Mapping[str, Array], name: str, asked_by: str) -> Array:
-    """(n,) finite numbers, int64 or float64; raises InputError for anything else."""
-    return _finite(row_column(data, name, asked_by), name)
+MOST_REAL_CLASSES = 32
+"""Different labels that are not whole numbers; of more, they are taken to be measured."""
 
 
-def row_matrix(data: Dataset | Mapping[str, Array], name: str, asked_by: str) -> tuple[Array, tuple[Any, ...] | None]:
-    """(n, m) finite numbers and the names of the columns, of a table; None where they have no names."""
-    values = row_array(data, name, asked_by)
-    if values.dtype.names is not None:
-        columns = [_finite(values[field], name, f"column {field!r}: ") for field in values.dtype.names]
-        # a field's title is the name as the caller wrote it: not all are texts
-        fields: Any = values.dtype.fields
-        titles = [fields[name] for name in values.dtype.names]
-        names = [each[2] if len(each) > 2 else name for each, name in zip(titles, values.dtype.names, strict=True)]
-        return np.stack(columns, axis=1), tuple(names)
-    if values.ndim != 2 or not values.shape[1]:
-        raise InputError(name, f"it has the shape {values.shape}", "give a table or an array with a row per row of X")
-    return _finite(values, name), None
+def check_classes(classes: tuple[Any, ...]) -> None:
+    """Raises InputError for many different numbers that are not whole, and for times: they name no classes."""
+    if isinstance(classes[0], Outcome):
+        raise InputError("y", "it holds events and times", "solve RelativeRisk(), or give one column")
+    if len(classes) <= MOST_REAL_CLASSES:
+        return
+    real = [label for label in classes if isinstance(label, float) and not label.is_integer()]
+    if real:
+        found = f"it has {len(classes)} different labels that are not whole numbers: {shown(real)}"
+        raise InputError("y", found, "a classification task needs classes; bin a real target, or give classes as text")
 
 
-def _finite(values: Array, name: str, where: str = "") -> Array:
-    if values.dtype.kind in "bui":
-        return values.astype(np.int64)
-    try:
-        strange = values.dtype.kind == "O" and not all(is_number(type(value)) for value in values.flat)
-        if strange or values.dtype.kind in "SUcmM":
-            raise TypeError  # numpy would read "1" as 1, 1j as 0, and times in a unit of its own
-        numbers: Array = values.astype(np.float64)
-    except (TypeError, ValueError):
-        raise InputError(name, f"{where}not all entries are numbers", "give finite numbers") from None
-    return Range().read_rows(name, numbers)
+class OwnValues(np.ndarray[Any, np.dtype[Any]]):
+    """Labels or targets as the caller wrote them, which no comparison takes for class numbers by mistake.
+
+    Whole numbers that texts are compared with, as in `data.y[:, None] == np.arange(data.n_classes)`, are class numbers:
+    they can be nothing else. Numbers are compared with numbers among them; others raise TaskError. What is made of them
+    by arithmetic is an ordinary array.
+    """
+
+    labels: Array | None
+    """(K,) those that there are, in the order of their numbers."""
+
+    def __array_finalize__(self, source: Any) -> None:
+        self.labels = getattr(source, "labels", None)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **given: Any) -> Any:
+        if ufunc in (np.equal, np.not_equal) and self.labels is not None:
+            inputs = tuple(x if isinstance(x, OwnValues) else self._meant(np.asarray(x)) for x in inputs)
+        if "out" in given:
+            given["out"] = tuple(_plain(x) for x in given["out"])
+        return getattr(ufunc, method)(*map(_plain, inputs), **given)
+
+    def _meant(self, others: Array) -> Array:
+        """What the values are to be compared with."""
+        assert self.labels is not None
+        if others.dtype.kind == "O" and all(is_number(type(other)) for other in others.flat):
+            others = others.astype(np.float64)  # decimals and fractions, as the labels are
+        if self.labels.dtype.kind == "O":
+            if others.dtype.kind not in "biu":
+                return others
+            known = (others >= 0) & (others < len(self.labels))
+            return as_objects([*self.labels, object()])[np.where(known, others, -1)]
+        strange = np.array(others.dtype.kind in "biuf") & ~np.isin(others, self.labels)
+        if strange.any():
+            raise TaskError(
+                f"data.y is compared with {others[strange][0].item()}, and its values are "
+                f"{shown(self.labels.tolist())}; compare data.class_numbers with class numbers, such as "
+                "np.arange(data.n_classes), data.y with data.classes, and data.targets with any number"
+            )
+        return others
+
+
+def _plain(x: Any) -> Any:
+    return np.asarray(x) if isinstance(x, OwnValues) else x
+
+
+def own_values(classes: tuple[Any, ...], class_numbers: Array) -> Array:
+    """(n,) the classes of the rows, by their numbers; an ordinary array where they are these numbers."""
+    real = all(is_number(type(label)) for label in classes)
+    labels = read_targets(classes) if real else as_objects(classes)
+    is_numbered = real and bool((labels == np.arange(len(labels))).all())
+    if labels.dtype.kind == "i" and -len(labels) <= labels[0] < 0 and labels[-1] < len(labels):
+        labels = labels.astype(np.float64)  # so that no list by class is asked for such a place
+    found = labels[class_numbers] if is_numbered else labels[class_numbers].view(OwnValues)
+    if isinstance(found, OwnValues):
+        found.labels = labels
+    found.setflags(write=False)
+    return found
+
+
+def read_targets(classes: tuple[Any, ...]) -> Array:
+    """(K,) int64 or float64: labels as numbers; raises InputError for texts and where there are no labels."""
+    kinds = set(map(type, classes))
+    if not all(map(is_number, kinds)):
+        label = next(label for label in classes if not is_number(type(label)))
+        found = "there is none" if label is None else f"it has the label {label!r}, which is no number"
+        raise InputError("y", found, "a regression task needs one number per row")
+    whole = all(issubclass(kind, numbers.Integral) for kind in kinds) and -(2**63) < classes[0] <= classes[-1] < 2**63
+    return np.array(classes, dtype=np.int64 if whole else np.float64)
+
+
+_UNCLEAR = {"alive", "censor", "censored", "censoring", "survived"}
+_EVENTS = {"cens", "dead", "death", "died", "event", "events", "failed", "failure", "observed", "relapse"}
+_TIMES = {"t", "day", "days", "duration", "durations", "followup", "hours", "lenfol", "months"}
+_TIMES |= {"times", "weeks", "years"}
+
+_REMEDY = 'name the two fields "event" and "time", or give times as y and event='
+
+
+class Outcome(NamedTuple):
+    """What was seen of a row."""
+
+    event: Any
+    time: Any
+
+
+def is_outcome(y: Any) -> bool:
+    """Whether y has fields: a structured array, a table, a dict of columns, or rows of a truth value and a number."""
+    if isinstance(y, np.ndarray):
+        return y.dtype.names is not None
+    if isinstance(y, Mapping) or hasattr(y, "columns"):
+        return True
+    return _in_pairs(y) and all(isinstance(row[0], (bool, np.bool_)) for row in y)
+
+
+def split_outcome(y: Any) -> Outcome | None:
+    """(events, times), each (n,), of a y of two fields; None for a y that is a single column.
+
+    A field of truth values is that of the events; else the names tell. `y` is a structured array, a table, a dict, an
+    array (n, 2), rows of two values, or a tuple of two columns. Raises InputError for other fields than an event and a
+    time, and where nothing tells which is which.
+    """
+    fields = _fields(y)
+    if fields is None:
+        return None
+    names = list(fields)
+    told = ", ".join(map(repr, names)) if all(isinstance(name, str) for name in names) else f"{len(names)} columns"
+    if len(names) != 2:
+        raise InputError("y", f"it has {told}, and survival has an event and a time", _REMEDY)
+    columns = [read_values(column, "y", f"field {name!r}") for name, column in fields.items()]
+    roles = [_role(name) for name in names]
+    are_truth = [isinstance(column, np.ndarray) and column.dtype.kind == "b" for column in columns]
+    event = roles.index("event") if "event" in roles else 1 - roles.index("time") if "time" in roles else None
+    if are_truth[0] != are_truth[1]:
+        event = are_truth.index(True) if event is None or are_truth[event] else None
+    if event is None or roles[event] == "time" or roles[1 - event] == "event" or "unclear" in roles:
+        unclear = [f"{name} may mean 1 or 0" for name, role in zip(names, roles, strict=True) if role == "unclear"]
+        why = unclear[0] if unclear else "nothing tells the event from the time"
+        raise InputError("y", f"it has {told}: {why}", _REMEDY)
+    if len(columns[0]) != len(columns[1]):
+        found = f"its fields have {len(columns[0])} and {len(columns[1])} entries"
+        raise InputError("y", found, "give both of them one per row")
+    return Outcome(columns[event], columns[1 - event])
+
+
+def paired(y: Any) -> list[Outcome]:
+    """The outcome of each row, of a y that is one, as labels that sort."""
+    found = split_outcome(y)
+    if found is None:
+        raise InputError("y", "it is a table of one column", "give the column")
+    return list(map(Outcome, *(np.asarray(column).tolist() for column in found)))
+
+
+def read_events(event: Any) -> Array:
+    """(n,) int64: 1 where the event was observed, 0 where the time is censored; raises InputError for all else."""
+    values = read_values(event, "event", "it")
+    remedy = "give 1 (or True) for an observed event, 0 (or False) for a censored time"
+    if not isinstance(values, np.ndarray):
+        strange = next((v for v in values if not isinstance(v, (bool, int, float, np.number))), values[0])
+        raise InputError("event", f"it holds {strange!r}, which is no number", remedy)
+    known = np.isin(values, (0, 1))
+    if not known.all():
+        row = int(np.argmin(known))
+        kinds = len(np.unique(values)) > 2 and (values == np.floor(values)).all()
+        what = "; risks that compete are not told apart" if kinds else ""
+        raise InputError("event", f"row {row} has {values[row]}{what}", remedy)
+    return values.astype(np.int64)
+
+
+def _fields(y: Any) -> dict[Any, Any] | None:
+    """The columns of y by name, or by number where they have no names; None where y is a single column."""
+    named = named_columns(y, "y")
+    if named is not None:
+        return None if len(named) == 1 and not isinstance(y, Mapping) else named
+    if isinstance(y, np.ndarray):
+        columns = (y[:, j].tolist() if y.dtype.kind == "O" else y[:, j] for j in range(np.shape(y)[-1]))
+        return dict(enumerate(columns)) if y.ndim == 2 and y.shape[1] != 1 else None
+    if isinstance(y, tuple) and len(y) == 2 and not _in_pairs(y) and all(map(_is_column, y)):
+        return dict(enumerate(y))
+    if _in_pairs(y):
+        return {j: [row[j] for row in y] for j in range(2)}
+    return None
+
+
+def _is_column(values: Any) -> bool:
+    return hasattr(values, "__len__") and not isinstance(values, (str, bytes))
+
+
+def _in_pairs(y: Any) -> bool:
+    """Whether it lists rows of two values."""
+    if not isinstance(y, Sequence) or isinstance(y, (str, bytes)) or not len(y):
+        return False
+    return all(isinstance(row, (tuple, list)) and len(row) == 2 and not any(map(_is_column, row)) for row in y)
+
+
+def _role(name: Any) -> str | None:
+    """What a field of this name holds: "event", "time", "unclear" (such as "censored"), or None."""
+    words = [word for word in re.split(r"[^a-z]+", str(name).lower()) if word]
+    if any(word in _TIMES or word.endswith("time") for word in words):
+        return "time"
+    if _UNCLEAR.intersection(words):
+        return "unclear"
+    return "event" if any(word in _EVENTS or word.endswith(("stat", "status")) for word in words) else None

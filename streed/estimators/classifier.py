@@ -28,9 +28,9 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
 from streed.data import Dataset
-from streed.data.labels import named_labels
+from streed.data.dataset import row_matrix
 from streed.data.reading import read_values
-from streed.data.rows import read_row_data, row_matrix
+from streed.data.rows import named_labels, read_row_data
 from streed.errors import InputError, brief, shown
 from streed.estimators.base import OptimalTree, task_of, with_splits
 from streed.estimators.reading import FREQUENCY, argument_names, checked_column, checked_weights, named_errors, signs_of

@@ -22,8 +22,8 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
 from streed.data import Dataset
-from streed.data.labels import read_events, split_outcome
-from streed.data.rows import read_row_data, row_column, weigh_copies
+from streed.data.dataset import row_column
+from streed.data.rows import read_events, read_row_data, split_outcome, weigh_copies
 from streed.errors import InputError
 from streed.estimators.base import OptimalTree, task_of, with_splits
 from streed.estimators.reading import FREQUENCY, checked_column, checked_weights, signs_of
