@@ -54,10 +54,9 @@ RATES = {
 
 @attrs.frozen(order=False)
 class Fairness(GroupRates):
-    """A notion of fairness of classes; `notion <= limit` is the limit for `subject_to`.
+    """A notion of fairness of classes by `feature`, the sensitive column or several (None: the only one).
 
-    `feature` names the sensitive column, or several; None where there is but one. `positive` is the favourable label,
-    the second of two in sorted order unless it is given.
+    `notion <= limit` is the limit for `subject_to`. `positive` is the favourable label (None: the second of two).
     """
 
     positive: Any = attrs.field(default=None, kw_only=True)

@@ -1,8 +1,4 @@
-"""The papers' equations in plain Python: the judge of every faster way to the same optimum.
-
-`recursion` is STreeD's Eq. 3-8 and 51 on the task that `definition` describes (Def. 4.1); `evaluation` is Eq. 4, the
-value of a given tree; `enumerate` tries every tree. No numba, no arrays of machine numbers, no bounds.
-"""
+"""The papers' equations in plain Python, without arrays of machine numbers or bounds: the judge of every faster way."""
 
 from streed.reference.enumerate import Evaluation, best_trees, every_tree
 from streed.reference.recursion import optimal_front, optimum

@@ -1,9 +1,7 @@
 """How tasks compose: `A + B`, `w * A`, `A - B`, `A & B`, `A <= limit`, `subject_to(...)`, `minimize` and `maximize`.
 
-Every composition is a task again, and what it declares follows by rule from what its parts declare. Sums of what is
-maximised, and costs that are taken from it, as in `maximize(A) - 0.5 * B`, are maximised and shown as they are written
-(`streed.task.joint`). Of a score of several sums minus a price of splits, as in `F1() - 0.01 * Splits()`, the number of
-nodes is one more sum.
+Every composition is a task again, and what it declares follows by rule from what its parts declare. Of a score of
+several sums minus a price of splits, as in `F1() - 0.01 * Splits()`, the number of nodes is one more sum.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Whether a task keeps the contract of `streed.Task`, tried in plain Python before anything is compiled or searched.
 
-Every member that the engine calls is called once on the state of all rows and on those of single rows. A member that is
-missing, raises, or returns what it must not return gives an error of two lines: what is wrong, and the line of the
-task's own source that did it. What holds on a few states may fail on others: `streed.testing` tries more.
+Every member that the engine calls is called once on a few states. What is missing, raises or returns what it must not
+gives an error of two lines: what is wrong, and the line of the task's own source. `streed.testing` tries more.
 """
 
 from __future__ import annotations

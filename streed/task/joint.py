@@ -1,11 +1,8 @@
 """Tasks that are made of several tasks: what they share, and weighted sums, minimised or maximised.
 
-A sum of weighted row-cost tasks is a row-cost task: costs add row by row, branching costs add per node. A sum of other
-additive tasks adds their leaf costs, each on its own statistics. Addition preserves the order of numbers (STreeD,
-Def. 4.4), and so does multiplication by a weight that is not negative. The weights stay exact fractions, so a lambda
-of 0.01 is one hundredth.
-
-What is maximised is searched as minus it, whose order is that of numbers turned round: weights are negative then.
+A sum of row-cost tasks is a row-cost task; a sum of other additive tasks adds their leaf costs, each on its own
+statistics. Both preserve the order of numbers (STreeD, Def. 4.4). Weights stay exact, so 0.01 is one hundredth. What is
+maximised is searched as minus it, whose order is that of numbers turned round: weights are negative then.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Sums of a task's statistics over rows, row weights and frequencies included: quick, exact, and as states.
 
-`RowSetSums` adds exactly and quickly over many sets of rows: statistics are integers over a common denominator. Where
-their sums fit 64 bits they are added as they are; larger ones are cut into digits so small that float64 adds these
-exactly, and put together again after adding. So no sum depends on the order of its rows, and what should cancel does.
+`RowSetSums` adds exactly and quickly over many sets of rows: whole numbers over a common denominator, as they are or in
+digits so small that float64 adds these exactly. So no sum depends on the order of its rows.
 """
 
 from __future__ import annotations

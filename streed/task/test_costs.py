@@ -1,7 +1,4 @@
-"""Branching costs that are prices per row: of a column, less where the columns tested above make it cheaper.
-
-A task with such costs and a cost per row and label needs no kernel of its own (`streed/encoding/row_costs.py`).
-"""
+"""Branching costs that are prices per row, less where columns tested above make a test cheaper; and trees in order."""
 
 from __future__ import annotations
 

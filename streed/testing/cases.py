@@ -296,8 +296,7 @@ class Case:
 
     def best_values(self, rows: Sequence[int], path: tuple[int, ...]) -> list[tuple[Value, Node]]:
         """The values of the reference's optimal trees at this state, with those trees."""
-        problem = OptimizationTask(self.given, self.data)
-        recursion = Recursion(problem)
+        recursion = Recursion(OptimizationTask(self.given, self.data))
         s = S(sum(1 << row for row in rows), () if context_independent(self.task) else path)
         return [(solution.value, recursion.tree(solution, s)) for solution in recursion.T(s, None, None)]
 

@@ -1,8 +1,7 @@
 """All laws: those of the theorem, what weights count, what a task declares, and the same optimum by every way.
 
-A row counts as often as is said of it, however that is said: a row of weight w is w equal rows, and so are k equal rows
-of weight w / k each, whether that is whole or not; a row of weight 0 adds nothing. So is a row of frequency f. What a
-task declares are bounds by which searches prune (STreeD, Appendix B), prices, and which way its score goes.
+A row of weight w is w equal rows, and so are k equal rows of weight w / k each, whether that is whole or not; a row of
+weight 0 adds nothing. So is a row of frequency f. What is declared prunes searches (STreeD, Appendix B).
 """
 
 from __future__ import annotations

@@ -1,13 +1,8 @@
 """Whether a task is separable (STreeD, Thm 4.6): Markovian costs, order preservation, an anti-monotone constraint.
 
-What a state costs depends on the state and the action, and on nothing else (Prop. 4.3): such laws ask one question
-twice, each time right after another question. If the answers differ, something was remembered that is not in the
-state: a counter, the sibling, the depth. And a state is the sums of the statistics over its rows, whichever way it came
-about (Def. 4.1): one that is computed from several rows at once, such as a median, has another sum in a subtree than
-the engine adds up. Constants of the whole data set belong into `bind`.
-
-The comparison is a strict order that the combining operator preserves (Def. 4.4), and the constraint is anti-monotone
-(Def. 4.5), by way of a worsening operator (Def. A.2, Prop. A.3).
+What a state costs depends on the state and the action alone (Prop. 4.3): such laws ask one question twice, each time
+after another one. A state is the sums of the statistics over its rows (Def. 4.1): constants of the whole data set, such
+as a median, belong into `bind`. A worsening operator makes limits anti-monotone (Def. A.2, Prop. A.3).
 """
 
 from __future__ import annotations
@@ -16,26 +11,19 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import attrs
 import numpy as np
 from hypothesis import strategies as st
 
 from streed.task import COMPONENTWISE, PARTIAL, TOTAL, Task, Value
 from streed.testing.cases import Case, Reached, Violation, close, distinct, law, show, show_state
 
-
-@attrs.frozen(eq=False)
-class Question:
-    """Something to ask a task, in words and as a call."""
-
-    words: str
-    ask: Callable[[], Any]
+Question = tuple[str, Callable[[], Any]]
+"""Something to ask a task, in words and as a call."""
 
 
 def _leaf(case: Case) -> Question:
     rows, k = case.rows(), case.draw_label()
-    words = f"leaf_cost({show_state(case.state(rows))}, {k})"
-    return Question(words, lambda: case.task.leaf_cost(case.state(rows), k))
+    return f"leaf_cost({show_state(case.state(rows))}, {k})", lambda: case.task.leaf_cost(case.state(rows), k)
 
 
 def _branching(case: Case) -> Question:
@@ -44,7 +32,7 @@ def _branching(case: Case) -> Question:
     path = tuple(sorted(case.draw(st.sets(st.sampled_from(columns)))))
     split = case.draw(st.sampled_from(columns))
     words = f"branching_cost(rows={rows}, path={path}, split={split})"
-    return Question(words, lambda: case.task.branching_cost(rows, path, split))
+    return words, lambda: case.task.branching_cost(rows, path, split)
 
 
 def _operator(case: Case) -> Question:
@@ -52,8 +40,7 @@ def _operator(case: Case) -> Question:
     name, arguments = case.draw(
         st.sampled_from([("combine", (a, b)), ("better", (a, b)), ("subtract", (a, b)), ("feasible", (a,))])
     )
-    words = f"{name}({', '.join(map(show, arguments))})"
-    return Question(words, lambda: getattr(case.task, name)(*arguments))
+    return f"{name}({', '.join(map(show, arguments))})", lambda: getattr(case.task, name)(*arguments)
 
 
 def _among(case: Case, make: Callable[[Case], Question], question: Question) -> bool:
@@ -64,18 +51,16 @@ def _among(case: Case, make: Callable[[Case], Question], question: Question) -> 
 
 
 def _ask_twice(case: Case, question: Question, first: Question, second: Question) -> bool:
-    first.ask()
-    one = question.ask()
-    second.ask()
-    other = question.ask()
+    asked, ask = question
+    answers = []
+    for before in (first, second):
+        before[1]()
+        answers.append(ask())
+    one, other = answers
     if one == other or (one != one and other != other):
         return True
-    facts = [
-        ("asked", question.words),
-        (f"after {first.words}", show(one)),
-        (f"after {second.words}", show(other)),
-        ("expected", "the same answer, whatever was asked before"),
-    ]
+    facts = [("asked", asked), (f"after {first[0]}", show(one)), (f"after {second[0]}", show(other))]
+    facts += [("expected", "the same answer, whatever was asked before")]
     raise Violation("the same question has two answers", *facts)
 
 
@@ -95,7 +80,7 @@ def _check_depth(case: Case) -> bool:
 def _check_branching_cost(case: Case) -> bool:
     """branching_cost depends on its three arguments alone."""
     question = _branching(case)
-    return question.ask() is not None and _among(case, _branching, question)
+    return question[1]() is not None and _among(case, _branching, question)
 
 
 @law("operators are functions", "STreeD, Def. 4.1")

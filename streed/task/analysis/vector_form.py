@@ -1,8 +1,4 @@
-"""Costs in whole numbers of each component of values of several.
-
-A task whose values are tuples, added and compared entry by entry, is one cost per row and label for each entry, if its
-`leaf_cost` is linear in the sums of its statistics; that is found by running it on symbols, entry by entry.
-"""
+"""Costs in whole numbers of each component of values of several: `leaf_cost` is run on symbols, entry by entry."""
 
 from __future__ import annotations
 
