@@ -21,7 +21,7 @@ from streed.kernels.records import INFINITE
 from streed.problem import Problem, SearchLimits
 from streed.problem.row_sets import RowSet
 from streed.rashomon.cells import BinarySplits, Kinds, RowCells, TaskCells
-from streed.tables.counts import convolve, count_shallow, count_three
+from streed.tables.counts import count_shallow, count_three
 from streed.tables.row_sets import PackedRowSets
 from streed.task import Task
 
@@ -140,7 +140,7 @@ def counting(cells: RowCells | TaskCells, monitor: StopMonitor, engine: Engine |
 class _Kernels:
     """The kernels, with what of the cells they read."""
 
-    arrays: tuple[Array, ...]
+    arrays: tuple[Any, ...]
     words: int
 
     @classmethod
@@ -150,14 +150,15 @@ class _Kernels:
         columns = np.ascontiguousarray(cells.sets.T)
         member = cells.binary.member
         multiple = np.bincount(member[member >= 0], minlength=len(cells.sets))
-        options = np.array([question.min_leaf, cells.radix, question.labels == "best", trivial, cells.cost], np.int64)
-        return cls((columns, cells.members, cells.kinds.multipliers, multiple, options), words)
+        options = np.array([question.min_leaf, cells.radix, question.labels == "best", trivial], np.int64)
+        rule = np.arange(1, question.n_labels + 1), np.array([cells.cost], np.int64), options
+        return cls((columns, cells.members, cells.kinds.multipliers, multiple, rule), words)
 
     def shallow(self, rows: int, depth: int, bound: int, *, counts: bool) -> tuple[int, Histogram | None]:
         """The least key of trees of depth two or less, and, if asked for, the trees of keys <= bound."""
         check = np.zeros(1)
-        found = count_shallow(self.arrays, self._bits(rows), depth, bound, counts, check)
-        return int(found[0]), _histogram(found[1:], check)
+        least, found = count_shallow(self.arrays, self._bits(rows), depth, bound, counts, check)
+        return int(least), _histogram(found, check)
 
     def three(self, rows: int, splits: list[int], bound: int) -> Histogram | None:
         """The trees of depth three and keys <= bound that begin with one of the splits, or are a leaf."""
@@ -169,9 +170,9 @@ class _Kernels:
         return np.frombuffer(rows.to_bytes(8 * self.words, "little"), np.uint64)
 
 
-def _histogram(found: tuple[Array, Array], check: Array) -> Histogram | None:
-    """The keys and counts of a kernel; None where that may have been too much for its integers."""
-    return None if check[0] >= float(FITS) else Histogram.made(*found)
+def _histogram(found: Array, check: Array) -> Histogram | None:
+    """The keys and counts (m, 2) of a kernel; None where that may have been too much for its integers."""
+    return None if check[0] >= float(FITS) else Histogram.made(*np.ascontiguousarray(found.T))
 
 
 @final
@@ -203,11 +204,6 @@ class _NativeCounting(Counting):
         if found is None:  # counts beyond int64 are made of those of smaller trees
             return super().make(cell, limits, path, bound)
         return bound, found if self.enough is None else found.first(self.enough)
-
-    def combined(self, first: Histogram, last: Histogram, add: Any, bound: Any) -> Histogram:
-        if first.total * last.total >= FITS or not first.total or not last.total or first.keys.dtype == object:
-            return super().combined(first, last, add, bound)
-        return Histogram.made(*convolve(first.keys, first.counts, last.keys, last.counts, add, bound, np.zeros(1)))
 
     def options(self, cell: Cell, limits: Limits, path: Path, bound: Any = None) -> Iterator[Option]:
         depth, cells = limits[0] or 0, self.states

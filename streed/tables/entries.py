@@ -5,7 +5,13 @@ the key, of one or more words, tells the other sums apart, and the name says whi
 of them add up, so that a tree's entry is the sum of its children's and what its branching node adds. Of equal keys the
 least value is kept: entries are a map from keys to values over the semiring (min, +); of equal keys, less value costs
 no more. They are handed on by rising cost.
+
+Entries of two words are numbers of trees, over (+, x): (key, count), the key being the cost, and counts of equal keys
+are added. Their tables may have a window with a place for each key of a range. `check[0]` collects how many trees there
+may be at most, as a float, and a caller discards what was counted where that reached 2**62.
 """
+
+# mypy: disable-error-code="no-untyped-def"
 
 from __future__ import annotations
 
@@ -19,8 +25,14 @@ from streed.kernels.views import copy_into, native
 COST, VALUE, KEY = 0, 1, 2
 """The columns of an entry; those from KEY on are the key, but for the last one, the name."""
 
-FIRST_BITS = 10
+USED, BITS, START, MOST = range(4)
+"""In the state of a table: places used, the bits of their numbers, the first key of the window, and more entries than
+this need not be found."""
+
+_FIRST_BITS = 6
 """Of the places of a table as it begins."""
+
+_ANY = 2**62
 
 _GOLDEN = 0x9E3779B97F4A7C15
 
@@ -29,22 +41,17 @@ _GOLDEN = 0x9E3779B97F4A7C15
 
 
 @native
-def _home(candidate, bits):  # type: ignore[no-untyped-def]
-    """Where to look first for the candidate's key, among 2**bits places."""
+def _place(entries, used, bits, candidate):
+    """Where an entry with the candidate's key is, or would be, among 2**bits places."""
+    begin, end = (KEY, len(candidate) - 1) if len(candidate) > 2 else (COST, COST + 1)
     mixed = uint64(0)
-    for c in range(KEY, len(candidate) - 1):
+    for c in range(begin, end):
         mixed = (mixed ^ uint64(candidate[c])) * uint64(_GOLDEN)
         mixed ^= mixed >> uint64(29)
-    return int64((mixed * uint64(_GOLDEN)) >> uint64(64 - bits))
-
-
-@native
-def _place(used, entries, bits, candidate):  # type: ignore[no-untyped-def]
-    """Where an entry with the candidate's key is, or would be."""
-    at = _home(candidate, bits)
+    at = int64((mixed * uint64(_GOLDEN)) >> uint64(64 - bits))
     while used[at] == 1:
         same = True
-        for c in range(KEY, len(candidate) - 1):
+        for c in range(begin, end):
             same = same and entries[at, c] == candidate[c]
         if same:
             break
@@ -53,94 +60,163 @@ def _place(used, entries, bits, candidate):  # type: ignore[no-untyped-def]
 
 
 @native
-def new_table(bits, width):  # type: ignore[no-untyped-def]
-    """(entries (capacity, width), whether used (capacity,))."""
-    return np.empty((1 << bits, width), np.int64), np.zeros(1 << bits, np.uint8)
+def new_table(bits, width, start, window, most):
+    """A table without entries: (entries (capacity, width), whether used (capacity,), state, window)."""
+    state = np.array([0, bits, start, most], np.int64)
+    return np.empty((1 << bits, width), np.int64), np.zeros(1 << bits, np.uint8), state, window
 
 
 @native
-def put_entry(entries, used, bits, count, candidate):  # type: ignore[no-untyped-def]
-    """The table (entries, used, bits, count) with the candidate, unless it knows one of its key and no more value."""
-    at = _place(used, entries, bits, candidate)
-    if used[at] == 0:
-        used[at] = 1
-        copy_into(entries[at], candidate)
-        count += 1
-        if 2 * count > len(used):
-            larger, taken = new_table(bits + 1, len(candidate))
-            for i in range(len(used)):
-                if used[i] == 1:
-                    to = _place(taken, larger, bits + 1, entries[i])
-                    taken[to] = 1
-                    copy_into(larger[to], entries[i])
-            return larger, taken, bits + 1, count
-    elif candidate[VALUE] < entries[at, VALUE]:
-        copy_into(entries[at], candidate)
-    return entries, used, bits, count
+def put_entry(table, candidate):
+    """The table with the candidate, whose key is not in the window: maybe a larger one."""
+    entries, used, state, window = table
+    at = _place(entries, used, state[BITS], candidate)
+    if used[at] == 1:
+        if len(candidate) == 2:
+            entries[at, VALUE] += candidate[VALUE]
+        elif candidate[VALUE] < entries[at, VALUE]:
+            copy_into(entries[at], candidate)
+        return table
+    used[at] = 1
+    copy_into(entries[at], candidate)
+    state[USED] += 1
+    if 2 * state[USED] <= len(used):
+        return table
+    larger = new_table(state[BITS] + 2, len(candidate), state[START], window, state[MOST])
+    for i in range(len(used)):
+        if used[i] == 1:
+            to = _place(larger[0], larger[1], larger[2][BITS], entries[i])
+            larger[1][to] = 1
+            copy_into(larger[0][to], entries[i])
+    larger[2][USED] = state[USED]
+    return larger
 
 
 @native
-def put_entries(entries, used, bits, count, source, size):  # type: ignore[no-untyped-def]
+def put_entries(table, source, size):
     """The table with the first `size` entries of the source."""
+    window, start = table[3], table[2][START]
     for i in range(size):
-        entries, used, bits, count = put_entry(entries, used, bits, count, source[i])
-    return entries, used, bits, count
+        place = source[i, COST] - start
+        if 0 <= place < len(window):
+            window[place] += source[i, VALUE]
+        else:
+            table = put_entry(table, source[i])
+    return table
 
 
 @native
-def put_sums(entries, used, bits, count, a, n_a, b, n_b, add, budget, most):  # type: ignore[no-untyped-def]
-    """The table with every sum of one of n_a entries of a, one of n_b of b and `add` whose cost is within the budget.
+def put_sums(table, a, b, add, budget, times, check):
+    """The table with every sum of an entry of a, one of b and `add` whose cost is within the budget.
 
-    b is by rising cost. With more than `most` entries the table is left as it is.
+    b is by rising cost. Numbers of trees are multiplied, and by `times`.
     """
+    if len(add) == 2:
+        check[0] += total_of(a[:, VALUE]) * total_of(b[:, VALUE]) * times
+        if check[0] >= 2.0**62:
+            return table
     candidate = np.empty(len(add), np.int64)
-    for i in range(n_a):
-        if count > most:
+    window, start = table[3], table[2][START]
+    for i in range(len(a)):
+        if table[2][USED] > table[2][MOST]:
             break
         room = budget - add[COST] - a[i, COST]
-        for j in range(n_b):
+        for j in range(len(b)):
             if b[j, COST] > room:
                 break
             for c in range(len(add)):
                 candidate[c] = a[i, c] + b[j, c] + add[c]
-            entries, used, bits, count = put_entry(entries, used, bits, count, candidate)
-    return entries, used, bits, count
+            if len(add) == 2:
+                candidate[VALUE] = a[i, VALUE] * b[j, VALUE] * times
+                if 0 <= candidate[COST] - start < len(window):
+                    window[candidate[COST] - start] += candidate[VALUE]
+                    continue
+            table = put_entry(table, candidate)
+    return table
 
 
 @entry
-def compact(entries, used, count):  # type: ignore[no-untyped-def]
-    """The entries of a table, (count, width), by rising cost."""
-    found = np.empty((count, entries.shape[1]), np.int64)
-    at = 0
-    for i in range(len(used)):
-        if used[i] == 1:
-            copy_into(found[at], entries[i])
-            at += 1
-    return found[np.argsort(found[:, COST])]
+def compact(table):
+    """The entries of a table that have trees, (m, width), by rising cost."""
+    entries, used, state, window = table
+    found = np.empty((state[USED] + len(window), entries.shape[1]), np.int64)
+    size = 0
+    for i in range(len(used) if state[USED] > 0 else 0):
+        if used[i] == 1 and (entries.shape[1] > 2 or entries[i, VALUE] != 0):
+            copy_into(found[size], entries[i])
+            size += 1
+    for i in range(len(window)):
+        if window[i] != 0:
+            found[size, COST] = state[START] + i
+            found[size, VALUE] = window[i]
+            size += 1
+    return found[np.argsort(found[:size, COST])]
+
+
+# -- windows -------------------------------------------------------------------------------------------------------
+
+
+@native
+def total_of(counts):
+    """How many trees there are, as a float."""
+    total = 0.0
+    for each in counts:
+        total += float(each)
+    return total
+
+
+@native
+def put_window(window, start, source, size):
+    """Adds the first `size` entries of a list to a window that has all their keys."""
+    for i in range(size):
+        window[source[i, COST] - start] += source[i, VALUE]
+
+
+@native
+def join_windows(windows, slack, times, table, least, check):
+    """Adds the products of two windows (2, .) to that of a table; first places meet at the key `least`.
+
+    The last keys are the ones of slack + 1 places.
+    """
+    first, last, found, shift = windows[0], windows[1], table[3], least - table[2][START]
+    check[0] += total_of(first[: slack + 1]) * total_of(last[: slack + 1]) * times
+    if check[0] < 2.0**62:
+        for i in range(slack + 1):
+            count = first[i] * times
+            if count != 0:
+                for j in range(slack + 1 - i):
+                    found[shift + i + j] += count * last[j]
 
 
 # -- pairs of entries ----------------------------------------------------------------------------------------------
 
 
-@entry
-def start_table(found):  # type: ignore[no-untyped-def]
-    """A table (entries, whether used, bits, count) of the entries (m, width)."""
-    entries, used = new_table(int64(FIRST_BITS), found.shape[1])
-    return put_entries(entries, used, int64(FIRST_BITS), int64(0), found, len(found))
+@native
+def as_table(found, size):
+    """A table of the first `size` of the entries (m, width), which has no window."""
+    table = new_table(int64(_FIRST_BITS), found.shape[1], int64(0), np.empty(0, np.int64), int64(_ANY))
+    return put_entries(table, found, size)
 
 
 @entry
-def add_sums(table, a, b, add, budget, most):  # type: ignore[no-untyped-def]
+def start_table(found, most):
+    """A table of the entries (m, width), of which more than `most` need not be found."""
+    table = as_table(found, len(found))
+    table[2][MOST] = most
+    return table
+
+
+@entry
+def add_sums(table, a, b, add, budget):
     """The table with every sum of an entry of a, one of b and `add` whose cost is within the budget.
 
-    All of them are (m, width), b by rising cost. What is more than `most` entries is not complete.
+    All of them are (m, width), b by rising cost.
     """
-    entries, used, bits, count = table
-    return put_sums(entries, used, bits, count, a, len(a), b, len(b), add, budget, most)
+    return put_sums(table, a, b, add, budget, int64(1), np.zeros(1))
 
 
 @entry
-def meet(a, b, sums_a, sums_b, least, most, below):  # type: ignore[no-untyped-def]
+def meet(a, b, sums_a, sums_b, least, most, below):
     """(value, i, j) of the pair of least a[i] + b[j] with all sums in their intervals; (below, -1, -1) if none is less.
 
     a (p, width), b (q, width); sums_a (p, m), sums_b (q, m), b sorted by the first of them; least, most (m,), m >= 1.

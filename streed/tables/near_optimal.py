@@ -17,7 +17,7 @@ from streed.exact import Array
 from streed.kernels.records import LEAF, SHALLOW
 from streed.problem import SearchLimits, SearchStopped, process_memory
 from streed.problem.row_sets import RowSet
-from streed.tables.entries import COST, KEY, VALUE, add_sums, addends, compact, meet, start_table
+from streed.tables.entries import COST, KEY, USED, VALUE, add_sums, addends, compact, meet, start_table
 from streed.tables.packing import WORD, Packing
 from streed.tables.row_sets import NumberedRowSets
 from streed.tables.shallow import enumerate_shallow
@@ -155,12 +155,12 @@ class NearOptimalTrees:
         rows = self._affordable(rows, budget)
         if rows.is_within(self._rows.direct_depth):
             return self._kept(self._shallow(rows, budget)[1])
-        table = start_table(self._entries(rows.limited(0), budget))
+        table = start_table(self._entries(rows.limited(0), budget), self._most)
         for split in self._splits(rows, budget):
             first = self._merged(split.tables, budget - int(self._split[COST]))[-1]
-            table = add_sums(table, first, split.tables[-1], self._split, np.int64(budget), self._most)
-            self._check_size(table[-1])
-        return self._kept(compact(table[0], table[1], table[3]))
+            table = add_sums(table, first, split.tables[-1], self._split, np.int64(budget))
+            self._check_size(table[2][USED])
+        return self._kept(compact(table))
 
     def _shallow(self, rows: RowSet, budget: int) -> tuple[Array, Array]:
         """(columns, entries) of rows of a direct depth, where names speak of these columns."""
@@ -206,9 +206,9 @@ class NearOptimalTrees:
         merged = [tables[0]]
         nothing = np.zeros_like(self._split)
         for each in tables[1:-1]:
-            table = add_sums(start_table(each[:0]), merged[-1], each, nothing, np.int64(room), self._most)
-            self._check_size(table[-1])
-            merged.append(compact(table[0], table[1], table[3]))
+            table = add_sums(start_table(each[:0], self._most), merged[-1], each, nothing, np.int64(room))
+            self._check_size(table[2][USED])
+            merged.append(compact(table))
         return merged
 
     def _check_size(self, size: int) -> None:

@@ -279,7 +279,7 @@ class NumberedRowSets(RowSets):
 
     def _least_shallow(self, rows: RowSet) -> int:
         columns, *sums, least = self.pair_sums(rows)
-        found = least_shallow(*sums, len(columns), self.split, rows.depth, self._trees.problem.min_leaf)[0]
+        found = least_shallow(*sums, len(columns), self.split, rows.depth, self._trees.problem.min_leaf)
         return int(found + least[COST] if found < INFINITE else INFINITE)
 
     def _least_tree(self, rows: RowSet) -> int:

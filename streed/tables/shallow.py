@@ -1,9 +1,19 @@
-"""What trees of depth two cost at least, from sums over the rows that have two columns, for every pair of them.
+"""Trees of depth two or less from sums over pairs of columns: their least cost, and all of them by their entries.
 
-`pairs` (planes * P, P) int64 has the sums of a plane from row plane * P on, for m columns and zeros behind them; P is a
-multiple of 32. Plane 0 counts rows, and `picks` (k,) names for every label the plane of what a leaf costs with it; -1
-of a first label that others are compared with, under which a leaf costs nothing. `total` (planes,) are the sums over
-all rows.
+Sums over the rows that have two columns, for every pair of columns, tell the sums of all four leaves below any two of
+them. `pairs` (planes * P, P) int64 has the sums of a plane from row plane * P on, for m columns and zeros behind them;
+P is a multiple of 32. Plane 0 counts rows, and `picks` (k,) names for every label the plane of what a leaf costs with
+it, behind which those of its other sums stand; -1 of a first label that others are compared with, under which a leaf's
+sums are 0. `total` (planes,) are the sums over all rows. There are no columns, m = 0, where the depth is 0.
+
+A `rule` is (picks, split, options): `split` is what a branching node adds, the options are the least rows of a leaf,
+the radix under which a key is its cost, whether leaves have their best label only, and whether splits into leaves of
+one label count. Of a least key L and a slack s below WIDEST, tables of numbers of trees have a window with a place for
+each key from L to L + s.
+
+The name of a leaf is its label; of k labels the name of a split on column f into leaves of labels a, with the column,
+and b is (f + 1) k k + b k + a. These are below M = (m + 1) k k, and the name of a split into such trees of names a and
+b is (f + 1) M M + b M + a. So names add up as well.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -15,9 +25,35 @@ from numba import int64
 
 from streed.kernels.compiled import entry
 from streed.kernels.records import INFINITE, LANES
-from streed.kernels.simd import fill, load, minimum, smallest
+from streed.kernels.simd import fill, first_one, lanes_with, load, minimum, smallest
 from streed.kernels.views import copy_into, inline, native
-from streed.tables.entries import COST, FIRST_BITS, compact, new_table, put_entries, put_sums
+from streed.tables.entries import (
+    COST,
+    MOST,
+    USED,
+    VALUE,
+    as_table,
+    compact,
+    join_windows,
+    new_table,
+    put_entries,
+    put_sums,
+    put_window,
+)
+
+LEAST_ROWS, RADIX, BEST, TRIVIAL = range(4)
+"""Places in the options of a rule."""
+
+WIDEST = 1024
+"""Slacks below this have windows."""
+
+_FEW = 4
+"""Of so few trees of a side, all sums are tried before equal ones are looked for."""
+
+_SIGN = -(2**63)
+
+
+# -- bounds --------------------------------------------------------------------------------------------------------
 
 
 @native
@@ -103,113 +139,194 @@ def least_sides(pairs, alone, total, picks, m, price, deep, least_rows):
     return best, left, right
 
 
-_FEW = 4
-"""Of so few trees of a side, all sums are tried before equal ones are looked for."""
+# -- trees ---------------------------------------------------------------------------------------------------------
+
+
+@native
+def look(pairs, total, m, deep, rule):
+    """(least key, node): a node is (pairs, alone, total, left, right), with the least keys of its sides."""
+    picks, split, options = rule
+    alone = diagonals(pairs, m, len(total))
+    best, left, right = least_sides(pairs, alone, total, picks, m, split[COST], deep, options[LEAST_ROWS])
+    return best, (pairs, alone, total, left, right)
+
+
+@native
+def put_leaf(part, rule, found):
+    """Writes the entries of a leaf by label, of INFINITE cost if it may not have the label; `part`: its sums."""
+    picks, _, options = rule
+    last = found.shape[1] - 1
+    for k in range(len(picks)):
+        for c in range(last):
+            found[k, c] = part[picks[k] + c] if picks[k] >= 0 else 0
+        found[k, last] = 1 if last == VALUE else k
+    if part[0] < options[LEAST_ROWS]:
+        found[:, COST] = INFINITE
+    elif options[BEST]:
+        chosen = 0
+        for k in range(1, len(picks)):
+            if found[k, COST] // options[RADIX] < found[chosen, COST] // options[RADIX]:
+                chosen = k
+        for k in range(len(picks)):
+            if k != chosen:
+                found[k, COST] = INFINITE
+
+
+@native
+def put_leaves(node, f, rule, part, leaves):
+    """Writes the entries of leaves of the rows with column f, and of those without it, (2, k, width)."""
+    pairs, _, total, _, _ = node
+    for p in range(len(total)):
+        part[0, p] = pairs[p * pairs.shape[1] + f, f]
+        part[1, p] = total[p] - part[0, p]
+    put_leaf(part[0], rule, leaves[0])
+    put_leaf(part[1], rule, leaves[1])
+
+
+@native
+def list_leaves(leaf, budget, found, size):
+    """Appends the leaves of cost <= budget."""
+    for k in range(len(leaf)):
+        if leaf[k, COST] <= budget:
+            copy_into(found[size], leaf[k])
+            size += 1
+    return size
+
+
+@inline
+def list_stumps(leaves, alike, budget, times, name, rule, found, size):
+    """Appends the trees of cost <= budget of a split into leaves: those that count, or `alike` ones of one label."""
+    _, split, options = rule
+    last = found.shape[1] - 1
+    for i in range(leaves.shape[1]):
+        for j in range(leaves.shape[1]):
+            cost = leaves[0, i, COST] + leaves[1, j, COST] + split[COST]
+            if cost <= budget and (i == j if alike else (i != j or options[TRIVIAL])):
+                found[size, COST] = cost
+                for c in range(1, last):
+                    found[size, c] = leaves[0, i, c] + leaves[1, j, c] + split[c]
+                found[size, last] = times if last == VALUE else (name * leaves.shape[1] + j) * leaves.shape[1] + i
+                size += 1
+    return size
+
+
+@inline
+def list_within(node, f, within, begin, side, multiple, rule, room, part, leaves, found, size):
+    """Appends the trees of one split, of cost <= room, of a side of column f: on columns `begin` + bits of `within`."""
+    pairs, alone, total, _, _ = node
+    rows = total[0] - pairs[f, f] if side else pairs[f, f]
+    while within != 0:
+        g = begin + first_one(np.uint64(within))
+        within &= within - 1
+        count = alone[0, g] - pairs[f, g] if side else pairs[f, g]
+        if 0 < count < rows:
+            for p in range(len(total)):
+                row = p * pairs.shape[1] + f
+                part[0, p] = alone[p, g] - pairs[row, g] if side else pairs[row, g]
+                part[1, p] = (total[p] - pairs[row, f] if side else pairs[row, f]) - part[0, p]
+            put_leaf(part[0], rule, leaves[0])
+            put_leaf(part[1], rule, leaves[1])
+            size = list_stumps(leaves, False, room, multiple[g], g + 1, rule, found, size)
+    return size
+
+
+@native
+def list_sides(node, f, multiple, rule, rooms, part, leaves, found):
+    """How many trees of depth one cost <= rooms[0] over the rows with column f, and <= rooms[1] over the others.
+
+    Writes them to `found` (2, .); `part` (2, planes) and `leaves` (2, k, width) are for its own use.
+    """
+    pairs, alone, total, _, _ = node
+    picks, split, _ = rule
+    sign, n_in, n_out = fill(pairs, int64(_SIGN)), 0, 0
+    for at in range(0, pairs.shape[1], LANES):
+        first, last = stump_costs(pairs, alone, total, picks, f, at)
+        inside = lanes_with(first - (rooms[0] + 1 - split[COST]), sign)
+        n_in = list_within(node, f, inside, at, 0, multiple, rule, rooms[0], part, leaves, found[0], n_in)
+        beside = lanes_with(last - (rooms[1] + 1 - split[COST]), sign)
+        n_out = list_within(node, f, beside, at, 1, multiple, rule, rooms[1], part, leaves, found[1], n_out)
+    put_leaves(node, f, rule, part, leaves)
+    return list_leaves(leaves[0], rooms[0], found[0], n_in), list_leaves(leaves[1], rooms[1], found[1], n_out)
+
+
+@native
+def by_cost(found, size):
+    """The first `size` entries by rising cost, those of equal keys once."""
+    if size <= _FEW and found.shape[1] > 2:
+        return found[np.argsort(found[:size, COST])]
+    return compact(as_table(found, size))
+
+
+@native
+def put_shallow(table, node, depth, multiple, rule, budget, check):
+    """The table with the trees of depth at most 0, 1 or 2 of cost <= budget."""
+    _, split, options = rule
+    total, left, right = node[2:]
+    labels, width = len(rule[0]), table[0].shape[1]
+    found = np.empty((2, labels + len(left) * labels * labels, width), np.int64)
+    leaves, part = np.empty((2, labels, width), np.int64), np.empty((2, len(total)), np.int64)
+    windows, rooms, add = np.empty((2, len(table[3])), np.int64), np.empty(2, np.int64), np.zeros(width, np.int64)
+    copy_into(add, split)
+    budget = min(budget, INFINITE - 1)
+    names = (len(left) + 1) * labels * labels
+    put_leaf(total, rule, leaves[0])
+    table = put_entries(table, found[0], list_leaves(leaves[0], budget, found[0], 0))
+    for f in range(len(left) if depth > 0 else 0):
+        least = left[f] + right[f] + split[COST]
+        if left[f] >= INFINITE or least > budget:
+            continue
+        if depth == 2:
+            slack = budget - least
+            rooms[0] = left[f] + slack
+            rooms[1] = right[f] + slack
+            n_in, n_out = list_sides(node, f, multiple, rule, rooms, part, leaves, found)
+            if slack < windows.shape[1]:
+                windows[:, : slack + 1] = 0
+                put_window(windows[0], left[f], found[0], n_in)
+                put_window(windows[1], right[f], found[1], n_out)
+                join_windows(windows, slack, multiple[f], table, least, check)
+            else:
+                # most splits of few rows, or of rows of one class, are worth the same, and each would meet all others
+                a, b = by_cost(found[0], n_in), by_cost(found[1], n_out)
+                if width > 2:
+                    b[:, width - 1] *= names
+                    add[width - 1] = (f + 1) * names * names
+                table = put_sums(table, a, b, add, budget, multiple[f], check)
+            if check[0] >= 2.0**62 or table[2][USED] > table[2][MOST]:
+                return table
+            if options[TRIVIAL]:
+                continue
+        put_leaves(node, f, rule, part, leaves)
+        times = multiple[f] if depth == 1 else -multiple[f]
+        size = list_stumps(leaves, depth == 2, budget, times, f + 1, rule, found[0], 0)
+        table = put_entries(table, found[0], size)
+    return table
+
+
+# -- near-optimal trees --------------------------------------------------------------------------------------------
+
+
+@native
+def _rule_of(total, split, least_rows):
+    """The rule of *profits*: planes of what the sums of each label but the first are beyond those of the first."""
+    picks = np.arange(-len(split), len(total) - 1, len(split)) + 1 + COST
+    picks[0] = -1
+    return picks, split, np.array([least_rows, 1, 0, 1])
 
 
 @entry
 def least_shallow(pairs, total, m, split, depth, least_rows):
-    """What `least_sides` gives for trees of depth at most 0, 1 or 2."""
-    picks = np.arange(-len(split), len(total) - 1, len(split)) + 1 + COST
-    picks[0] = -1
-    alone = diagonals(pairs, m, len(total))
-    return least_sides(pairs, alone, total, picks, m, split[COST], depth == 2, least_rows)
-
-
-@native
-def put_leaf(part, width, least_rows, found):
-    """How many entries a leaf has, one per label or none; writes them. `part`: sums of profits over its rows."""
-    if part[0] < least_rows:
-        return 0
-    labels = (len(part) - 1) // width + 1
-    for k in range(labels):
-        found[k, width] = k
-        for c in range(width):
-            found[k, c] = part[1 + (k - 1) * width + c] if k > 0 else 0
-    return labels
-
-
-@native
-def put_stumps(pairs, whole, m, place, inside, budget, split, least_rows, found):
-    """How many trees of depth at most 1 cost at most `budget`; writes their entries to `found`.
-
-    The rows, whose sums are `whole`: all (place -1), or those that have (inside) or lack the column `place`.
-    """
-    columns, width, stride = len(whole), len(split), pairs.shape[1]
-    part = np.empty(columns, np.int64)
-    labels = (columns - 1) // width + 1
-    leaves = np.empty((2, labels, width + 1), np.int64)
-    count = 0
-    for i in range(put_leaf(whole, width, least_rows, leaves[0])):
-        if leaves[0, i, COST] <= budget:
-            copy_into(found[count], leaves[0, i])
-            count += 1
-    for k in range(m):
-        if k == place:
-            continue
-        for c in range(columns):
-            part[c] = pairs[c * stride + k, k]
-            if place >= 0:
-                common = pairs[c * stride + place, k]
-                part[c] = common if inside else part[c] - common
-        if part[0] == 0 or part[0] == whole[0]:
-            continue
-        n_left = put_leaf(part, width, least_rows, leaves[0])
-        for c in range(columns):
-            part[c] = whole[c] - part[c]
-        n_right = put_leaf(part, width, least_rows, leaves[1])
-        for i in range(n_left):
-            for j in range(n_right):
-                if leaves[0, i, COST] + leaves[1, j, COST] + split[COST] <= budget:
-                    for c in range(width):
-                        found[count, c] = leaves[0, i, c] + leaves[1, j, c] + split[c]
-                    found[count, width] = ((k + 1) * labels + j) * labels + i
-                    count += 1
-    return count
-
-
-@native
-def by_cost(found, count):
-    """The first `count` entries by rising cost, those of equal keys once."""
-    if count <= _FEW:
-        return found[np.argsort(found[:count, COST])]
-    entries, used = new_table(int64(FIRST_BITS), found.shape[1])
-    entries, used, _, size = put_entries(entries, used, int64(FIRST_BITS), int64(0), found, count)
-    return compact(entries, used, size)
+    """What trees of depth at most 0, 1 or 2 cost at least; INFINITE if there are none."""
+    return look(pairs, total, m, depth == 2, _rule_of(total, split, least_rows))[0]
 
 
 @entry
 def enumerate_shallow(pairs, total, m, split, depth, least_rows, budget, most):
-    """The entries of the trees of depth at most 0, 1 or 2 that cost at most `budget`; more than `most` are not all."""
-    width = len(split)
-    labels = (len(total) - 1) // width + 1
-    left = np.empty((labels + m * labels * labels, width + 1), np.int64)
-    right = np.empty((labels + m * labels * labels, width + 1), np.int64)
-    entries, used = new_table(int64(FIRST_BITS), width + 1)
-    count = put_stumps(pairs, total, m if depth > 0 else 0, int64(-1), False, budget, split, least_rows, left)
-    entries, used, bits, count = put_entries(entries, used, int64(FIRST_BITS), int64(0), left, count)
-    if depth < 2:
-        return compact(entries, used, count)
-    _, least_in, least_out = least_shallow(pairs, total, m, split, depth, least_rows)
-    room = budget - split[COST]
-    part = np.empty(len(total), np.int64)
-    add = np.empty(width + 1, np.int64)
-    copy_into(add, split)
-    names = (m + 1) * labels * labels
-    for place in range(m):
-        if count > most:
-            break
-        if least_in[place] >= INFINITE or least_in[place] + least_out[place] > room:
-            continue
-        for c in range(len(total)):
-            part[c] = pairs[c * pairs.shape[1] + place, place]
-        n_left = put_stumps(pairs, part, m, place, True, room - least_out[place], split, least_rows, left)
-        for c in range(len(total)):
-            part[c] = total[c] - part[c]
-        n_right = put_stumps(pairs, part, m, place, False, room - least_in[place], split, least_rows, right)
-        # most splits of few rows, or of rows of one class, are worth the same, and each would meet all others
-        a, b = by_cost(left, n_left), by_cost(right, n_right)
-        b[:, width] *= names
-        add[width] = (place + 1) * names * names
-        entries, used, bits, count = put_sums(entries, used, bits, count, a, len(a), b, len(b), add, budget, most)
-    return compact(entries, used, count)
+    """The entries of the trees of depth at most 0, 1 or 2 that cost at most `budget`; more than `most` are not all.
+
+    Planes are profits: entries and costs here are beyond those of the first label.
+    """
+    rule = _rule_of(total, split, least_rows)
+    node = look(pairs, total, m, depth == 2, rule)[1]
+    table = new_table(int64(10), len(split) + 1, int64(0), np.empty(0, np.int64), most)
+    return compact(put_shallow(table, node, depth, np.ones(m, np.int64), rule, budget, np.zeros(1)))
