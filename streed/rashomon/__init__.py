@@ -10,7 +10,170 @@ key (`native.py` with the kernels of `tables/`) over the sets of rows of `cells.
 again, and `rashomon_set.py` is what users see.
 """
 
-from streed.rashomon.asking import rashomon
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, final
+
+import attrs
+
+from streed.data import Dataset
+from streed.dp.recursion import StopMonitor
+from streed.errors import InputError, MismatchError
+from streed.exact import Range
+from streed.kernels.compilation import Compilation, clock
+from streed.problem import SearchLimits
+from streed.rashomon.counting import Budget, Counted, budget_of, budget_of_first
+from streed.rashomon.question import Question
 from streed.rashomon.rashomon_set import RashomonSet
+from streed.solve import check_stops, solve
+from streed.solving import whole_limit
+from streed.task import Task
+from streed.task.algebra import as_costs
+from streed.task.analysis.extent import affordable
+from streed.task.analysis.facts import positive_class
+from streed.task.contract import check_task
+from streed.tree.evaluation import evaluate
 
 __all__ = ["RashomonSet", "rashomon"]
+
+
+def rashomon(
+    task: Task,
+    X: Any,
+    y: Any = None,
+    *,
+    max_depth: int | None = None,
+    max_nodes: int | None = None,
+    min_leaf: int = 1,
+    epsilon: Any = None,
+    slack: Any = None,
+    budget: Any = None,
+    n_best: int | None = None,
+    columns: str = "distinct",
+    labels: str = "all",
+    trivial: bool = True,
+    sample_weight: Any = None,
+    frequency: Any = None,
+    categorical: Any = None,
+    max_cuts: int | str | None = None,
+    threads: int = 1,
+    time_limit: float | None = None,
+    memory_limit: int | None = None,
+    **row_data: Any,
+) -> RashomonSet:
+    """All trees whose value is near the optimum, as a set that counts, lists and draws them.
+
+    How near says one of: `epsilon`, a part of the optimal value, such as 0.05 (the default): of a value that is to be
+    small all up to (1 + epsilon) times the optimum, of a score all down to (1 - epsilon) times it, prices of splits
+    included; `slack`, so much beyond the optimum, in the task's own unit; `budget`, the worst value itself, for which
+    no optimum need be known; `n_best`, how many trees, the best ones, with all that tie with the last of them.
+    `columns`: "distinct", equal and complementary columns are one, or "all", a tree
+    counts for each of them. `labels`: "all", a leaf may have any label, or "best", the one that costs it least (the
+    first of these). `trivial`: whether splits into leaves of one label count. Everything else is as in `streed.solve`;
+    `threads` search for the optimum.
+
+    Without a limit on the depth, splits must cost something, as in SparseAccuracy. On `time_limit` (seconds),
+    `memory_limit` (bytes) and Ctrl-C the count is None, no trees are known, and the status is "stopped".
+
+    Raises InputError for arguments that are not usable, and for tasks whose trees cannot be counted exactly, with the
+    reason; TaskError as `streed.solve` does.
+    """
+    check_task(task)
+    task = as_costs(task)
+    near = _Nearness.of(epsilon, slack, budget, n_best)
+    if not isinstance(trivial, bool):
+        raise InputError("trivial", f"{trivial!r}", "give True or False")
+    data = Dataset.make(
+        X, y, sample_weight=sample_weight, frequency=frequency, categorical=categorical, max_cuts=max_cuts, **row_data
+    )
+    depth = whole_limit("max_depth", max_depth, 0, data.n_rows)
+    nodes = whole_limit("max_nodes", max_nodes, 0, data.n_rows)
+    leaf_rows = whole_limit("min_leaf", min_leaf, 1, None)
+    if leaf_rows > data.size:
+        raise InputError("min_leaf", f"{min_leaf} rows, and the data has {data.size}", "lower it")
+    check_stops(time_limit, memory_limit, threads)
+    data = affordable(task, data, depth, nodes, timed=False)
+    shape = {"max_depth": depth, "max_nodes": nodes, "min_leaf": leaf_rows}
+    question = Question.of(task, data, labels=labels, trivial=trivial, columns=columns, **shape)
+    if near.name == "budget" or not question.sums:  # else `solve` says it
+        positive_class(task, data, warn=True)
+    price = question.sums[0].split if question.sums else question.split
+    if max_depth is None and nodes is None and (question.fraction is not None or price <= 0):
+        raise InputError(
+            "max_depth", "without one, and with splits that cost nothing, trees have no end", "give max_depth=4, say"
+        )
+
+    def limits() -> StopMonitor:
+        """The limits, of a count that begins now."""
+        return StopMonitor(SearchLimits(time_limit, memory_limit))
+
+    began = clock()
+
+    def rest() -> StopMonitor:
+        """What is left of them."""
+        return StopMonitor(SearchLimits(time_limit, memory_limit).after(clock() - began))
+
+    best = None
+    within: Budget | Callable[[Any], Budget]
+    if near.name == "budget":
+        within = budget_of(question, near.size)
+    elif question.sums:
+        result = solve(
+            task, data, max_depth=max_depth, max_nodes=max_nodes, min_leaf=min_leaf, time_limit=time_limit,
+            memory_limit=memory_limit, threads=threads,
+        )  # fmt: skip
+        if result.status not in ("optimal", "infeasible"):
+            return RashomonSet(Counted(question, stopped=result.stats["stopped"] or "time"), None, limits)
+        if result.tree is None:
+            return RashomonSet(Counted(question), None, limits)
+        best = question.rank(question.bound.objective_of(evaluate(result.tree, task, data)))
+        within = near.budget(question, best)
+    else:
+        # leaves that are asked one by one are remembered by the count, which finds the optimum as it goes
+        def within(least: Any) -> Budget:
+            return near.budget(question, question.rank(least))
+
+    with Compilation(lambda: f"near-optimal trees of {type(task).__name__}"):
+        counted = Counted.of(question, within, monitor=rest())
+        if near.name == "n_best" and counted.stopped is None and counted.histogram.total:
+            first = RashomonSet.complete(counted, limits)
+            held = budget_of_first(question, near.size, first.best_rank, rest)
+            if isinstance(held, Counted):
+                return RashomonSet(held, first.optimum, limits)
+            counted = Counted.of(question, held, monitor=rest())
+    if counted.stopped is not None:
+        return RashomonSet(counted, None if best is None else result.value, limits)
+    trees = RashomonSet.complete(counted, limits)
+    if best is not None and trees.best_rank != best:
+        raise MismatchError(
+            f"the best counted value is {trees.optimum}, the optimum {result.value}; please report this"
+        )
+    return trees
+
+
+@final
+@attrs.frozen
+class _Nearness:
+    """What of epsilon, slack, budget and n_best is given."""
+
+    name: str
+    size: Any
+    """Its exact number."""
+
+    @classmethod
+    def of(cls, epsilon: Any, slack: Any, budget: Any, n_best: Any) -> _Nearness:
+        """What is given; epsilon = 0.05 if nothing is."""
+        given = {"epsilon": epsilon, "slack": slack, "budget": budget, "n_best": n_best}
+        named = {name: each for name, each in given.items() if each is not None} or {"epsilon": 0.05}
+        if len(named) > 1:
+            raise InputError(next(iter(named)), f"given together with {', '.join(list(named)[1:])}", "give one of them")
+        name, value = next(iter(named.items()))
+        if name == "n_best":
+            return cls(name, whole_limit(name, value, 1, None))
+        return cls(name, Range(None if name == "budget" else 0).read(name, value))
+
+    def budget(self, question: Question, best: Any) -> Budget:
+        """The budget, of the best score; of so many trees that of the best ones."""
+        beyond = {"epsilon": abs(best) * self.size, "slack": self.size}.get(self.name, 0)
+        return budget_of(question, best - beyond if question.task.larger_is_better else best + beyond)

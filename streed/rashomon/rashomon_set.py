@@ -17,9 +17,8 @@ from streed.errors import InputError, MismatchError
 from streed.exact import Array, Range, readable
 from streed.problem.known_tree import with_costs
 from streed.rashomon.counting import Counted, Key
-from streed.rashomon.fewest_columns import Fewest, fewest_columns
 from streed.rashomon.question import limited_sums, quantity
-from streed.rashomon.unranking import Trees
+from streed.rashomon.unranking import Fewest, Trees, fewest_columns
 from streed.task.algebra import gain_sign
 from streed.task.analysis.facts import positive_class
 from streed.task.bounded_sums import RowSum

@@ -115,9 +115,8 @@ class Reduction(Driver):
             stopped = "interrupt"
         finally:
             last = trees.close()
-        counts = {"scalar_solves": trees.solves, "enumerations": trees.enumerations, "nodes": trees.nodes}
-        seconds = {"seconds_scalar": trees.seconds, "seconds_search": time.perf_counter() - begin}
-        stats: dict[str, Any] = {**last, "exact": plan.wide is None, "reduction": name, **counts, **seconds}
+        stats: dict[str, Any] = {**last, "exact": plan.wide is None, "reduction": name, **trees.tally}
+        stats["seconds_search"] = time.perf_counter() - begin
         lower, bound = plan.bounds(oracle.bound)
         if oracle.found is None:
             return Outcome((), lower, stopped, stats, score_bound=bound)

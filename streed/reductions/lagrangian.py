@@ -340,7 +340,7 @@ class Relaxation:
         while True:
             limit = most + 1 if self.upper is None else self.upper
             errors = min(errors, limit - 1)
-            self.trees.enumerations += 1
+            self.trees.tally["enumerations"] += 1
             found = near_optimal.best(scale * errors + self._allowance(whole), limit)
             if found is not None:
                 limit, tree = found

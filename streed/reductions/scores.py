@@ -282,7 +282,7 @@ class Segments:
     def _enumerate(self, segment: Segment, w_x: int, w_y: int, budget: int) -> None:
         """Offers the best of all trees in the segment's box with w . (x, y) <= budget."""
         trees = self.oracle.trees
-        trees.enumerations += 1
+        trees.tally["enumerations"] += 1
         keys = [0, *range(2, len(trees.parts))]
         multipliers = [w_x, *[0] * len(self.oracle.intervals)]
         intervals = [(0, segment[1][0] - 1), *self.oracle.intervals]

@@ -93,10 +93,10 @@ class Trees:
     """(m,) per branching node."""
     driver: Driver
     search_limits: SearchLimits
-    solves: int = 0
-    nodes: int = 0
-    seconds: float = 0.0
-    enumerations: int = 0
+    tally: dict[str, Any] = attrs.field(
+        factory=lambda: {"scalar_solves": 0, "enumerations": 0, "nodes": 0, "seconds_scalar": 0.0}
+    )
+    """What was done so far, by the names of the statistics of a solve."""
     best: Callable[[], Any] = attrs.field(default=lambda: None)
     """The best value so far, for those who are told."""
     kinds: Array = attrs.field(init=False)
@@ -148,7 +148,6 @@ class Trees:
         self.oracle.close()
         if self._shallow is not None:
             self._shallow.close()
-            self._count(self._shallow)
             self._shallow = None
         return stats
 
@@ -192,9 +191,7 @@ class Trees:
             limit *= self._share
         looks = self.is_ahead and not self._share
         answer = self.oracle.solve(costs, split, below=below, ahead=looks, time_limit=limit, report=self._report())
-        self.solves += 1
-        self.nodes += answer.nodes
-        self.seconds += time.perf_counter() - begin
+        self._count(answer.nodes, time.perf_counter() - begin)
         found = None
         if answer.preorder is not None:
             found = self._found(answer.preorder, costs, answer.counts)
@@ -289,7 +286,7 @@ class Trees:
 
         What is counted there counts here.
         """
-        return self._counting(self._under(range(len(self.parts)) if kept is None else kept, limits))
+        return contextlib.closing(self._under(range(len(self.parts)) if kept is None else kept, limits))
 
     def asking(self, columns: Array, seconds: float | None) -> AbstractContextManager[Trees]:
         """A context with the trees of some columns only, which have as many seconds; see `of_columns`.
@@ -308,15 +305,7 @@ class Trees:
         )
         left = [each for each in (self.remaining(), seconds) if each is not None]
         limits = {"data": asked, "questions": None}
-        return self._counting(self._under(range(len(self.parts)), limits, min(left, default=None)))
-
-    @contextlib.contextmanager
-    def _counting(self, inner: Trees) -> Iterator[Trees]:
-        try:
-            yield inner
-        finally:
-            inner.close()
-            self._count(inner)
+        return contextlib.closing(self._under(range(len(self.parts)), limits, min(left, default=None)))
 
     def of_columns(self, found: EvaluatedTree, columns: Array) -> EvaluatedTree:
         """A tree of `asking`, in the columns of this problem."""
@@ -336,14 +325,13 @@ class Trees:
             self.search_limits, time_limit=self.remaining() if time_limit is None else time_limit
         )
         inner = Trees(problem, self.parts[list(kept)], tuple(self.splits[j] for j in kept), self.driver, search_limits)
-        inner.best = self.best
+        inner.best, inner.tally = self.best, self.tally
         return inner
 
-    def _count(self, inner: Trees) -> None:
-        self.solves += inner.solves
-        self.nodes += inner.nodes
-        self.seconds += inner.seconds
-        self.enumerations += inner.enumerations
+    def _count(self, nodes: int, seconds: float) -> None:
+        self.tally["scalar_solves"] += 1
+        self.tally["nodes"] += nodes
+        self.tally["seconds_scalar"] += seconds
 
     def search(self, problem: Problem) -> Outcome:
         """What the driver says of a problem that was made of this one; raises SearchStopped where it was stopped."""
@@ -351,9 +339,7 @@ class Trees:
             problem,
             attrs.evolve(self.search_limits, time_limit=self.remaining(), report=self._report(), within_gap=None),
         )
-        self.solves += 1
-        self.nodes += int(outcome.stats["nodes"])
-        self.seconds += float(outcome.stats["seconds_search"])
+        self._count(int(outcome.stats["nodes"]), float(outcome.stats["seconds_search"]))
         if outcome.stopped is not None:
             raise SearchStopped(outcome.stopped)
         return outcome
@@ -371,7 +357,7 @@ class Trees:
         tell = self.search_limits.report
         if tell is None:
             return None
-        return lambda best, bound, nodes, phase: tell(self.best(), None, self.nodes + nodes, phase)
+        return lambda best, bound, nodes, phase: tell(self.best(), None, self.tally["nodes"] + nodes, phase)
 
     def weigh(self, found: EvaluatedTree) -> Weighed:
         """The tree measured from the raw codes; raises MismatchError if its vector is another one."""
