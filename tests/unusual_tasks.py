@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, ClassVar, final
 
@@ -212,10 +211,6 @@ class Mixed(Limit):
 
     def allows(self, s: State) -> bool:
         return bool(s.rows_of[0] > 0)
-
-
-def labels_of(task: Task, data: Dataset) -> Sequence[Any]:
-    return tuple(task.bind(data).labels(data))
 
 
 def random_data(n_rows: int, n_columns: int, seed: int = 0, n_classes: int = 2) -> Dataset:

@@ -185,20 +185,6 @@ def test_the_law_finds_what_is_wrong(broken: Broken) -> None:
 
 
 @pytest.mark.compiles
-@pytest.mark.slow
-@pytest.mark.parametrize("broken", FIRST, ids=named)
-def test_a_broken_task_is_rejected_for_the_right_law(broken: Broken) -> None:
-    with pytest.raises(NotSeparableError) as caught:
-        check_separable(broken.task, **broken.given, drivers=False)
-    report = caught.value.report
-    assert report.violated[0] == broken.law, report
-    counterexample = report[broken.law].counterexample
-    assert 1 <= counterexample.rows <= MOST_ROWS
-    assert broken.law in str(caught.value)
-    assert counterexample.headline in str(caught.value)
-
-
-@pytest.mark.compiles
 @pytest.mark.parametrize(
     ("law", "task", "verdict"),
     [

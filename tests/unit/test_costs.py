@@ -93,7 +93,7 @@ def file_of(text: str, folder: Path) -> CostTable:
     return CostTable.read(folder / "costs.csv")
 
 
-def tested(*tests: TestCost) -> Any:
+def asking(*tests: TestCost) -> Any:
     """Asks for tests that the columns do not have."""
     return lambda _: streed.solve(CostSensitive(CostTable.of([[0, 1], [1, 0]], tests)), X, XOR)
 
@@ -113,10 +113,10 @@ REFUSED: list[tuple[Any, str, list[str]]] = [
     (lambda _: TestCost("a", -1), "costs", ["'a'", "it is -1"]),
     (lambda _: TestCost("a", float("inf")), "costs", ["inf"]),
     (lambda _: TestCost("a", 1, 2), "costs", ["2 with its discount"]),
-    (tested(TestCost("weight", 1)), "costs", ["no column of the feature 'weight'"]),
-    (tested(TestCost("a", 1, columns="weight")), "costs", ["'weight', which is not there"]),
-    (tested(TestCost("a", 1, columns=3)), "costs", ["column 3", "0 to 2"]),
-    (tested(TestCost("a", 1, columns=[0, 1]), TestCost("b", 1, columns=[1, 2])), "costs", ["'x1'", "'a' and 'b'"]),
+    (asking(TestCost("weight", 1)), "costs", ["no column of the feature 'weight'"]),
+    (asking(TestCost("a", 1, columns="weight")), "costs", ["'weight', which is not there"]),
+    (asking(TestCost("a", 1, columns=3)), "costs", ["column 3", "0 to 2"]),
+    (asking(TestCost("a", 1, columns=[0, 1]), TestCost("b", 1, columns=[1, 2])), "costs", ["'x1'", "'a' and 'b'"]),
     (partial(file_of, TABLE + "fourth 1 1 x 2\n"), "costs", ["line 7", "fourth 1 1 x 2"]),
     (partial(file_of, TABLE + "fourth 1 1 x 5 4\n"), "costs", ["line 7", "columns 5 to 4"]),
     (partial(file_of, TABLE + "fourth one 1 x 3 3\n"), "costs", ["line 7"]),

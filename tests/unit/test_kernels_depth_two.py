@@ -172,23 +172,6 @@ def test_labels_categories_and_minimum_support(lane: Any, seed: int) -> None:
     _check(instance, lane, rng)
 
 
-@pytest.mark.compiles
-@pytest.mark.parametrize(("lane", "limit"), [(np.int16, 2**15 - 2), (np.int32, 2**30), (np.int64, 2**60)])
-@pytest.mark.parametrize("labels", [2, 3])
-@pytest.mark.parametrize("tenths", [0, 1, 10])
-def test_costs_up_to_the_limit_of_every_lane_type(lane: Any, limit: int, labels: int, tenths: int) -> None:
-    """`tenths`: what a split costs, in tenths of all worst costs together."""
-    rng = np.random.default_rng(6)
-    instance = make_instance(rng, labels=labels)
-    worst = (limit - 3) * 10 // (10 + 2 * tenths)
-    costs = instance.costs * (worst // len(instance.costs))
-    costs[0, costs[0] > 0] += worst - int(costs.max(axis=1).sum())
-    instance = Instance(instance.data, costs, (limit - 3 - worst) // 2)
-    assert instance.packed.lane_type() is lane
-    assert limit - 4 <= instance.packed.groups.worst + 2 * instance.packed.split_cost <= limit - 3
-    _check(instance, None, rng)
-
-
 def _floor(instance: Instance, rows: Array) -> int:
     """The sum over the classes of equal rows of their least cost under a common label."""
     _, classes = np.unique(instance.data.X[rows], axis=0, return_inverse=True)
@@ -224,17 +207,3 @@ def test_a_node_begins_with_its_floor_which_is_the_optimum_without_limits(seed: 
             v = find_or_add(bench.engine.address, bench.place(state), 9, UNLIMITED, True)
             lower = int(bench.workspace.nodes[v]["lower"])
             assert lower == _floor(instance, state) == instance.optimum(state, None)
-
-
-@given(seed=st.integers(0, 2**32))
-@settings(max_examples=40, deadline=None)
-def test_the_floor_bounds_every_tree_under_limits(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    min_leaf = int(rng.integers(1, 4))
-    instance = make_instance(
-        rng, rows=30, binary=3, categories=(3,), labels=3, split=int(rng.integers(0, 3)), min_leaf=min_leaf
-    )
-    with Bench(instance) as bench:
-        for state in _states(instance, rng):
-            v = find_or_add(bench.engine.address, bench.place(state), 9, UNLIMITED, True)
-            assert int(bench.workspace.nodes[v]["lower"]) <= instance.optimum(state, None)

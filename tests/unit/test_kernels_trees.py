@@ -10,7 +10,7 @@ import pytest
 
 from streed.data import Dataset
 from streed.exact import Array
-from streed.kernels.ordered.record import INFEASIBLE, NEW, PLACE, ROW, SPLITS, sort_rows
+from streed.kernels.ordered.record import INFEASIBLE, NEW, PLACE, ROW, SPLITS
 from streed.kernels.record_proxy import address_of
 from streed.kernels.records import LEAF
 from streed.kernels.stopping import ROWS_OF_CONTROL
@@ -188,20 +188,6 @@ def _ask(session: OrderedSession, columns: int, splits: list[tuple[int, int]]) -
         assert isinstance(rows, GeneratedRows)
         rows.compiled.units["score_thresholds"].ctypes(address_of(record))
     return {name: session.arrays[name][: len(splits)] for name in session.arrays if name.endswith(("left", "right"))}
-
-
-@pytest.mark.compiles
-def test_orders_hold_every_row_once_and_say_where_values_grow() -> None:
-    rng = np.random.default_rng(0)
-    for n in SIZES:
-        ranks = rng.integers(0, 9, (3, n)).astype(np.int32)
-        orders = sort_rows(ranks)
-        for column in range(3):
-            rows = orders[column, :n] & np.uint32(ROW)
-            assert sorted(rows.tolist()) == list(range(n))
-            grows = (orders[column, :n] & np.uint32(NEW)) != 0
-            assert not grows[0]
-            assert (grows[1:] == (np.diff(ranks[column][rows]) > 0)).all()
 
 
 @pytest.mark.compiles

@@ -73,23 +73,6 @@ def test_the_optimum_of_every_task(source: str, limits: dict[str, Any], optimum:
     check(result, Dataset.make(CUBE, BOTH), limits)
 
 
-@pytest.mark.parametrize(
-    ("source", "limits", "optimum"),
-    [
-        ("Accuracy()", {"max_depth": 0}, 5),
-        ("Accuracy()", {"max_depth": 1}, 3),
-        ("Accuracy()", {"max_depth": 2}, 1),
-        ("SparseAccuracy(0.01)", {"max_nodes": 2}, 0.145),
-        ("BalancedAccuracy()", {"max_depth": 0}, 1 / 3),
-    ],
-)
-def test_several_classes(source: str, limits: dict[str, Any], optimum: Any) -> None:
-    X, y = CUBE, ["a", "a", "a", "b", "b", "b", "c", "c"]
-    result = solve(task_of(source), X, y, **limits)
-    assert result.value == optimum
-    check(result, Dataset.make(X, y), limits)
-
-
 def test_a_task_of_ones_own() -> None:
     @attrs.frozen
     class Regret(RowCostTask):

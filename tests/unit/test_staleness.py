@@ -212,10 +212,6 @@ def printed(code: str, **variables: str) -> list[tuple[Any, str, str]]:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no process forks there")
-@pytest.mark.parametrize("before", [True, False])
-def test_in_forked_processes(alone: list[tuple[Any, str, str]], before: bool) -> None:
-    assert printed(FORK.format(method="fork", before=before)) == alone
-
-
-def test_in_spawned_processes(alone: list[tuple[Any, str, str]]) -> None:
-    assert printed(FORK.format(method="spawn", before=True)) == alone
+@pytest.mark.parametrize(("method", "before"), [("fork", True), ("fork", False), ("spawn", True)])
+def test_in_other_processes(alone: list[tuple[Any, str, str]], method: str, before: bool) -> None:
+    assert printed(FORK.format(method=method, before=before)) == alone

@@ -117,10 +117,6 @@ def test_a_time_limit(task: Task, limit: float) -> None:
     check_stopped(result, "time")
 
 
-def test_a_time_limit_on_two_threads() -> None:
-    check_stopped(streed.solve(Accuracy(), LARGE, max_depth=7, time_limit=0.3, threads=2), "time")
-
-
 @pytest.mark.parametrize(
     "task",
     [
