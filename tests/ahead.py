@@ -20,16 +20,20 @@ from streed.tasks import *
 draw = np.random.default_rng(0)
 X, y = draw.integers(0, 2, (60, 7)), draw.integers(0, 2, 60)
 three = y + X[:, 0]
-two, six = draw.integers(0, 9, (60, 2)), draw.integers(0, 9, (60, 6))
 """
 
 _FIRST = ("streed.solve(Accuracy(), X, y, max_depth=4)",)
 """The search itself, which what comes then finds in the cache; it has a second process of its own."""
 
+_WIDE = """
+[streed.solve(InstanceCosts(), X, costs=draw.integers(0, k, (60, 3)), max_depth=3) for k in (10**6, 10**12)]
+streed.solve(F1(), X, y, sample_weight=draw.integers(1, 10**12, 60), max_depth=3)
+"""
+
 _THEN = (
     "streed.solve(Accuracy().subject_to(DemographicParity() <= 0.01), X, y, max_depth=3, sensitive_features=X[:, 0])",
     "streed.solve(SparseAccuracy(0.01), X, y); streed.solve(Accuracy(), X, draw.integers(0, 3, 60), max_depth=4)",
-    "[streed.solve(InstanceCosts(), X, costs=k * each, max_depth=3) for k in (10**6, 10**12) for each in (two, six)]",
+    _WIDE,
     "streed.solve(SparseAccuracy(0.01), X, three)",
     "streed.solve(Gini(), X, y, max_depth=4); streed.solve(SquaredError(), X, draw.random(60), max_depth=4)",
 )
