@@ -353,8 +353,10 @@ def read_events(event: Any) -> Array:
     values = read_values(event, "event", "it")
     remedy = "give 1 (or True) for an observed event, 0 (or False) for a censored time"
     if not isinstance(values, np.ndarray):
-        strange = next((v for v in values if not isinstance(v, (bool, int, float, np.number))), values[0])
-        raise InputError("event", f"it holds {strange!r}, which is no number", remedy)
+        strange = [value for value in values if not is_number(type(value))]
+        if strange:
+            raise InputError("event", f"it holds {strange[0]!r}, which is no number", remedy)
+        values = np.array(values, np.float64)
     known = np.isin(values, (0, 1))
     if not known.all():
         row = int(np.argmin(known))

@@ -7,6 +7,7 @@ gives an error of two lines: what is wrong, and the line of the task's own sourc
 from __future__ import annotations
 
 import contextlib
+import copy
 import inspect
 import itertools
 import keyword
@@ -16,12 +17,14 @@ import numbers
 import operator
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn, final
 
+import attrs
 import numpy as np
 
 from streed.data import Dataset
@@ -121,6 +124,8 @@ class ContractCheck:
         self.check_operators(costs)
         self.check_bounds(states, costs)
         self.check_direction(given, costs[: len(labels)])
+        if self.data.sample_weight is not None:
+            self.warn_of_weights(states[0], costs[: len(labels)])
 
     def statistics(self) -> dict[str, Array]:
         """The statistics by name, as arrays."""
@@ -155,6 +160,23 @@ class ContractCheck:
         sums = quick_sums(self.task, data, arrays)
         chosen = [np.arange(n), np.array([0]), np.array([n - 1])] if n > 1 else [np.arange(n)]
         return [state_of(sums, rows, data, beside_sums(self.task, data, rows)) for rows in chosen]
+
+    def warn_of_weights(self, s: State, costs: list[Value]) -> None:
+        """Warn where rows have weights, and the task counts them without; `costs`: those of `s`, all rows."""
+        data, other = self.data, copy.copy(s)
+        if self.task.reads_rows:
+            other.__dict__["data"] = attrs.evolve(data, weights=data.frequency, sample_weight=None)
+        else:
+            other.rows += 1
+        same = [self.call("leaf_cost", other, k) for k in range(len(costs))] == costs
+        found = None
+        if same == self.task.reads_rows:
+            found = "rows_cost does not use data.weights" if same else "leaf_cost reads s.rows; use s.weight"
+        elif data.n_columns and len({self.call("branching_cost", rows, (), 0) for rows in (s.rows, s.rows + 1)}) > 1:
+            found = "branching_cost reads rows; give whole weights as frequency="
+        if found is not None:
+            said = f"rows have weights, and {self.name} counts them without: {found}, unless it is meant so"
+            warnings.warn(said, UserWarning, stacklevel=5)
 
     def check_direction(self, given: Task, costs: list[Value]) -> None:
         """Complain where the better value is shown as the worse one, or branching nodes gain; `costs`: of all rows."""

@@ -275,3 +275,35 @@ def test_real_values_of_any_size_are_optimal_where_bounds_meet(unit: float) -> N
         found, plain = (streed.solve(task, _CODES, _TARGETS * a, max_depth=2) for a in (unit, 1))
         assert (found.status, found.gap) == ("optimal", 0)
         assert found.tree.apply(_CODES).tolist() == plain.tree.apply(_CODES).tolist()
+
+
+@final
+@attrs.frozen
+class _Counted(Task):
+    """Errors of rows whatever they weigh, and of what they weigh at a price of the rows that are asked."""
+
+    price: float = 0
+    by_weight: bool = True
+
+    def statistics(self, data: Dataset) -> dict[str, Array]:
+        return {"of": data.class_numbers[:, None] == np.arange(data.n_classes)}
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return (s.weight if self.by_weight else s.rows) - s.of[k]
+
+    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
+        return self.price * rows
+
+
+def test_a_task_that_counts_rows_without_their_weights_says_so() -> None:
+    solve = functools.partial(streed.solve, X=_CODES, y=_EVENTS, max_depth=1, search="general")
+    solve(_Counted(), sample_weight=_WEIGHTS)
+    blind: list[tuple[Task, str]] = [
+        (_Counted(by_weight=False), "reads s.rows"),
+        (_Counted(0.5), "branching_cost reads"),
+    ]
+    for task, said in [*blind, (_Medians(), "does not use data.weights")]:
+        solve(task)
+        solve(task, frequency=_COUNTS + 1)
+        with pytest.warns(UserWarning, match=said):
+            solve(task, sample_weight=_WEIGHTS)
