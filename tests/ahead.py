@@ -27,7 +27,7 @@ _FIRST = ("streed.solve(Accuracy(), X, y, max_depth=4)",)
 
 _WIDE = """
 [streed.solve(InstanceCosts(), X, costs=draw.integers(0, k, (60, 3)), max_depth=3) for k in (10**6, 10**12)]
-streed.solve(F1(), X, y, sample_weight=draw.integers(1, 10**12, 60), max_depth=3)
+streed.solve(Accuracy(), X, y, sample_weight=np.where(y, 10**9, 1), max_depth=3)
 """
 
 _THEN = (
