@@ -318,7 +318,7 @@ _LEAST = 2.0**-1000  # a cost that floats hold to all their digits, and those of
 @final
 @attrs.frozen
 class LinearLeaves(GeneralTask):
-    """The (weighted) squared errors of ridge regressions, penalties included; leaves show (intercept, slopes ...)."""
+    """Squared errors and penalties of ridge regressions; leaves show (intercept, slopes ...) for `predict_linear`."""
 
     value_unit: ClassVar[str] = "squared error, penalties included"
     superadditive: ClassVar[bool] = True

@@ -116,11 +116,6 @@ def _more_classes(self: Any, a: Any, b: Any) -> bool:
     return bool(sum(x < y for x, y in zip(a, b, strict=True)) > sum(x > y for x, y in zip(a, b, strict=True)))
 
 
-def _tolerant(self: Any, a: Any, b: Any) -> bool:
-    pairs = list(zip(a, b, strict=True))
-    return all(x <= y + 1 for x, y in pairs) and any(x < y - 1 for x, y in pairs)
-
-
 def _distances(self: Any, data: Dataset) -> dict[str, Array]:
     values = np.array(data.classes)[data.class_numbers]
     return {"distance": np.abs(values - np.median(values))}
@@ -196,10 +191,6 @@ FIRST = [
     Broken(
         counted("DistanceToMedian", statistics=_distances, leaf_cost=lambda self, s, k: s.distance),
         "statistics are additive",
-    ),
-    Broken(
-        counted("TolerantDominance", order=PARTIAL, leaf_cost=class_errors, better=_tolerant),
-        "better is a strict order",
     ),
     Broken(
         counted(  # a leaf costs its depth, which branching_cost has noted
