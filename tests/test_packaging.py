@@ -1,4 +1,4 @@
-"""The packaging check: `python -m tests.packaging.wheel FOLDER`.
+"""What packages hold, told without building; and the whole check, `python -m tests.test_packaging FOLDER`.
 
 Builds the sdist, builds the wheel from it, compares the wheel's files with git's, installs the wheel in a fresh virtual
 environment, and solves there, outside the repository.
@@ -17,7 +17,12 @@ import zipfile
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
-ROOT = Path(__file__).resolve().parents[2]
+import pytest
+
+import streed
+from streed.tasks import Accuracy
+
+ROOT = Path(__file__).resolve().parents[1]
 
 SHIPPED = frozenset({".py", ".typed", ".json", ".css", ".html", ".js"})
 """What a package folder may hold beside folders."""
@@ -104,6 +109,100 @@ def _run(command: list[str], cwd: Path | None = None, env: dict[str, str] | None
     if done.returncode:
         raise SystemExit(f"error: {' '.join(command)} gave {done.returncode}\n{done.stdout}\n{done.stderr}")
     return done.stdout
+
+
+in_git = pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a git repository: an unpacked sdist, say")
+
+
+def run_python(code: str, cwd: Path | None = None) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=cwd, check=True, timeout=3600
+    )
+    return done.stdout.strip()
+
+
+@in_git
+def test_every_package_is_declared() -> None:
+    assert packages_in(listed_by_git()) == declared_packages()
+
+
+@in_git
+def test_every_folder_of_the_package_is_a_package() -> None:
+    folders = {str(Path(path).parent).replace("/", ".") for path in expected_files(listed_by_git())}
+    assert folders == declared_packages()
+
+
+def test_expected_files() -> None:
+    listed = [
+        "tasks/a.py",
+        "streed/b.py",
+        "streed/c/d.py",
+        "streed/py.typed",
+        "tests/e.py",
+        "README.md",
+        "streed/tasks",
+    ]
+    assert expected_files(listed) == {"streed/tasks/a.py", "streed/b.py", "streed/c/d.py", "streed/py.typed"}
+
+
+def test_tasks_are_imported_under_one_name() -> None:
+    assert Accuracy.__module__ == "streed.tasks.accuracy"
+    assert "tasks" not in sys.modules
+    assert "tasks.accuracy" not in sys.modules
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import streed",
+        "import streed.cli.app",
+        "import streed.plot, streed.export, streed.report",
+        "import streed.testing",
+        "from streed import Task, Tree, minimize",
+    ],
+)
+def test_a_light_import(statement: str) -> None:
+    heavy = "numba matplotlib hypothesis pandas polars sklearn narwhals jsonschema jinja2"
+    assert run_python(f"import sys; {statement}; print(sorted(set({heavy!r}.split()) & set(sys.modules)))") == "[]"
+
+
+def test_every_public_name_is_there() -> None:
+    for name in streed.__all__:
+        assert getattr(streed, name) is not None
+        assert name in dir(streed)
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = streed.nothing
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        "import streed; streed.solve",
+        "import streed.solve; import streed",
+        "from streed.solve import solve; import streed",
+        "import streed; streed.solve; import streed.solve; from streed.solve import solve",
+    ],
+)
+def test_solve_is_the_function_in_whatever_order_modules_are_imported(statements: str) -> None:
+    assert run_python(f"{statements}; print(type(streed.solve).__name__)") == "function"
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        project = tomllib.load(file)
+    assert project["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "streed.__version__"}
+    assert f"## [{streed.__version__}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+@in_git
+def test_project_files_name_no_absolute_home() -> None:
+    """Paths of one machine are of no use on another."""
+    for name in listed_by_git():
+        path = ROOT / name
+        if path.is_file() and path.suffix in {".py", ".md", ".toml", ".yaml", ""} and not path.is_symlink():
+            text = path.read_text(encoding="utf-8")
+            assert "/ho" + "me/" not in text, name
+            assert str(ROOT) + "/" not in text, name
 
 
 if __name__ == "__main__":
