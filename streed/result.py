@@ -17,11 +17,11 @@ from typing import Any
 
 import attrs
 
-from streed.data.strict_json import plain_value
+from streed.data.strict_json import describe, plain_value
 from streed.errors import InputError, escaped
 from streed.task import TOTAL, Task
 from streed.tree import Tree
-from streed.tree.tree import front_html, number, size_text, tree_html, verdict_html
+from streed.tree.tree import extent_text, front_html, number, size_text, tree_html, verdict_html
 
 
 @attrs.frozen
@@ -97,8 +97,6 @@ class Result:
 
     def summary(self) -> dict[str, Any]:
         """The outcome as plain data that JSON holds: the task, status, value, bounds, gap, size of the tree, stats."""
-        from streed.data.strict_json import describe
-
         tree = self.tree
         size = tree and {"n_branches": tree.n_branches, "n_leaves": tree.n_leaves, "depth": tree.depth}
         limits = {"limits": [str(limit) for limit in self.tightest]} if self.tightest else {}
@@ -143,8 +141,6 @@ class Result:
     @property
     def searched_over(self) -> str:
         """Among which splits the tree is best, and what is known of the others."""
-        from streed.tree.tree import extent_text
-
         extent, bound = self.stats.get("searched_over", ""), self.stats.get("bound_over_all_thresholds")
         return extent_text(extent, bound, self.task.larger_is_better)
 

@@ -17,8 +17,6 @@ from streed.errors import InputError
 from streed.exact import Array
 from streed.tree.nodes import Branch
 
-_UNUSED = Column("", (0, 1), False)  # stands for the columns that no branch asks about
-
 
 def sides_in(data: Dataset, node: Branch, rows: Array | slice) -> Array:
     """(m,) the child that each of the rows (m,), given by number, goes to; `node` is on a column of `data`."""
@@ -48,13 +46,13 @@ class TreeRows:
         if recipe is not None:
             answers = recipe.encode(X, used=columns)
             return cls(len(answers), lambda j: answers[:, j])
-        every = [columns.get(j, _UNUSED) for j in range(n_columns)]
         if type(X) is np.ndarray and X.ndim == 2 and all(column.is_plain for column in columns.values()):
             check_width(X.shape[1], n_columns)
             codes = binary_codes(X)
             if codes is not None:
                 return cls(len(codes), lambda j: codes[:, j])
-        n_rows, raw = raw_columns(X, [column.name for column in every], columns, named=True)
+        names = [columns[j].name if j in columns else "" for j in range(n_columns)]
+        n_rows, raw = raw_columns(X, names, columns, named=True)
 
         def read(j: int) -> Array | Numbers:
             column, values = columns[j], raw(j)

@@ -81,7 +81,11 @@ def dump(tree: Tree, indent: int | None = None) -> str:
         "claims": None if tree.claims is None else _claims(tree.claims),
     }
     if tree.recipe is not None:
-        held = [_held_recipe(recipe) for recipe in tree.recipe.columns]
+        held = [
+            attrs.asdict(each)
+            | {"column": held_column(each.column), "thresholds": list(map(plain_number, each.thresholds))}
+            for each in tree.recipe.columns
+        ]
         document["recipe"] = {"named": tree.recipe.named, "unseen": tree.recipe.unseen, "columns": held}
     return json.dumps(document, indent=indent, ensure_ascii=False, allow_nan=False)
 
@@ -187,11 +191,6 @@ def _roles(held: dict[str, Any] | None) -> Roles | None:
         return None
     row_data = {name: tuple(columns) for name, columns in held["row_data"].items()}
     return Roles(features=(), **{**held, "row_data": row_data, "categorical": tuple(held["categorical"])})
-
-
-def _held_recipe(recipe: ColumnRecipe) -> dict[str, Any]:
-    thresholds = list(map(plain_number, recipe.thresholds))
-    return attrs.asdict(recipe) | {"column": held_column(recipe.column), "thresholds": thresholds}
 
 
 def _table_recipe(held: dict[str, Any], columns: Mapping[int, Column], n_columns: int) -> TableRecipe:
