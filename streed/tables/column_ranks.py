@@ -8,6 +8,8 @@ the first what it adds to an entry beyond the first label's), `base` (G, width) 
 (width,) what a branching node adds, `sums` room for L sums over all pairs of columns.
 """
 
+# mypy: disable-error-code="no-untyped-def"
+
 from __future__ import annotations
 
 import numpy as np
@@ -20,7 +22,7 @@ from streed.bnb.nodes import columns_of
 from streed.kernels.compiled import entry
 from streed.kernels.records import BELOW, INFINITE, NONE, SHALLOW
 from streed.kernels.stopping import stopped
-from streed.kernels.values import LOWER0, LOWER1, OPTIMUM0, OPTIMUM1, ROWS_OF_VALUES, UNKNOWN, WEIGHT
+from streed.kernels.values import LOWER0, LOWER1, OPTIMUM0, OPTIMUM1, ROWS_OF_VALUES, UNKNOWN
 from streed.kernels.views import call, engine_at, matrix, native, vector
 from streed.tables.entries import COST
 
@@ -28,7 +30,7 @@ from streed.tables.entries import COST
 
 
 @native
-def _ask_below(e, rows, target, high, low):  # type: ignore[no-untyped-def]
+def _ask_below(e, rows, target, high, low):
     """Has the work unit solve the rows (W,) to depth three, with the children of columns that may be below the target.
 
     Those of other columns are UNKNOWN in `values`.
@@ -47,7 +49,7 @@ def _ask_below(e, rows, target, high, low):  # type: ignore[no-untyped-def]
 
 
 @entry
-def count_pairs(engine, rows, depth, weights, base, sums):  # type: ignore[no-untyped-def]
+def count_pairs(engine, rows, depth, weights, base, sums):
     """(active columns (m,), P, total (L,), least (width,)) of the rows; writes their pairs (L * P, P)."""
     e = engine_at(engine)
     e.asked_rows = rows.ctypes.data
@@ -72,7 +74,7 @@ def count_pairs(engine, rows, depth, weights, base, sums):  # type: ignore[no-un
 
 
 @native
-def write_rows(e, rows, column, without, into):  # type: ignore[no-untyped-def]
+def write_rows(e, rows, column, without, into):
     """Writes the rows with the column, or without it."""
     bits = columns_of(e)[column]
     flip = uint64(0) - uint64(without)
@@ -84,18 +86,45 @@ def write_rows(e, rows, column, without, into):  # type: ignore[no-untyped-def]
 
 
 @native
-def _floor_of(e, rows, target, high, low):  # type: ignore[no-untyped-def]
-    """A lower bound on what the rows cost at depth three: the optimum if that is below the target."""
-    ask(e, rows, int64(SHALLOW), target, int64(0), high, low)
-    return int64(e.lower)
+def _rank_deep(e, rows, budget, split, high, low, active, separates, with_column, without):
+    """Writes what the children of every column cost at depth three, as far as the budget asks for it."""
+    size = len(active)
+    values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
+    bound_by_node(e, values, e.upper)
+    lower1 = np.zeros(size, np.int64)
+    lower0 = np.zeros(size, np.int64)
+    key = np.full(size, int64(INFINITE), np.int64)
+    for k in range(size):
+        if separates[k] and values[OPTIMUM1, k] != UNKNOWN and values[OPTIMUM0, k] != UNKNOWN:
+            key[k] = min(values[OPTIMUM1, k] + values[OPTIMUM0, k], int64(INFINITE))
+        lower1[k] = max(int64(0), values[LOWER1, k])
+        lower0[k] = max(int64(0), values[LOWER0, k])
+    child = np.empty(e.row_words, np.uint64)
+    for k in np.argsort(key):
+        if not separates[k] or lower1[k] + lower0[k] + split[COST] > budget or stopped(e):
+            continue
+        high1, low1 = extend_branch(high, low, literal(active[k], 1))
+        write_rows(e, rows, active[k], 0, child)
+        room = budget + 1 - split[COST]
+        ask(e, child, int64(SHALLOW), room - lower0[k], int64(0), high1, low1)
+        lower1[k] = max(lower1[k], int64(e.lower))
+        if lower1[k] + lower0[k] >= room:
+            continue
+        high0, low0 = extend_branch(high, low, literal(active[k], 0))
+        write_rows(e, rows, active[k], 1, child)
+        ask(e, child, int64(SHALLOW), room - lower1[k], int64(0), high0, low0)
+        lower0[k] = max(lower0[k], int64(e.lower))
+        with_column[k] = lower1[k]
+        without[k] = lower0[k]
 
 
-@native
-def _rank(e, rows, depth, budget, split, high, low):  # type: ignore[no-untyped-def]
+@entry
+def rank_columns(engine, rows, depth, high, low, budget, split):
     """(m, 4) int64: (cost, column, with, without), what trees that split on the column and their sides cost at least.
 
     All first columns of trees of depth three or four that cost at most `budget` are among them.
     """
+    e = engine_at(engine)
     _ask_below(e, rows, budget + 1 if depth == SHALLOW else int64(INFINITE), high, low)
     size = int64(e.n_active)
     values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
@@ -129,68 +158,3 @@ def _rank(e, rows, depth, budget, split, high, low):  # type: ignore[no-untyped-
                 ranked[count, 3] = without[k]
                 count += 1
     return ranked[:count]
-
-
-@native
-def _rank_deep(e, rows, budget, split, high, low, active, separates, with_column, without):  # type: ignore[no-untyped-def]
-    """Writes what the children of every column cost at depth three, as far as the budget asks for it."""
-    size = len(active)
-    values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
-    bound_by_node(e, values, e.upper)
-    lower1 = np.zeros(size, np.int64)
-    lower0 = np.zeros(size, np.int64)
-    key = np.full(size, int64(INFINITE), np.int64)
-    own = np.zeros(size, np.int64)
-    common = np.zeros((size, size), np.int64)
-    whole = int64(e.weight)
-    for k in range(size):
-        if separates[k] and values[OPTIMUM1, k] != UNKNOWN and values[OPTIMUM0, k] != UNKNOWN:
-            key[k] = min(values[OPTIMUM1, k] + values[OPTIMUM0, k], int64(INFINITE))
-        own[k] = values[WEIGHT, k]
-        lower1[k] = max(int64(0), values[LOWER1, k])
-        lower0[k] = max(int64(0), values[LOWER0, k])
-    if e.restrictable == 1:
-        _count_common(e, active, common)
-    child = np.empty(e.row_words, np.uint64)
-    for k in np.argsort(key):
-        if not separates[k] or lower1[k] + lower0[k] + split[COST] > budget or stopped(e):
-            continue
-        high1, low1 = extend_branch(high, low, literal(active[k], 1))
-        write_rows(e, rows, active[k], 0, child)
-        room = budget + 1 - split[COST]
-        cost1 = _floor_of(e, child, room - lower0[k], high1, low1)
-        lower1[k] = max(lower1[k], cost1)
-        if lower1[k] + lower0[k] >= room:
-            continue
-        high0, low0 = extend_branch(high, low, literal(active[k], 0))
-        write_rows(e, rows, active[k], 1, child)
-        cost0 = _floor_of(e, child, room - lower1[k], high0, low0)
-        lower0[k] = max(lower0[k], cost0)
-        with_column[k] = lower1[k]
-        without[k] = lower0[k]
-        if e.restrictable == 1:
-            # a tree for the rows A serves the rows B at the worst costs of the rows in B only (bnb/bounds.py)
-            for i in range(size):
-                both = common[k, i]
-                rest = own[i] - both
-                lower1[i] = max(lower1[i], cost1 - (own[k] - both), cost0 - (whole - own[k] - rest))
-                lower0[i] = max(lower0[i], cost1 - both, cost0 - rest)
-
-
-@native
-def _count_common(e, active, common):  # type: ignore[no-untyped-def]
-    """Writes the worst costs of the rows that have both of two active columns."""
-    sums = np.empty((e.planes * e.stride, e.stride), np.int64)
-    e.pair_weights = e.profits
-    e.pair_planes = e.planes
-    e.weighed_pairs = sums.ctypes.data
-    call(e.weigh_pairs, e)
-    for i in range(len(active)):
-        for k in range(len(active)):
-            common[i, k] = sums[e.worst_plane * e.stride + i, k]
-
-
-@entry
-def rank_columns(engine, rows, depth, high, low, budget, split):  # type: ignore[no-untyped-def]
-    """What `_rank` gives: the columns to split the rows on for trees of depth three or four."""
-    return _rank(engine_at(engine), rows, depth, budget, split, high, low)

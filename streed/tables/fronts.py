@@ -10,7 +10,7 @@ import math
 import time
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import numpy as np
 
@@ -31,10 +31,6 @@ from streed.task.base import objective
 from streed.tree import Branch, Leaf, Node
 from streed.tree.nodes import depth_of, walk
 from streed.tree.predictions import count_branches
-
-if TYPE_CHECKING:
-    from streed.tables.front_rows import Packed
-
 
 Front = tuple[Array, Array]
 """Nondominated keys in ascending order, and the root column of the tree of each, or `LEAF` less its label."""
@@ -59,6 +55,7 @@ class FrontEngine:
         self._room = most_bytes
         """Bytes that are left for what is remembered."""
         self._memo: dict[tuple[bytes, int], Front] = {}
+        self._trees: dict[tuple[bytes, int, int], Node] = {}
         self._buckets: dict[int, tuple[Array, Array]] = {}
         if packed.problem.max_depth is None or packed.problem.max_depth > _UNIT:
             # compiled before the time is counted
@@ -114,7 +111,7 @@ class FrontEngine:
         keys, columns = self._shallow(node, 0) if known is None else known
         best, origins = self._empty_buckets(depth)
         open_front(layout, keys, columns, best, origins)
-        promising = dict.fromkeys(column for column in columns.tolist() if not is_leaf(column))
+        promising = dict.fromkeys(column for column in columns.tolist() if column > LEAF)
         for column in [*promising, *(f for f in range(len(self._rows.column_rows)) if f not in promising)]:
             if self.stopped or (best[0] == 0 if layout.buckets else len(keys) == 1 and keys[0] == 0):
                 break  # or a tree costs no more than any tree must
@@ -132,73 +129,40 @@ class FrontEngine:
             self._buckets[depth] = np.full(size, np.iinfo(np.int64).max, np.int64), np.zeros(size, np.int32)
         return self._buckets[depth]
 
+    # -- from a key to a tree --------------------------------------------------------------------------------------
 
-def is_leaf(column: int) -> bool:
-    """Whether a root column stands for a leaf."""
-    return column <= LEAF
+    def tree(self, node: Array, depth: int, key: int, column: int) -> Node:
+        """A tree at the rows, in the caller's columns, that is worth the key, or dominates it; its root is known.
 
-
-Shape = tuple[Any, ...]
-"""(column of the engine, shape with it, shape without it), or (label,)."""
-
-
-@final
-class FrontTrees:
-    """Trees by their keys; parts that several trees share are found once."""
-
-    def __init__(self, packed: Packed, engine: FrontEngine) -> None:
-        self._packed = packed
-        self._engine = engine
-        self._found: dict[tuple[bytes, int, int], Shape] = {}
-
-    def shape(self, node: Array, depth: int, key: int, column: int) -> Shape:
-        """A tree at the rows that is worth the key, or dominates it, with the root column that is known to do."""
-        if is_leaf(column):
-            return (-1 - column,)
+        Parts that several trees share are found once.
+        """
+        if column <= LEAF:
+            return Leaf(LEAF - column, 0, 0)
         name = (node.tobytes(), depth, key)
-        found = self._found.get(name)
-        if found is None:
-            found = self._found[name] = self._branch(node, depth, key, column)
-        return found
+        if name not in self._trees:
+            sides, packed = self.children(node, column), self._packed
+            fronts = [self.solve(side, depth - 1) for side in sides]
+            places = self._addends(fronts[0][0], fronts[1][0], key - self._layout.split)
+            one, zero = (
+                self.tree(side, depth - 1, int(keys[at]), int(columns[at]))
+                for side, (keys, columns), at in zip(sides, fronts, places, strict=True)
+            )
+            parts = (one, zero) if packed.flipped[column] else (zero, one)
+            self._trees[name] = Branch(int(packed.columns[column]), parts, 0)
+        return self._trees[name]
 
-    def _branch(self, node: Array, depth: int, key: int, column: int) -> Shape:
-        layout = self._packed.keys.layout
-        a, b = self._engine.children(node, column)
-        left, left_columns = self._engine.solve(a, depth - 1)
-        right, right_columns = self._engine.solve(b, depth - 1)
-        wanted = key - layout.split - left
-        places = np.minimum(np.searchsorted(right, wanted), len(right) - 1)
-        hits = np.flatnonzero(right[places] == wanted)
+    def _addends(self, left: Array, right: Array, key: int) -> tuple[int, int]:
+        """The places of two keys that add up to the key, or to one that dominates it."""
+        places = np.minimum(np.searchsorted(right, key - left), len(right) - 1)
+        hits = np.flatnonzero(right[places] == key - left)
         if len(hits):
-            i, j = int(hits[0]), int(places[hits[0]])
-        else:
-            # a part was stopped before its front was whole, and what it lacked then dominates what it had
-            i, j = self._dominating(left, right, key)
-        return (
-            column,
-            self.shape(a, depth - 1, int(left[i]), int(left_columns[i])),
-            self.shape(b, depth - 1, int(right[j]), int(right_columns[j])),
-        )
-
-    def _dominating(self, left: Array, right: Array, key: int) -> tuple[int, int]:
-        layout = self._packed.keys.layout
+            return int(hits[0]), int(places[hits[0]])
+        # a part was stopped before its front was whole, and what it lacked then dominates what it had
         for i, value in enumerate(left.tolist()):
-            hits = np.flatnonzero(dominates(layout.guards, right + value + layout.split, key))
+            hits = np.flatnonzero(dominates(self._layout.guards, right + value, key))
             if len(hits):
                 return i, int(hits[0])
         raise MismatchError("a point of a front has no tree; please report this")
-
-    def tree(self, shape: Shape) -> Solution:
-        """The solution of a shape, in the caller's columns, counted from the raw rows."""
-        columns, flipped = self._packed.columns.tolist(), self._packed.flipped.tolist()
-
-        def grow(shape: Shape) -> Node:
-            if len(shape) == 1:
-                return Leaf(shape[0], 0, 0)
-            one, zero = (shape[2], shape[1]) if flipped[shape[0]] else (shape[1], shape[2])
-            return Branch(columns[shape[0]], (grow(zero), grow(one)), 0)
-
-        return measured(self._packed.problem, self._packed.costs, grow(shape))
 
 
 def measured(problem: Problem, costs: VectorCosts, root: Node) -> Solution:
@@ -311,7 +275,6 @@ class _Search:
         task, problem, keys = self._packed.problem.task, self._packed.problem, self._packed.keys
         if keys.is_empty(self._packed.costs):
             return ()
-        trees = FrontTrees(self._packed, self.engine)
         limit = self._search_limits.time_limit
         deadline = clock() + _FINDING * (1.0 if limit is None else limit)
         found: dict[Any, Solution] = {}
@@ -322,8 +285,8 @@ class _Search:
                     continue
                 if found and depth > self._fronts[0][0] and clock() > deadline:
                     break  # parts of this front may be as much work as what the search did not come to
-                shape = trees.shape(self._root, depth, int(front[0][at]), int(front[1][at]))
-                solution = trees.tree(shape)
+                tree = self.engine.tree(self._root, depth, int(front[0][at]), int(front[1][at]))
+                solution = measured(problem, self._packed.costs, tree)
                 check_solution(problem, solution, values[at], exact=self.stopped is None)
                 found[solution.value] = solution
         if self.stopped is None:
