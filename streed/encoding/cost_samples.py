@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 import numbers
 import operator
@@ -53,9 +54,8 @@ def largest_whole(task: Task, sums: dict[str, Array], labels: int, rows: int) ->
 
         return compute
 
-    for name in _OPERATORS:
-        setattr(Whole, f"__{name}__", binary(getattr(operator, name), False))
-        setattr(Whole, f"__r{name}__", binary(getattr(operator, name), True))
+    for name, reflected in itertools.product(_OPERATORS, (False, True)):
+        setattr(Whole, f"__{'r' * reflected}{name}__", binary(getattr(operator, name), reflected))
     for each in (sums, {name: abs(values) for name, values in sums.items()}):
         state = _state(rows, {name: values.sum(axis=0) for name, values in each.items()}, noted)
         # of no state of the data the methods owe an answer
@@ -160,16 +160,15 @@ def lost_in_sums(problem: Problem, terms: Sequence[ScoredTerm], inexact: bool) -
     these, so it is tried on such rows, and on others. What costs turn out to be when a sum is changed tells both.
     """
     sums = {name: values.astype(np.float64) for name, values in problem.sums.items()}
-    totals = {name: values.sum(axis=0) for name, values in sums.items()}
-    changes = {name: _CHANGE * np.abs(each) for name, each in totals.items()}
-    for name in (name for name, values in problem.sums.items() if values.dtype.kind in "iu"):
+    totals, changes = {name: values.sum(axis=0) for name, values in sums.items()}, {}
+    for name, total in totals.items():
+        change = _CHANGE * np.abs(total)
         # methods may look whole numbers up in tables
-        changes[name] = np.minimum(np.maximum(np.floor(changes[name]), 1), np.abs(totals[name]))
-    parts = {
-        name: float((np.abs(totals[name]) / np.where(each, each, 1)).max(initial=0)) for name, each in changes.items()
-    }
+        is_whole = problem.sums[name].dtype.kind in "iu"
+        changes[name] = np.minimum(np.maximum(np.floor(change), 1), np.abs(total)) if is_whole else change
     moved = _moved(problem, terms, problem.data.size, totals, changes)
-    lost = _OPERATIONS * _ROUNDING * sum(parts[name] * moved[name] for name in totals)
+    parts = (np.abs(totals[name]) / np.where(each, each, 1) * moved[name] for name, each in changes.items())
+    lost = _OPERATIONS * _ROUNDING * sum(float(part.max(initial=0)) for part in parts)
     if inexact:
         apart = _DIFFERENCES * (2 + math.sqrt(len(problem.data.X)))
         errors = {}

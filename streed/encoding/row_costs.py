@@ -24,7 +24,7 @@ from streed.task.algebra import exact_costs
 from streed.task.analysis.linear_form import adds, row_cost_form
 from streed.task.base import objective
 from streed.tree import Branch, Node
-from streed.whole_costs import IntegerCosts
+from streed.whole_costs import IntegerCosts, common_unit
 
 
 @final
@@ -68,8 +68,7 @@ def costs_with_tests(problem: Problem) -> tuple[IntegerCosts, CostsOfTests] | No
     costs = exact_costs(linear.costs, data)
     if not costs.exact:
         return None
-    common = math.lcm(costs.unit.denominator, linear.unit.denominator)
-    unit = Fraction(math.gcd(int(costs.unit * common), int(linear.unit * common)), common)
+    unit = common_unit([Fraction(costs.unit), Fraction(linear.unit)])
     of_costs, of_prices = int(costs.unit / unit), int(linear.unit / unit)
     largest = float(np.abs(costs.costs).max(initial=0)) * of_costs + 4 * float(linear.full.max(initial=0)) * of_prices
     if largest * data.size + 4 * costs.split * of_costs >= LARGEST_TOTAL:
