@@ -124,9 +124,9 @@ def rashomon(
             memory_limit=memory_limit, threads=threads,
         )  # fmt: skip
         if result.status not in ("optimal", "infeasible"):
-            return RashomonSet(Counted(question, stopped=result.stats["stopped"] or "time"), None, limits)
+            return RashomonSet(Counted(question, stopped=result.stats["stopped"] or "time"), limits)
         if result.tree is None:
-            return RashomonSet(Counted(question), None, limits)
+            return RashomonSet(Counted(question), limits)
         best = question.rank(question.bound.objective_of(evaluate(result.tree, task, data)))
         within = near.budget(question, best)
     else:
@@ -137,14 +137,14 @@ def rashomon(
     with Compilation(lambda: f"near-optimal trees of {type(task).__name__}"):
         counted = Counted.of(question, within, monitor=rest())
         if near.name == "n_best" and counted.stopped is None and counted.histogram.total:
-            first = RashomonSet.complete(counted, limits)
+            first = RashomonSet(counted, limits)
             held = budget_of_first(question, near.size, first.best_rank, rest)
             if isinstance(held, Counted):
-                return RashomonSet(held, first.optimum, limits)
+                return RashomonSet(held, limits, first.optimum)
             counted = Counted.of(question, held, monitor=rest())
     if counted.stopped is not None:
-        return RashomonSet(counted, None if best is None else result.value, limits)
-    trees = RashomonSet.complete(counted, limits)
+        return RashomonSet(counted, limits, None if best is None else result.value)
+    trees = RashomonSet(counted, limits)
     if best is not None and trees.best_rank != best:
         raise MismatchError(
             f"the best counted value is {trees.optimum}, the optimum {result.value}; please report this"

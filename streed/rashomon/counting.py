@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -165,13 +166,15 @@ class Counted:
             return False
         return bool(self.limit >= self.packing.largest + self.packing.split[0] * _most_branches(self.question))
 
-    def by_rank(self) -> dict[Any, int]:
-        """How many trees have each score, exactly."""
-        found: dict[Any, int] = {}
-        for key, count in self.histogram.table.items():
-            rank = self.question.rank(self.value(key))
-            found[rank] = found.get(rank, 0) + count
-        return found
+    @functools.cached_property
+    def levels(self) -> list[tuple[Any, Any, list[Key]]]:
+        """The scores that there are, the best first, exactly, each with a value and the keys that have it."""
+        by_rank: dict[Any, tuple[Any, Any, list[Key]]] = {}
+        for key in self.histogram.keys.tolist():
+            value = self.value(key)
+            rank = self.question.rank(value)
+            by_rank.setdefault(rank, (rank, value, []))[2].append(key)
+        return [by_rank[rank] for rank in sorted(by_rank, reverse=self.question.task.larger_is_better)]
 
     def value(self, key: Key) -> Any:
         """The value, as the task has it, of trees of a key."""
@@ -296,15 +299,6 @@ def budget_of_first(question: Question, k: int, best: Any, limits: Callable[[], 
         if counted.histogram.total >= k or counted.has_every_tree:
             break
         slack *= 2
-    return budget_of(question, _rank_of_number(counted, k, sign))
-
-
-def _rank_of_number(counted: Counted, k: int, sign: int) -> Any:
-    """The score of the k-th best tree that was counted, of the worst one if there are fewer."""
-    seen = 0
-    ranks = sorted(counted.by_rank().items(), key=lambda each: sign * each[0])
-    for rank, count in ranks:
-        seen += count
-        if seen >= k:
-            return rank
-    return ranks[-1][0]
+    trees = itertools.accumulate(sum(counted.histogram.table[key] for key in keys) for *_, keys in counted.levels)
+    place = next((at for at, seen in enumerate(trees) if seen >= k), -1)
+    return budget_of(question, counted.levels[place][0])

@@ -73,19 +73,16 @@ class RashomonSet:
     """
 
     counted: Counted
-    optimum: Any
-    """The best value. None if not known or without trees."""
     limits: Callable[[], StopMonitor]
     """Gives the limits of a further count, which begins then."""
+    _known: Any = None
+    """The best value, where it is known though the count was stopped."""
 
-    @classmethod
-    def complete(cls, counted: Counted, limits: Callable[[], StopMonitor]) -> RashomonSet:
-        """The set of a count that was not stopped, whose best value is known by that."""
-        found = cls(counted, None, limits)
-        if not counted.histogram.total:
-            return found
-        (value, _), *_ = found._levels
-        return attrs.evolve(found, optimum=counted.question.shown(value))
+    @property
+    def optimum(self) -> Any:
+        """The best value. None if not known or without trees."""
+        levels = self.counted.levels
+        return self.counted.question.shown(levels[0][1]) if levels else self._known
 
     @property
     def searched_over(self) -> str:
@@ -118,7 +115,7 @@ class RashomonSet:
     def histogram(self) -> dict[Any, int]:
         """How many trees have each value, the best value first."""
         found: dict[Any, int] = {}
-        for value, keys in self._levels:
+        for _, value, keys in self.counted.levels:
             shown = self.counted.question.shown(value)
             found[shown] = found.get(shown, 0) + sum(self.counted.histogram.table[key] for key in keys)
         return found
@@ -126,17 +123,7 @@ class RashomonSet:
     @property
     def best_rank(self) -> Any:
         """The score of the best trees, an exact number; None if there are none."""
-        return self.counted.question.rank(self._levels[0][0]) if self._levels else None
-
-    @functools.cached_property
-    def _levels(self) -> list[tuple[Any, list[Key]]]:
-        """The values that there are, the best first, each with the keys that have it."""
-        counted, question = self.counted, self.counted.question
-        by_rank: dict[Any, tuple[Any, list[Key]]] = {}
-        for key in counted.histogram.keys.tolist():
-            value = counted.value(key)
-            by_rank.setdefault(question.rank(value), (value, []))[1].append(key)
-        return [by_rank[rank] for rank in sorted(by_rank, reverse=question.task.larger_is_better)]
+        return self.counted.levels[0][0] if self.counted.levels else None
 
     # -- trees -----------------------------------------------------------------------------------------------------
 
@@ -154,12 +141,12 @@ class RashomonSet:
 
     def _places(self) -> Iterator[tuple[Key, int]]:
         """Of every tree its key, and its number among those of the key."""
-        for _, keys in self._levels:
+        for _, _, keys in self.counted.levels:
             for key in keys:
                 yield from ((key, number) for number in range(self.counted.histogram.table[key]))
 
     def _place(self, number: int) -> tuple[Key, int]:
-        for _, keys in self._levels:
+        for _, _, keys in self.counted.levels:
             for key in keys:
                 here = self.counted.histogram.table[key]
                 if number < here:
@@ -359,11 +346,9 @@ class RashomonSet:
         """The same question with columns banned and further sums."""
         question, budget = self.counted.question, self.counted.budget
         if budget is None:
-            return RashomonSet(Counted(question, stopped=self.stopped), None, self.limits)
+            return RashomonSet(Counted(question, stopped=self.stopped), self.limits)
         counted = Counted.of(question, budget, banned=banned, extra=extra, monitor=self.limits())
-        if counted.stopped is not None:
-            return RashomonSet(counted, None, self.limits)
-        return RashomonSet.complete(counted, self.limits)
+        return RashomonSet(counted, self.limits)
 
     def _column(self, given: Any) -> int:
         """The number of a column."""
