@@ -97,6 +97,16 @@ def test_sums_beyond_the_range_are_refused_with_a_remedy(name: str, search: str)
         refused("sample_weight", "2**60", "round them", call=lambda: solved(TASKS[name](), apart, search=search))
 
 
+def test_the_best_point_may_be_one_that_no_weighted_sum_finds() -> None:
+    rng = np.random.default_rng(127)
+    rows, columns = int(rng.integers(20, 60)), int(rng.integers(3, 6))
+    X = rng.integers(0, 2, (rows, columns))
+    y = ((X[:, 0] & X[:, 1]) ^ (rng.random(rows) < 0.35)).astype(int)
+    y[:2] = 0, 1
+    found, every = (streed.solve(GMean(), X, y, max_depth=2, search=search).value for search in (CHOSEN[0], "general"))
+    assert found == every == pytest.approx(0.639693, abs=1e-6)
+
+
 def test_costs_that_are_rounded_are_said_to_be() -> None:
     result = solved(TASKS["balanced and parity"](), MANY)
     assert result.stats["exact"]

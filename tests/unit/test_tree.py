@@ -389,6 +389,7 @@ def test_a_tree_reads_data_sets_that_were_made_of_other_rows() -> None:
     assert tree.predict(Dataset.make({"age": [1.0, 99.0, 50.0]})).tolist() == ["low", "high", "high"]
     assert tree.predict(Dataset.make({"age": [1, 0, 1]})).tolist() == ["low"] * 3
     assert tree.predict(Dataset.make({"age": [31, 30]})).tolist() == ["high", "low"]
+    assert tree.predict(Dataset.make({"age": [31, 30]}, categorical=True)).tolist() == ["high", "low"]
     assert tree.predict(Dataset.make({"age": [30.0, 31.0, 99.0]}, max_cuts=1)).tolist() == ["low", "high", "high"]
     refused("X", "'age'", call=lambda: tree.predict(Dataset.make({"age": ["a", "b"]})))
     refused("X", "'age'", "numbers", call=lambda: tree.predict({"age": [dt.date(2020, 1, 1)]}))
