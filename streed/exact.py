@@ -53,9 +53,10 @@ def exact_number(x: Any, name: str = "number") -> int | Fraction:
         return x
     if isinstance(x, Fraction):
         return x if x.denominator > 1 else int(x)
-    if isinstance(x, (numbers.Integral, np.bool_)):
+    is_time = isinstance(x, np.timedelta64)  # which numpy has among the integers
+    if isinstance(x, (numbers.Integral, np.bool_)) and not is_time:
         return int(x)
-    if isinstance(x, numbers.Real) or hasattr(x, "as_integer_ratio"):
+    if (isinstance(x, numbers.Real) and not is_time) or hasattr(x, "as_integer_ratio"):
         if not math.isfinite(x):
             raise InputError(name, f"{x!r} is not finite", "give a finite number")
         fraction = read_decimal(repr(float(x)) if isinstance(x, float) else str(x), name)

@@ -207,7 +207,7 @@ def _frame(X: Any) -> Table:
         if isinstance(frame, nw.LazyFrame):
             frame = frame.collect()
     except nw.exceptions.DuplicateError:
-        _unique_names(X.columns)
+        _unique_names(getattr(X, "column_names", X.columns))
         raise
     except TypeError:
         if isinstance(nw.from_native(X, pass_through=True, allow_series=True), nw.Series):

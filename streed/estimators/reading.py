@@ -56,6 +56,9 @@ def checked_table(estimator: Any, X: Any, *, reset: bool) -> Any:
         if min(X.shape) == 0:
             what = "sample(s)" if X.shape[0] == 0 else "feature(s)"
             raise ValueError(f"Found array with 0 {what} (shape={X.shape}) while a minimum of 1 is required.")
+        names = list(getattr(X, "column_names", X.columns))
+        if len(set(names)) < len(names):
+            read_input(X)  # which says what two columns are named
         return validation.validate_data(estimator, X, reset=reset, skip_check_array=True)
     if not isinstance(X, np.ndarray) and isinstance(X, (list, tuple)):
         X = as_array(X)
@@ -160,6 +163,9 @@ def checked_weights(sample_weight: Any, X: Any) -> Array | None:
     if sample_weight is None:
         return None
     refuse_gaps(sample_weight, "sample_weight")
+    plain = np.asarray(sample_weight)
+    if plain.ndim == 1 and plain.dtype.kind in "OSUmM":
+        sample_weight = _numbers(plain, "sample_weight")
     with named_errors("sample_weight", "give one number >= 0 per row"):
         weights = validation._check_sample_weight(sample_weight, np.zeros((len(X), 1)), ensure_non_negative=True)
     check_finite(weights, "sample_weight", "it")

@@ -294,3 +294,15 @@ def test_sparse_matrices_of_every_format() -> None:
     for kind in ("csr", "csc", "coo", "dok", "lil", "bsr", "dia"):
         X = coo_matrix(dense).asformat(kind)
         assert OptimalTreeClassifier(max_depth=2).fit(X, LABELS * 4).predict(X).tolist() == expected
+
+
+def test_weights_and_names_are_refused_alike_by_every_front_end() -> None:
+    X, y = ROWS[:8], np.arange(8) % 2
+    for wrong in (["1"] * 8, np.array(["1"] * 8, object), pd.to_timedelta(y, unit="s"), pd.to_datetime(y)):
+        for call in (functools.partial(streed.solve, Accuracy()), OptimalTreeClassifier().fit):
+            refused("sample_weight", "no number", call=functools.partial(call, X, y, sample_weight=wrong))
+    exact = [Decimal("0.1"), Decimal("0.3")] * 4
+    assert OptimalTreeClassifier(max_depth=1).fit(X, y, sample_weight=exact).value_ == 0
+    twice = pd.DataFrame(X, columns=["a", "a"])
+    for call in (functools.partial(streed.solve, Accuracy()), OptimalTreeClassifier().fit):
+        refused("X", "two columns are named 'a'", call=functools.partial(call, twice, y))
