@@ -39,7 +39,7 @@ from streed.tree.evaluation import check_declarations
 from tests import shipped
 from tests.unusual_tasks import Discounted, ErrorsByClass, WorstLeaf
 
-EXAMPLES = [6, pytest.param(20, marks=pytest.mark.slow)]
+EXAMPLES = [3, pytest.param(12, marks=pytest.mark.compiles)]
 """Data sets that every law is tried on; many more laws than data find a fault."""
 
 
