@@ -186,9 +186,6 @@ def read_text(source: str | Path, argument: str, most: int, absent: str = "check
         raise InputError(argument, f"{shown} is not UTF-8 text", "save it as a UTF-8 text file") from None
 
 
-Description = dict[str, Any]
-"""{"class": ..., "module": ..., "parameters": {...}} of an attrs object; numbers and texts stay themselves."""
-
 FILE = "file"
 """In the metadata of a parameter: it may be the path of a file, which is read when the task is made."""
 

@@ -43,14 +43,6 @@ def test_problems_of_every_family_are_answered_rightly(family: str) -> None:
     assert [(number, wrong) for number, wrong in verdicts if wrong] == []
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("family", [*KINDS, *OTHERS])
-def test_many_more_are(family: str) -> None:
-    wrong = [(n, verdict.wrong) for n in range(400) if (verdict := verdict_on(Drawn(family, 8, n))).wrong]
-    assert wrong == []
-
-
 @pytest.mark.parametrize("path", sorted(command.CASES.glob("*.json")), ids=lambda path: path.stem)
 def test_cases_that_once_failed(path: Any) -> None:
     assert judged(Problem.from_plain(json.loads(path.read_text(encoding="utf-8")))).wrong == ()

@@ -40,8 +40,7 @@ ESTIMATORS: list[tuple[Any, Any, dict[str, Any]]] = [
     (PolicyTree(max_depth=1), np.column_stack([TARGET, 3 - TARGET]), {}),
     (SurvivalTree(max_depth=1), TARGET - TARGET.min(), {"event": TRUTH}),
 ]
-_LONG = (OptimalTreeRegressor, SurvivalTree)
-"""Estimators whose kernels few other tests need."""
+_LONG = (OptimalTreeRegressor, SurvivalTree)  # whose kernels few other tests need
 
 NAMED = pytest.mark.parametrize(
     ("model", "y", "more"),
