@@ -31,8 +31,7 @@ import numpy as np
 
 from streed.bnb import runner
 from streed.bnb.depth_three import is_terminal
-from streed.bnb.native_search import certify, search_native
-from streed.bnb.procedure import DEPTH_FIRST
+from streed.bnb.native_search import DEPTH_FIRST, certify, search_native
 from streed.bnb.session import depth_and_budget, extract_best, is_short, make_workspaces, search_fully
 from streed.encoding.choice import encoding_of
 from streed.encoding.encoding import Encoding, TooImprecise

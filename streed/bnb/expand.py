@@ -1,6 +1,6 @@
 """The expansion of a node: bounds for both sides of every split, and room for the edges that may still be optimal.
 
-Two ways, one result. By pair lookahead (pair_lookahead.py) every side is known exactly with up to one split. By
+Two ways, one result. By pair lookahead (edges.py) every side is known exactly with up to one split. By
 relaxation, where splits cost nothing and a depth is given, every side is solved exactly at depth two, which gives
 better incumbents and a better order. The edges are then chosen and written by edges.py.
 """

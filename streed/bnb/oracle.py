@@ -16,8 +16,8 @@ import attrs
 import numpy as np
 
 from streed.bnb.depth_three import is_terminal
+from streed.bnb.native_search import Procedure
 from streed.bnb.pricing_beside import PricingBeside
-from streed.bnb.procedure import Procedure
 from streed.bnb.session import Session, depth_and_budget, is_short, link_units, space_of, statistics
 from streed.bnb.units import planned
 from streed.bnb.workspace import Workspace

@@ -1,6 +1,6 @@
 """The search of a whole problem, by a thread that is alone or one of several.
 
-A wave is one of limited discrepancy search over nodes and edges (procedure.py):
+A wave is one of limited discrepancy search over nodes and edges (native_search.py):
 
     follow(node, departures), up to a target as in improve.py:
         for its unsettled edges of rank 0 to departures, by rising upper bound:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 import attrs
 import numpy as np
 
-from streed.bnb import cache_sizes, runner, units
+from streed.bnb import runner, units, workspace
 from streed.bnb.depth_three import compile_terminal, extract_root, is_terminal, solve_root
 from streed.bnb.eviction import evict
 from streed.bnb.expand import opening
@@ -29,8 +29,8 @@ from streed.kernels.stopping import STOP
 from streed.problem import SearchLimits, process_memory
 
 if TYPE_CHECKING:
+    from streed.bnb.native_search import Procedure
     from streed.bnb.pricing_beside import PricingBeside
-    from streed.bnb.procedure import Procedure
 
 _SHORT = 0.05
 """Seconds: a search that cannot take longer runs in the caller's thread."""
@@ -100,7 +100,7 @@ def space_of(
 ) -> tuple[Space, int]:
     """The caches' sizes; and the slots of the branch cache that threads share, a power of two, 0 for a single one."""
     limit, budget, memory_limit = min(limits), limits[1], search_limits.memory_limit
-    space = cache_sizes.space_for(
+    space = workspace.space_for(
         packed,
         memory_limit,
         scratch_bytes(packed, lane_type) * threads,

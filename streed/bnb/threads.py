@@ -24,7 +24,7 @@ from streed.kernels.records import HOLE, NONE
 from streed.kernels.stopping import STOP
 
 if TYPE_CHECKING:
-    from streed.bnb.procedure import Procedure
+    from streed.bnb.native_search import Procedure
 
 _ENDED = 2
 """In the word that stops a search: a thread of its own ended it."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from numba import int16, int64, uint64
 
-from streed.bnb import bounds, pair_lookahead
+from streed.bnb import bounds, edges
 from streed.bnb.branch_cache import recall_sides, store_sides
 from streed.bnb.depth_three import compile_terminal, solve_depth_three
 from streed.bnb.expand import opening
@@ -83,10 +83,10 @@ _SOLVE_CHILDREN = {
 _EXPAND = {
     COUNTED: generated.expand_scored,
     SUMMED: generated.expand_scored,
-    SIGNED: pair_lookahead.expand_labelled,
+    SIGNED: edges.expand_labelled,
     TEST_COSTS: test_costs.expand_priced,
-    LABELS: pair_lookahead.expand_labelled,
-    CLASSES: pair_lookahead.expand_classes,
+    LABELS: edges.expand_labelled,
+    CLASSES: edges.expand_classes,
 }
 
 

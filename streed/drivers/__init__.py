@@ -27,8 +27,7 @@ from typing import ClassVar, final
 import attrs
 import numpy as np
 
-from streed.bnb.native_search import search_native
-from streed.bnb.procedure import BEST_FIRST, DEPTH_FIRST, Procedure
+from streed.bnb.native_search import BEST_FIRST, DEPTH_FIRST, Procedure, search_native
 from streed.data import Dataset
 from streed.dp.search import search_general
 from streed.dp.solutions import nondominated_at_root

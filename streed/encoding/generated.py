@@ -1,23 +1,26 @@
 """Problems whose costs are computed by kernels generated from the task: any leaf cost of the sums of its statistics.
 
 Statistics with few different rows are counted by groups, all others are summed row by row, equal rows merged first. The
-values of the task become codes that keep their order (`kernels/coding.py`).
+values of the task become codes that keep their order (`kernels/coding.py`). What does not compile is told in two lines:
+the reason, and the user's own line.
 """
 
 from __future__ import annotations
 
 import functools
+import linecache
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, final
 
 import attrs
 import numpy as np
+from numba.core.errors import NumbaError
 
 from streed.data import Dataset
 from streed.encoding.certificate import measure_exactly, measure_task
-from streed.encoding.compile_errors import compile_kernels
 from streed.encoding.cost_samples import CostSamples, asks_whole, lost_in_sums
 from streed.encoding.encoding import Encoding, TooImprecise
 from streed.encoding.methods import CompiledMethods
@@ -26,6 +29,7 @@ from streed.encoding.terms import split_table
 from streed.errors import MismatchError, StreedError, TaskError
 from streed.exact import Array, as_float, fraction_of
 from streed.kernels import coding
+from streed.kernels.codegen import generate
 from streed.kernels.codegen.spec import ROWS, KernelSpec
 from streed.kernels.packed import PackedProblem, Scoring, writable
 from streed.kernels.records import INFINITE, LOWEST
@@ -36,6 +40,34 @@ from streed.task.analysis.linear_form import row_cost_form
 from streed.task.base import objective
 from streed.task.bounded_sums import exact_costs
 from streed.whole_costs import common_unit
+
+
+def compile_kernels(
+    shape: KernelSpec, functions: dict[str, Callable[..., Any]], task: Task, *, ordered: bool = False
+) -> generate.Kernels:
+    """The task's kernels; raises TaskError, in two lines, for methods that do not compile."""
+    try:
+        return generate.compile_kernels(shape, functions, ordered)
+    except NumbaError as error:
+        raise TaskError(_explanation(error, functions, task)) from error
+
+
+def _explanation(error: Exception, functions: dict[str, Callable[..., Any]], task: Task) -> str:
+    """Two lines: what does not compile, and the user's own line."""
+    text, kind = re.sub(r"\x1b\[[0-9;]*m", "", str(error)), type(objective(task)).__name__
+    lines = filter(None, map(str.strip, text.splitlines()))
+    telling = (each for each in lines if not each.startswith(("Failed in", "During", "File", "- ", "There are")))
+    reason = f"cannot be compiled: {next(telling, 'numba does not know why')}"
+    for path, line in reversed(re.findall(r'File "([^"]+)", line (\d+)', text)):
+        for name, function in functions.items():
+            code = function.__code__
+            first = code.co_firstlineno
+            last = max((number for *_, number in code.co_lines() if number is not None), default=first)
+            if code.co_filename.endswith(path.lstrip("./")) and first <= int(line) <= last:
+                source = linecache.getline(code.co_filename, int(line)).strip()
+                return f"{kind}.{name.rstrip('0123456789')} {reason}\n  {code.co_filename}:{line}: {source}"
+    return f"{kind} {reason}\n  see the chained error for the line"
+
 
 _GRID_BITS = 44
 """Bits of a code for the largest cost that was seen beforehand."""

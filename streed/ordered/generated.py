@@ -16,9 +16,8 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from streed.encoding.compile_errors import compile_kernels
 from streed.encoding.cost_samples import CostSamples, asks_whole, lost_in_sums
-from streed.encoding.generated import grid_of
+from streed.encoding.generated import compile_kernels, grid_of
 from streed.encoding.methods import CompiledMethods
 from streed.encoding.statistics import add_exactly, place_statistics
 from streed.encoding.terms import split_table
