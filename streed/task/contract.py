@@ -39,9 +39,12 @@ _HERE = Path(__file__).resolve().parents[1]
 _OTHERS = ("site-packages", "dist-packages", "importlib", "<frozen", "<attrs", "<__array_function__")
 
 
-def check_contract(task: Task, data: Dataset) -> None:
-    """Raises TaskError, with the line of the task's source at fault, unless the task keeps the contract on the data."""
-    ContractCheck(task, data).check()
+def check_contract(task: Task, data: Dataset, *, warns: bool = True) -> None:
+    """Raises TaskError, with the line of the task's source at fault, unless the task keeps the contract on the data.
+
+    `warns`: of rows that have weights, and are counted without.
+    """
+    ContractCheck(task, data).check(warns=warns)
 
 
 def build(task: Task | type[Task]) -> Task:
@@ -97,7 +100,7 @@ class ContractCheck:
         self.data = data
         self.name = type(task).__name__
 
-    def check(self) -> None:
+    def check(self, *, warns: bool = True) -> None:
         if self.task.order not in (TOTAL, COMPONENTWISE, PARTIAL):
             self.fail("order", f"is {self.task.order!r}", f'use "{TOTAL}", "{COMPONENTWISE}" or "{PARTIAL}"')
         given = self.task
@@ -106,7 +109,7 @@ class ContractCheck:
                 ContractCheck(part, self.data).fail("limits", "are the task's own", "set them by subject_to")
             turned = part is not given and (part.maximize or part.overrides("score"))
             if turned and part.stands_alone and not is_shipped(part):
-                ContractCheck(part, self.data).check()
+                ContractCheck(part, self.data).check(warns=warns)
         bound = self.call("bind", self.data)
         if not isinstance(bound, Task):
             self.refuse("bind", (self.data,), bound, "return a Task, such as self")
@@ -124,7 +127,7 @@ class ContractCheck:
         self.check_operators(costs)
         self.check_bounds(states, costs)
         self.check_direction(given, costs[: len(labels)])
-        if self.data.sample_weight is not None:
+        if warns and self.data.sample_weight is not None:
             self.warn_of_weights(states[0], costs[: len(labels)])
 
     def statistics(self) -> dict[str, Array]:
