@@ -34,8 +34,7 @@ def read_weights(sample_weight: Any, n: int) -> Array | None:
     read = read_values(sample_weight, "sample_weight", "it")
     weights = read if isinstance(read, np.ndarray) else _decimals(read)
     if len(weights) != n:
-        found = f"it has {len(weights)} weights, but X has {n} rows"
-        raise InputError("sample_weight", found, "give one weight per row")
+        raise InputError("sample_weight", f"it has {len(weights)} weights, but X has {n} rows", "give one per row")
     if (weights == 1).all():
         return None
     Range(0).read_rows("sample_weight", weights)
@@ -335,8 +334,7 @@ def split_outcome(y: Any) -> Outcome | None:
         why = unclear[0] if unclear else "nothing tells the event from the time"
         raise InputError("y", f"it has {told}: {why}", _REMEDY)
     if len(columns[0]) != len(columns[1]):
-        found = f"its fields have {len(columns[0])} and {len(columns[1])} entries"
-        raise InputError("y", found, "give both of them one per row")
+        raise InputError("y", "its fields have {} and {} entries".format(*map(len, columns)), "give both one per row")
     return Outcome(columns[event], columns[1 - event])
 
 

@@ -344,18 +344,12 @@ CHILD = np.dtype(
 LEAF = -1
 NONE = -1
 
-EMPTY = -2
-"""The node of a side without rows."""
-
+EMPTY = -2  # the node of a side without rows
 NO_TREE = -2
 """The split of a node of which no tree is known yet; its upper bound then is what its parent knows."""
 
-ASKED = 2
-"""In `settled`."""
-
-HOLE = -1
-"""The depth of an entry of the store that holds no node."""
-
+ASKED = 2  # in `settled`
+HOLE = -1  # the depth of an entry of the store that holds no node
 SETTLED, SETTLED_AT_ONCE = -1, -2
 """In `found`: the ties of the node were settled (bnb/extraction.py); the expansion alone knew its best tree."""
 
@@ -365,12 +359,8 @@ UNLIMITED = 2**30
 INFINITE = 2**61
 """A value above every tree's; the sum of two of them still fits int64."""
 
-RAISED = 2
-"""In `overflow`: native code was left by an error of the task's."""
-
-LOWEST = -(2**60)
-"""A value below every tree's: nothing is known."""
-
+RAISED = 2  # in `overflow`: native code was left by an error of the task's
+LOWEST = -(2**60)  # a value below every tree's: nothing is known
 NO_COST = 2**62
 """In place of a branching cost: nothing is combined with the children's values."""
 
@@ -381,9 +371,7 @@ one below the target."""
 SHALLOW = 3
 """The depth of the search's work units: a tree of no more levels is found in a moment."""
 
-MOST_ROWS = 2**15 - 1
-"""Rows that int16 counts."""
-
+MOST_ROWS = 2**15 - 1  # rows that int16 counts
 MOST_WORDS = MOST_ROWS // 16
 """Words of 16 rows whose popcounts add up within int16."""
 

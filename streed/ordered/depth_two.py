@@ -15,10 +15,10 @@ from __future__ import annotations
 import numpy as np
 from numba import int64, uint32
 
-from streed.kernels.ordered.record import INFEASIBLE, NEW, ROW, SPLITS, ask, nearest_position
+from streed.kernels.ordered.record import INFEASIBLE, NEW, SPLITS, ask, nearest_position
 from streed.kernels.simd import add_atomic
 from streed.kernels.stopping import NODES
-from streed.kernels.views import inline, matrix, native, vector
+from streed.kernels.views import inline, native, vector
 from streed.ordered.cache import Node, append_rest, begin_plan, is_stopped, ordered_of, rank_of, rows_of
 from streed.ordered.intervals import (
     ask_columns,
@@ -30,6 +30,7 @@ from streed.ordered.intervals import (
     improve_stumps,
     pop,
     push,
+    sum_worst,
     trim,
     worst_before,
 )
@@ -116,23 +117,6 @@ def score_fan(e, node, column):  # type: ignore[no-untyped-def]
             total += sides_of(e, l, (int64(1), int64(1)))[0]
     e.asked_fan = -1
     return total
-
-
-@native
-def sum_worst(e, node):  # type: ignore[no-untyped-def]
-    """The worst costs before each position of each column, int64 (columns, n + 1), if they are not uniform."""
-    prefix = matrix(e.prefix, max(node.columns, int64(1)), node.n + 1, int64)
-    if e.uniform > 0 or e.bounded == 0:
-        return prefix
-    worst = vector(e.worst, e.rows, int64)
-    rows = rows_of(node, node.columns)
-    for f in range(node.columns):
-        total = int64(0)
-        prefix[f, 0] = 0
-        for r in range(node.n):
-            total += worst[int64(rows[f, r] & uint32(ROW))]
-            prefix[f, r + 1] = total
-    return prefix
 
 
 @inline

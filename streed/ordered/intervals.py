@@ -131,6 +131,23 @@ def pop(e):  # type: ignore[no-untyped-def]
     return taken
 
 
+@native
+def sum_worst(e, node):  # type: ignore[no-untyped-def]
+    """The worst costs before each position of each column, int64 (columns, n + 1), if they are not uniform."""
+    prefix = matrix(e.prefix, max(node.columns, int64(1)), node.n + 1, int64)
+    if e.uniform > 0 or e.bounded == 0:
+        return prefix
+    worst = vector(e.worst, e.rows, int64)
+    rows = rows_of(node, node.columns)
+    for f in range(node.columns):
+        total = int64(0)
+        prefix[f, 0] = 0
+        for r in range(node.n):
+            total += worst[int64(rows[f, r] & uint32(ROW))]
+            prefix[f, r + 1] = total
+    return prefix
+
+
 @inline
 def worst_before(e, prefix, column, position):  # type: ignore[no-untyped-def]
     """The worst costs of the first rows of a column's order."""

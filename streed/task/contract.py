@@ -40,10 +40,7 @@ _OTHERS = ("site-packages", "dist-packages", "importlib", "<frozen", "<attrs", "
 
 
 def check_contract(task: Task, data: Dataset, *, warns: bool = True) -> None:
-    """Raises TaskError, with the line of the task's source at fault, unless the task keeps the contract on the data.
-
-    `warns`: of rows that have weights, and are counted without.
-    """
+    """Raises TaskError, with the line of the source at fault, unless a task keeps the contract; `warns` of weights."""
     ContractCheck(task, data).check(warns=warns)
 
 
