@@ -27,10 +27,11 @@ from streed.problem.known_tree import adopt, beats, best_leaf, read_upper_bound,
 from streed.reductions import reduced
 from streed.result import Progress, Reporter, Result
 from streed.task import Task, Totals
-from streed.task.algebra import as_costs, gain_sign, objective
+from streed.task.algebra import as_costs, gain_sign
 from streed.task.analysis.extent import OVER_ALL, affordable, bound_over_all
 from streed.task.analysis.facts import positive_class, reads
 from streed.task.analysis.linear_form import adds
+from streed.task.base import objective
 from streed.task.contract import check_contract, is_shipped
 from streed.tree import Branch, Claims, Leaf, Node, Tree
 from streed.tree.evaluation import check_declarations, count_rows, inspect, leaf_displays

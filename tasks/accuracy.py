@@ -49,7 +49,8 @@ from streed.data import Dataset
 from streed.errors import InputError, shown
 from streed.exact import Array, Range, exact_number
 from streed.task import PARTIAL, Composition, RowCostTask, State, Task, Value, bound
-from streed.task.algebra import WeightedSum, add, scale
+from streed.task.algebra import add, scale
+from streed.task.joint import WeightedSum
 from streed.task.test_costs import IN_ORDER, CostsInOrder
 from streed.tasks.impurity import ClassCounts, total
 

@@ -28,8 +28,8 @@ from streed.dp.states import Cell, Found, States
 from streed.exact import Array
 from streed.problem import Problem, SearchLimits
 from streed.task import COMPONENTWISE, TOTAL, Task, Totals, Value
-from streed.task.algebra import objective
 from streed.task.analysis.vector_form import VectorCosts, vector_costs
+from streed.task.base import objective
 from streed.task.objective import record_of
 
 

@@ -16,8 +16,8 @@ import numpy as np
 from streed.data.questions import Questions
 from streed.exact import Array
 from streed.task import TOTAL, RowCostTask, State, Task, beside_sums
-from streed.task.algebra import objective
 from streed.task.analysis.facts import reads
+from streed.task.base import objective
 from streed.task.row_sums import RowSetSums
 
 if TYPE_CHECKING:

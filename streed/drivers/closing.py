@@ -23,8 +23,8 @@ from streed.tables.entries import VALUE
 from streed.tables.near_optimal import NearOptimalTrees
 from streed.tables.vector_trees import Trees
 from streed.task import TOTAL
-from streed.task.algebra import exact_costs
 from streed.task.analysis.linear_form import row_cost_form
+from streed.task.bounded_sums import exact_costs
 from streed.whole_costs import WideCosts
 
 _FEW_ROWS = 2_000

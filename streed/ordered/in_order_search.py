@@ -16,7 +16,8 @@ from streed.kernels.stopping import NODES, ROWS_OF_CONTROL, STOP
 from streed.ordered.features import Features, branch_at
 from streed.ordered.in_order import COLUMN, COST, LABEL, LEFT, POSITION, RIGHT, solve_in_order
 from streed.problem import Outcome, Problem, SearchLimits, Solution, process_memory
-from streed.task.algebra import exact_costs, objective
+from streed.task.base import objective
+from streed.task.bounded_sums import exact_costs
 from streed.task.test_costs import IN_ORDER
 from streed.tree import Leaf, Node
 from streed.whole_costs import IntegerCosts

@@ -26,9 +26,9 @@ from streed.ordered.problem import OrderedRows
 from streed.ordered.session import Inexact, OrderedAnswer, OrderedSession
 from streed.problem import Outcome, Problem, SearchLimits, Solution, process_memory
 from streed.task import Value
-from streed.task.algebra import exact_costs
 from streed.task.analysis.linear_form import row_cost_form
 from streed.task.base import objective
+from streed.task.bounded_sums import exact_costs
 from streed.whole_costs import IntegerCosts
 
 if TYPE_CHECKING:

@@ -20,9 +20,8 @@ from streed.problem import Problem, SearchStopped
 from streed.reductions.lagrangian import Relaxation
 from streed.tables.vector_trees import EvaluatedTree, Trees, Vector, Weighed, Window
 from streed.task import State
-from streed.task.algebra import exact_costs
 from streed.task.analysis.linear_form import row_cost_form
-from streed.task.bounded_sums import LinearFraction, RowSum, check_weighted, integer_weights, row_sum
+from streed.task.bounded_sums import LinearFraction, RowSum, check_weighted, exact_costs, integer_weights, row_sum
 from streed.task.objective import record_of
 from streed.tree import Node
 from streed.whole_costs import WideCosts

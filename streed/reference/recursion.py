@@ -23,7 +23,7 @@ import numpy as np
 
 from streed.data import Cut, Dataset
 from streed.task import ExactSums, RowCostTask, State, Task, Value
-from streed.task.algebra import objective
+from streed.task.base import objective
 from streed.tree import Branch, Leaf, Node
 
 

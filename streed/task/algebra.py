@@ -18,8 +18,8 @@ from streed.errors import StreedError, TaskError
 from streed.exact import Array, Range
 from streed.task.analysis.linear_form import adds
 from streed.task.base import TOTAL, Composition, RowCostTask, Task, name, objective
-from streed.task.bounded_sums import Gap, Penalized, SumLimit, SumTask, check_summed, exact_costs, row_sum
-from streed.task.joint import Sum, Terms, WeightedSum, check_added, check_operand, combination
+from streed.task.bounded_sums import Gap, Penalized, SumLimit, SumTask, check_summed, row_sum
+from streed.task.joint import Sum, Terms, check_added, check_operand, combination
 from streed.task.objective import Objective, not_worsening, record_of
 from streed.task.states import Limit, State
 
@@ -281,7 +281,3 @@ def _parts(task: Task) -> tuple[Task, ...]:
             "its entries a task"
         )
     return (task,)
-
-
-__all__ = ["Sum", "Threshold", "WeightedSum", "add", "as_costs", "at_most", "constrain", "exact_costs", "gain_sign"]
-__all__ += ["join", "maximize", "minimize", "objective", "scale", "subtract"]

@@ -22,7 +22,7 @@ from streed.data.strict_json import rebuild
 from streed.errors import InputError, StreedError
 from streed.exact import Array
 from streed.task import TOTAL, ExactSums, Limit, State, Task, Totals, Value, beside_sums, quick_sums, state_of
-from streed.task.algebra import objective
+from streed.task.base import objective
 from streed.task.contract import ContractCheck
 from streed.tree.nodes import Branch, Claims, Leaf, Node, Visit, fold, visits, walk, worth
 from streed.tree.rows import TreeRows, sides_in

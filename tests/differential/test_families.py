@@ -16,8 +16,8 @@ import streed
 from streed.bnb.workspace import Workspace
 from streed.errors import InputError
 from streed.exact import Array
-from streed.task.algebra import exact_costs
 from streed.task.analysis.linear_form import row_cost_form
+from streed.task.bounded_sums import exact_costs
 from streed.tasks import Accuracy, InstanceCosts, Misclassifications, SparseAccuracy, Splits
 from tests.differential.volume import __main__ as command
 from tests.differential.volume.judge import OTHERS, Drawn, judged, smaller, verdict_on

@@ -18,7 +18,8 @@ from streed.errors import NotSeparableError, TaskError
 from streed.exact import Array
 from streed.reference import Evaluation, best_trees, every_tree, optimal_front
 from streed.task import COMPONENTWISE, State, Task, Totals
-from streed.task.algebra import Sum, at_most, maximize
+from streed.task.algebra import at_most, maximize
+from streed.task.joint import Sum
 from streed.task.objective import Objective
 from streed.tasks import (
     Accuracy,

@@ -25,10 +25,7 @@ from tests.conftest import ROOT
 
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 
-LONG = (
-    *("applications.md", "deep-trees.md", "equally-good-trees.md", "estimators.md", "five-more-jobs.md"),
-    *("policies.md", "task.md", "your-first-task.md"),
-)
+LONG = "applications deep-trees equally-good-trees estimators five-more-jobs policies task your-first-task"
 """Pages whose code runs for many seconds."""
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -70,7 +67,7 @@ def run(page: Path) -> int:
 
 
 def _pages() -> list[Any]:
-    marks: dict[Path, Any] = {page: pytest.mark.compiles if page.name in LONG else () for page in PAGES}
+    marks: dict[Path, Any] = {page: pytest.mark.compiles if page.stem in LONG.split() else () for page in PAGES}
     marks |= {page: pytest.mark.slow for page in PAGES if page.name == "is-my-task-separable.md"}
     return [pytest.param(page, marks=marks[page], id=str(page.relative_to(ROOT))) for page in PAGES]
 

@@ -23,12 +23,12 @@ import numpy as np
 from streed.data import Dataset
 from streed.errors import InputError, StreedError
 from streed.exact import Array
-from streed.task.algebra import Sum, WeightedSum, as_costs
+from streed.task.algebra import as_costs
 from streed.task.analysis.linear_form import branching_context, row_cost_form
 from streed.task.analysis.vector_form import vector_costs
 from streed.task.base import TOTAL, Task, Value, field_names, objective
 from streed.task.bounded_sums import worsens
-from streed.task.joint import Joint
+from streed.task.joint import Joint, Sum, WeightedSum
 from streed.task.objective import record_of
 from streed.task.row_sums import quick_sums, state_of
 from streed.task.states import Limit, OwnLimit, State
