@@ -16,8 +16,19 @@ from typing import Any
 import click
 
 import streed
-from streed.cli.asked import Asked, command, json_option, option, param_option, subject_to_option
-from streed.cli.output import CODES, FINE, MISMATCH, fail, show
+from streed.cli.asked import (
+    CODES,
+    FINE,
+    MISMATCH,
+    Asked,
+    command,
+    fail,
+    json_option,
+    option,
+    param_option,
+    show,
+    subject_to_option,
+)
 from streed.cli.saved import check_proof, export, predict, prove, verify
 from streed.cli.solve import front, rashomon, report, solve
 from streed.errors import InputError, StreedError

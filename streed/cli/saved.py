@@ -12,8 +12,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from streed.cli.asked import Asked, command, data_argument, json_option, option, path, role_options, tree_argument
-from streed.cli.output import CODES, FINE, MISMATCH, STOPPED, fail, show, write
+from streed.cli.asked import (
+    CODES,
+    FINE,
+    MISMATCH,
+    STOPPED,
+    Asked,
+    command,
+    data_argument,
+    fail,
+    json_option,
+    option,
+    path,
+    role_options,
+    show,
+    tree_argument,
+    write,
+)
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -35,8 +50,7 @@ def load_tree(path: Path) -> Tree:
 
 def read_saved(asked: Asked) -> tuple[Tree, Dataset]:
     """The tree of a file, and the rows of the raw table as it reads them."""
-    from streed.cli.preparation import make_dataset, roles_in
-    from streed.datasets.reading import read_table
+    from streed.datasets.reading import make_dataset, read_table, roles_in
 
     check_one_input(asked)
     tree = load_tree(asked.tree)

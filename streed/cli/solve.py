@@ -11,26 +11,34 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import streed
-from streed.cli.asked import NOTIONS, SEARCHES, Asked, command, json_option, lam_option, option, path, search_options
-from streed.cli.output import (
+from streed.cli.asked import (
     CODES,
     FINE,
     INFEASIBLE,
+    NOTIONS,
+    SEARCHES,
     STOPPED,
+    Asked,
     brief,
     code_of,
+    command,
     counted,
     fail,
+    json_option,
+    lam_option,
+    option,
+    path,
     positive,
     print_json,
+    search_options,
     show,
     write,
 )
 from streed.cli.saved import read_saved
 
 if TYPE_CHECKING:
-    from streed.cli.preparation import Table
     from streed.data.database import Roles
+    from streed.datasets.reading import Table
     from streed.rashomon import RashomonSet
     from streed.result import Result
     from streed.task import Task
@@ -74,14 +82,12 @@ def solve(asked: Asked) -> None:
     check_folder(asked.out)
     objective = asked.objective()
     train, rest = held_back(asked)
-    import attrs
-
-    from streed.cli.preparation import query_data
-
-    dataset, roles = asked.dataset(train) if asked.query is None else (query_data(asked, objective), None)
+    dataset, roles = asked.dataset(train) if asked.query is None else (asked.queried(objective), None)
     result = solved(asked, objective, dataset)
     saved = result.tree
     if saved is not None and saved.claims is not None and roles is not None:  # all that it takes to check them again
+        import attrs
+
         saved = attrs.evolve(saved, claims=attrs.evolve(saved.claims, roles=roles))
     if asked.out is not None and saved is not None:
         write(asked.out, saved.to_json(indent=1) + "\n")
@@ -90,7 +96,7 @@ def solve(asked: Asked) -> None:
         document = None if saved is None else json.loads(saved.to_json())
         print_json({"data": {"name": asked.data, **shape}, **result.summary(), "document": document})
         sys.exit(code_of(result))
-    from streed.report.page import kept
+    from streed.report import kept
 
     click.echo(f"data    {asked.data}: {', '.join(counted(count, what) for what, count in shape.items())}")
     click.echo("\n".join([result.to_text(), *map(kept, result.stats.get("limits", ()))]))
@@ -191,9 +197,9 @@ def held_back(asked: Asked) -> tuple[Table | None, Table | None]:
 
 def on_rows_not_seen(tree: Tree, table: Table, roles: Roles, n_classes: int) -> str:
     """How good the predictions are on rows that the tree was not grown on."""
-    from streed.cli.preparation import make_dataset
+    from streed.datasets.reading import make_dataset
     from streed.plot.measures import Rows
-    from streed.report.page import agreement, errors
+    from streed.report import agreement, errors
 
     data = make_dataset(table, roles)  # for its target alone: the tree reads its columns from the table
     rows = Rows(table, data)

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 import numbers
 import statistics
@@ -18,6 +19,10 @@ from typing import Any, Self
 
 import attrs
 import numpy as np
+from scipy.stats import binomtest
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from streed.data import Dataset
@@ -25,10 +30,10 @@ from streed.data.table import Table, as_table, read_input
 from streed.errors import InputError, brief
 from streed.estimators.base import listed
 from streed.estimators.classifier import LabelTree, label_task, labels_of
-from streed.estimators.reading import FREQUENCY, argument_names, as_array, readable
+from streed.estimators.reading import FREQUENCY, argument_names, as_array, readable, take_rows
 from streed.exact import Range
 from streed.registry import find_notion
-from streed.report.page import kept
+from streed.report import kept
 from streed.result import Result
 from streed.task import Limit, Task
 from streed.task.bounded_sums import integer_weights
@@ -215,6 +220,70 @@ def fairness_margin(sizes: Sequence[float], confidence: float) -> float:
     if not a > 0:
         raise InputError("sensitive_features", "a group has no rows over which its rate is taken", "leave it out")
     return statistics.NormalDist().inv_cdf(confidence) * math.sqrt(1 / (4 * a) + 1 / (4 * b))
+
+
+Interval = tuple[float, float]
+
+
+def cross_validate_fair(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    sensitive_features: Any,
+    cv: int = 5,
+    confidence: float = 0.95,
+    random_state: int = 0,
+) -> Bunch:
+    """What a fair estimator's limit is worth on rows that it was not fitted on, from `cv` folds by label and group.
+
+    `accuracy` and `gaps` hold a number for each fold. `rates[kind][group]` is (rate, (low, high)) with Wilson's
+    interval of the held-out rows of all folds, and `gap` (difference, (low, high)) of the two groups that are furthest
+    apart, with Newcombe's. `kept`: in how many folds the held-out gap is within the limit. Intervals treat the folds'
+    trees as one and take no account of the choice of the two groups: read them as a lower bound on what is not known.
+    """
+    labels = np.asarray(y)
+    strata = [f"{g} {k}" for g, k in zip(np.asarray(sensitive_features).tolist(), labels.tolist(), strict=True)]
+    accuracy, counts = [], []
+    for train, test in StratifiedKFold(cv, shuffle=True, random_state=random_state).split(strata, strata):
+        grown, held = take_rows(sensitive_features, train), take_rows(sensitive_features, test)
+        model = clone(estimator).fit(take_rows(X, train), labels[train], sensitive_features=grown)
+        accuracy.append(model.score(take_rows(X, test), labels[test]))
+        counts.append(model.group_counts(take_rows(X, test), labels[test], sensitive_features=held))
+    totals: dict[str, dict[str, tuple[int, int]]] = {}
+    for kind in counts[0]:
+        names = dict.fromkeys(name for fold in counts for name in fold[kind])
+        found = {name: np.sum([fold[kind].get(name, (0, 0)) for fold in counts], axis=0).tolist() for name in names}
+        totals[kind] = {name: (int(hits), int(size)) for name, (hits, size) in found.items()}
+    pairs = [(kind, a, b) for kind, of in totals.items() for a, b in itertools.permutations(of, 2)]
+    kind, a, b = max(pairs, key=lambda each: _share(totals[each[0]][each[1]]) - _share(totals[each[0]][each[2]]))
+    shares = [[_share(each) for each in of.values()] for fold in counts for of in fold.values()]
+    gaps = np.array([max(of) - min(of) for of in shares]).reshape(len(counts), -1).max(axis=1)
+    return Bunch(
+        accuracy=np.array(accuracy),
+        gaps=gaps,
+        kept=int((gaps <= (1 if estimator.limit is None else estimator.limit)).sum()),
+        rates={k: {name: (_share(n), wilson(n, confidence)) for name, n in of.items()} for k, of in totals.items()},
+        gap=difference(totals[kind][a], totals[kind][b], confidence),
+        groups=(kind, a, b),
+    )
+
+
+def _share(counts: tuple[int, int]) -> float:
+    return counts[0] / counts[1]
+
+
+def wilson(counts: tuple[int, int], confidence: float) -> Interval:
+    """Wilson's interval (1927), two-sided, of the share of hits, of (hits, size)."""
+    found = binomtest(*counts).proportion_ci(confidence, method="wilson")
+    return float(found.low), float(found.high)
+
+
+def difference(first: tuple[int, int], second: tuple[int, int], confidence: float) -> tuple[float, Interval]:
+    """The first share minus the second, of (hits, size), and Newcombe's interval (1998, method 10)."""
+    p, q = _share(first), _share(second)
+    (low_p, high_p), (low_q, high_q) = wilson(first, confidence), wilson(second, confidence)
+    return p - q, (p - q - math.hypot(p - low_p, high_q - q), p - q + math.hypot(high_p - p, q - low_q))
 
 
 def _rates(counts: Mapping[str, Mapping[str, tuple[Any, Any]]]) -> dict[str, dict[str, float]]:

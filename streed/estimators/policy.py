@@ -15,6 +15,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import numbers
+import statistics
 import time
 from collections.abc import Mapping
 from fractions import Fraction
@@ -23,7 +24,8 @@ from typing import Any, Self
 import attrs
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.utils import Bunch
 from sklearn.utils.validation import check_array, check_consistent_length
 
 from streed.data import Dataset
@@ -32,7 +34,15 @@ from streed.data.reading import read_values
 from streed.data.table import named_columns
 from streed.errors import InputError
 from streed.estimators.base import OptimalTree, with_splits
-from streed.estimators.reading import FREQUENCY, argument_names, checked_weights, named_errors, refuse_gaps, together
+from streed.estimators.reading import (
+    FREQUENCY,
+    argument_names,
+    checked_weights,
+    named_errors,
+    refuse_gaps,
+    take_rows,
+    together,
+)
 from streed.exact import Array, Range, exact_number
 from streed.result import Result
 from streed.task import Task
@@ -218,6 +228,72 @@ def chosen_method(method: str, past: Any) -> str:
     if method != "auto":
         return method
     return "dm" if "propensity" not in past else "dr" if "predicted" in past else "ipw"
+
+
+def cross_validate_policy(
+    estimator: PolicyTree,
+    X: Any,
+    y: Any,
+    *,
+    treatment: Any = None,
+    propensity: Any = None,
+    predicted: Any = None,
+    sensitive_features: Any = None,
+    cv: int = 5,
+    confidence: float = 0.95,
+    random_state: int = 0,
+) -> Bunch:
+    """An honest estimate of a policy: each fold's rows are valued under the tree that the other folds gave.
+
+    Arguments are those of `PolicyTree.fit`. Outcomes under every treatment are estimated once, by the estimator's
+    method (where propensities and outcomes are not given, by models that are cross-fitted themselves); a tree is then
+    learned from the estimates of some folds and judged by those of another. Returned: `value` and its `interval`, the
+    mean over all rows with the normal one for their standard error; `gains[t]`, the same of the policy minus giving t
+    to everybody, as (gain, interval); `treated`, the share of held-out rows that get another treatment than the
+    control; `fold_values`; with `sensitive_features`, one column of groups, also `group_rates`, the share of each
+    group's held-out rows that are treated, with its interval. A capacity that is a number of rows is held for the
+    training rows of a fold in proportion.
+    """
+    alone = clone(estimator).set_params(parity=None, capacity=None, random_state=random_state)
+    past = {"treatment": treatment, "propensity": propensity, "predicted": predicted}
+    data = alone.training_data(X, y, **past)
+    valued = scores(chosen_method(estimator.method, data.row_data), data)
+    # What was learned is handed on, so that it is not learned again; scores of every treatment are all there is to y.
+    past = {name: data.row_data[name] for name in past if name in data.row_data and "outcome" in data.row_data}
+    known, n = list(treatments(data)), len(valued)
+    place_of = {label: place for place, label in enumerate(known)}
+    if estimator.control is not None and estimator.control not in place_of:
+        raise InputError("control", f"there is no treatment {estimator.control!r}", f"they are {known!r}")
+    chosen, values = np.empty(n, dtype=np.int64), []
+    for train, test in KFold(cv, shuffle=True, random_state=random_state).split(valued):
+        # Numbers of rows and budgets are for a part of the rows; shares are not.
+        capacity, budget, part = estimator.capacity, estimator.budget, len(train) / n
+        room = capacity if capacity is None or 0 < capacity < 1 else math.floor(capacity * part)
+        spent = None if budget is None else float(f"{float(budget) * part:.9g}")
+        model = clone(estimator).set_params(capacity=room, budget=spent)
+        groups = None if estimator.parity is None else take_rows(sensitive_features, train)
+        given = {name: take_rows(column, train) for name, column in past.items()}
+        model.fit(take_rows(X, train), take_rows(y, train), sensitive_features=groups, **given)
+        chosen[test] = [place_of[label] for label in model.predict(take_rows(X, test)).tolist()]
+        values.append(float(valued[test, chosen[test]].mean()))
+    got, treated = valued[np.arange(n), chosen], chosen != place_of.get(estimator.control, 0)
+    value, interval = _mean(got, confidence)
+    found = Bunch(value=value, interval=interval, treated=float(treated.mean()), fold_values=np.array(values))
+    found.gains = {label: _mean(got - valued[:, place], confidence) for label, place in place_of.items()}
+    if sensitive_features is not None:
+        groups = np.asarray(sensitive_features)
+        if groups.shape != treated.shape:
+            raise InputError("sensitive_features", f"it has the shape {groups.shape}", f"give one column of {n} groups")
+        names = sorted(set(groups.tolist()))
+        found.group_rates = {name: _mean(treated[groups == name].astype(float), confidence) for name in names}
+    return found
+
+
+def _mean(values: Array, confidence: float) -> tuple[float, tuple[float, float]]:
+    """(the mean, its normal interval)."""
+    mean = float(values.mean())
+    half = statistics.NormalDist().inv_cdf((1 + confidence) / 2) * float(values.std(ddof=1)) / math.sqrt(len(values))
+    return mean, (mean - half, mean + half)
 
 
 LEAST_PROPENSITY = 0.01

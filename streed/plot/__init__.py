@@ -6,8 +6,7 @@ charts on matplotlib's axes (the extra `plot`): `front`, `trace` and `rates` of 
 """
 
 from streed.plot.charts import against, columns, front, rates, trace, values
-from streed.plot.measures import front_of, rates_of
-from streed.plot.survey import survey
+from streed.plot.measures import front_of, rates_of, survey
 from streed.plot.svg import tree_svg
 
 __all__ = ["against", "columns", "front", "front_of", "rates", "rates_of", "survey", "trace", "tree_svg", "values"]

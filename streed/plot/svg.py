@@ -15,7 +15,7 @@ from typing import Any
 import attrs
 
 from streed.errors import InputError, escaped
-from streed.plot.survey import Seen, survey
+from streed.plot.measures import Seen, survey
 from streed.tree import Tree
 from streed.tree.tree import number, tree_of, worth_text
 

@@ -22,7 +22,7 @@ from streed.binarize import Settings, make_recipe, mdlp
 from streed.cli.app import app
 from streed.data import Dataset
 from streed.estimators import FairTreeClassifier, PolicyTree, fairness_margin
-from streed.estimators.held_out import difference
+from streed.estimators.fair import difference
 from streed.export import onnx_inputs, to_sql
 from streed.reductions.scores import is_settled
 from streed.task import Totals

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 import streed
 from streed import Dataset, InputError, Result, Tree, plot
 from streed.cli.app import app
-from streed.plot.survey import survey
+from streed.plot.measures import survey
 from streed.report import make_report
 from streed.tasks import (
     Accuracy,
