@@ -47,7 +47,7 @@ from streed.data.strict_json import FILE
 from streed.errors import InputError
 from streed.exact import LARGEST_TOTAL, Array, exact_integers
 from streed.task import RowCostTask, State, Task, bound
-from streed.task.test_costs import CostsWithTests
+from streed.task.test_costs import TaskWithTests
 from streed.tasks.cost_tables import MOST_KNOWN, NO_TEST, CostTable, unlike
 from streed.tree import Branch, Node, Tree
 
@@ -84,7 +84,7 @@ class MisclassificationCosts(RowCostTask):
 
 @final
 @attrs.frozen
-class CostSensitive(Task):
+class CostSensitive(TaskWithTests):
     """The cost of all labels and of all tests; `costs` is a `CostTable`, its file, or a matrix alone.
 
     Tests are paid for per row, so data with row weights are refused where tests cost something.
@@ -99,10 +99,9 @@ class CostSensitive(Task):
     """(K, K) int64: the cost of a row of class j with label k, in units."""
     unit: Any = bound(1)
     """The worth of a cost of 1 of the matrix, an exact number."""
+
     full: Any = bound(None)
-    """(p,) int64: the price of every column where nothing was tested above, in units of their own."""
     given: Any = bound(None)
-    """(p, p) int64: given[f, split], the price of `split` where f was tested above."""
     price_unit: Any = bound(1)
 
     def bind(self, data: Dataset) -> Task:
@@ -117,23 +116,17 @@ class CostSensitive(Task):
             )
         return found
 
-    def priced(self, data: Dataset) -> CostsWithTests:
-        return CostsWithTests(MisclassificationCosts(self.costs), self.full, self.given, Fraction(self.price_unit))
+    def row_task(self, data: Dataset) -> RowCostTask:
+        return MisclassificationCosts(self.costs)
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
         return {"cost": self.matrix[_places(self.costs, data)]}
 
     def labels(self, data: Dataset) -> Sequence[Any]:
-        return MisclassificationCosts(self.costs).labels(data)
+        return self.row_task(data).labels(data)
 
     def leaf_cost(self, s: State, k: int) -> Any:
         return s.cost[k] * self.unit
-
-    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
-        price = self.full[split]
-        for column in path:
-            price = min(price, self.given[column, split])
-        return rows * price * self.price_unit
 
     def lower_bound(self, s: State) -> Any:
         return 0 * self.unit

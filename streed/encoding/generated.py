@@ -39,6 +39,7 @@ from streed.task.analysis.facts import can_generate
 from streed.task.analysis.linear_form import row_cost_form
 from streed.task.base import objective
 from streed.task.bounded_sums import exact_costs
+from streed.task.test_costs import TaskWithTests
 from streed.whole_costs import common_unit
 
 
@@ -350,13 +351,13 @@ def grain_of(problem: Problem) -> Fraction | None:
     """A number of which every value is a whole multiple; None where none is known."""
     units = []
     for weight, task in objective(problem.task).terms:
-        priced = task.priced(problem.data)
-        form = row_cost_form(task, problem.data) if priced is None else priced.costs
+        priced = task if isinstance(task, TaskWithTests) else None
+        form = row_cost_form(task, problem.data) if priced is None else priced.row_task(problem.data)
         costs = None if form is None else exact_costs(form, problem.data)
         if costs is None or not costs.exact:
             return None
         size = abs(weight)
-        units += [size * costs.unit, *([] if priced is None else [size * priced.unit])]
+        units += [size * costs.unit, *([] if priced is None else [size * priced.price_unit])]
     return common_unit(units)
 
 

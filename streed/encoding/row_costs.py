@@ -23,6 +23,7 @@ from streed.row_prices.leaves import Leaves, leaves_of
 from streed.task.analysis.linear_form import adds, row_cost_form
 from streed.task.base import objective
 from streed.task.bounded_sums import exact_costs
+from streed.task.test_costs import with_tests
 from streed.tree import Branch, Node
 from streed.whole_costs import IntegerCosts, common_unit
 
@@ -62,19 +63,20 @@ class CostsOfTests:
 def costs_with_tests(problem: Problem) -> tuple[IntegerCosts, CostsOfTests] | None:
     """The costs per row and the prices in one unit; None unless the task says its prices, in numbers that fit."""
     data, task = problem.data, problem.task
-    linear = objective(task).priced(data) if adds(objective(task)) else None
-    if linear is None or data.categorical or any(limit.support is None for limit in task.limits):
+    found = with_tests(objective(task), data) if adds(objective(task)) else None
+    if found is None or data.categorical or any(limit.support is None for limit in task.limits):
         return None
-    costs = exact_costs(linear.costs, data)
+    linear, tests, worth = found
+    costs = exact_costs(linear, data)
     if not costs.exact:
         return None
-    unit = common_unit([Fraction(costs.unit), Fraction(linear.unit)])
-    of_costs, of_prices = int(costs.unit / unit), int(linear.unit / unit)
-    largest = float(np.abs(costs.costs).max(initial=0)) * of_costs + 4 * float(linear.full.max(initial=0)) * of_prices
+    unit = common_unit([Fraction(costs.unit), worth])
+    of_costs, of_prices = int(costs.unit / unit), int(worth / unit)
+    largest = float(np.abs(costs.costs).max(initial=0)) * of_costs + 4 * float(tests.full.max(initial=0)) * of_prices
     if largest * data.size + 4 * costs.split * of_costs >= LARGEST_TOTAL:
         return None
     scaled = IntegerCosts(costs.costs * of_costs, costs.split * of_costs, unit, costs.exact)
-    return scaled, CostsOfTests(linear.full * of_prices, linear.given * of_prices)
+    return scaled, CostsOfTests(tests.full * of_prices, tests.given * of_prices)
 
 
 _DEEP = SHALLOW + 1

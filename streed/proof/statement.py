@@ -285,7 +285,7 @@ def _columns(costs: IntegerCosts) -> dict[str, Sequence[Any]]:
 
 def _of_tests(task: Any, data: Dataset, coded: CodedTable) -> _Words:
     """The costs of labels, and what tests cost a row."""
-    more = _columns(_exact(exact_costs(task.priced(data).costs, data)))
+    more = _columns(_exact(exact_costs(task.row_task(data), data)))
     words = ["--task", "costs", "--costs", *more]
     owner = task.costs.feature_of(dict(enumerate(data.names)), data.n_columns)
     for number, (test, group) in enumerate(zip(task.costs.tests, task.costs.group_of(), strict=True)):

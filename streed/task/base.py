@@ -26,7 +26,7 @@ from streed.task.states import Fields, Limit, State
 if TYPE_CHECKING:
     from streed.task.algebra import Threshold
     from streed.task.bounded_sums import Gap
-    from streed.task.test_costs import CostsInOrder, CostsWithTests
+    from streed.task.test_costs import CostsInOrder
 
 Value = Any
 """A solution value: what `leaf_cost` returns and `combine` combines: a number, or a tuple of numbers."""
@@ -172,13 +172,6 @@ class Task(Fields, abc.ABC):
 
         Trees are measured by it where `statistics` had to round numbers, such as squares, before they are added. None,
         the default, is `leaf_cost` of the exact sums.
-        """
-        return None
-
-    def priced(self, data: Dataset) -> CostsWithTests | None:
-        """The bound task as costs per row and prices per split, where it is that; None (default) where it is not.
-
-        The law: leaves cost what those of `costs` do, branching nodes what the prices say.
         """
         return None
 

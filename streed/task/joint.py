@@ -18,11 +18,10 @@ import numpy as np
 from streed.data import Dataset
 from streed.errors import NotSeparableError, TaskError
 from streed.exact import Array, exact_number
-from streed.task.analysis.linear_form import adds, row_cost_form
+from streed.task.analysis.linear_form import adds
 from streed.task.base import RowCostTask, Task, name
 from streed.task.bounded_sums import checked_costs
 from streed.task.states import State, StateOfPart
-from streed.task.test_costs import CostsWithTests
 
 BESIDE_SUMS = ("data", "members")
 """Attributes of a state that are no sums: the data set and the numbers of the rows, of tasks that read rows."""
@@ -239,22 +238,6 @@ class Sum(Joint):
         costs = [(weight, part.branching_cost(rows, path, split)) for weight, part in self.terms]
         named = [_times(weight, cost) for weight, cost in costs if cost is not None]
         return sum(named) if named else None
-
-    def priced(self, data: Dataset) -> CostsWithTests | None:
-        """Those of the term that has prices, of which a sum is no least, and the costs of all others per row."""
-        costs: list[tuple[Fraction, Any]] = []
-        found: list[tuple[Fraction, CostsWithTests]] = []
-        for weight, part in self.terms:
-            own = None if isinstance(part, RowCostTask) else part.priced(data)
-            form = row_cost_form(part, data) if own is None else own.costs
-            if form is None or weight < 0:
-                return None
-            costs.append((weight, form))
-            found += [] if own is None else [(weight, own)]
-        if len(found) != 1:
-            return None
-        weight, own = found[0]
-        return attrs.evolve(own, costs=WeightedSum(tuple(costs)), unit=weight * own.unit)
 
     def worst_per_row(self, data: Dataset) -> Array | None:
         """The sum of the terms' own, where at most one of them cares for the label and no weight is negative."""

@@ -2,28 +2,58 @@
 
 from __future__ import annotations
 
+import abc
 from fractions import Fraction
+from typing import Any
 
 import attrs
 
+from streed.data import Dataset
 from streed.exact import Array
-from streed.task.base import RowCostTask
+from streed.task.analysis.linear_form import row_cost_form
+from streed.task.base import RowCostTask, Task
+from streed.task.joint import WeightedSum
 
 
-@attrs.frozen(eq=False)
-class CostsWithTests:
-    """A task whose leaves and branching nodes cost what those of `costs` do, and the latter, at `rows` rows, besides
+class TaskWithTests(Task):
+    """A task whose leaves cost what a task of costs per row says, and branching nodes, at `rows` rows,
 
-    rows * unit * min(full[split], min over the columns f tested above of given[f, split]).
+    rows * price_unit * min(full[split], min over the columns f tested above of given[f, split]).
     """
 
-    costs: RowCostTask
-    """Bound."""
-    full: Array
-    """(p,) int64 >= 0: the price of a column where nothing was tested above."""
-    given: Array
+    full: Any
+    """(p,) int64 >= 0: the price of every column where nothing was tested above, a field that is bound."""
+    given: Any
     """(p, p) int64 >= 0: given[f, split], the price of `split` where f was tested above."""
-    unit: Fraction
+    price_unit: Any
+
+    @abc.abstractmethod
+    def row_task(self, data: Dataset) -> RowCostTask:
+        """The bound task of what leaves cost."""
+
+    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
+        price = self.full[split]
+        for column in path:
+            price = min(price, self.given[column, split])
+        return rows * price * self.price_unit
+
+
+def with_tests(task: Task, data: Dataset) -> tuple[RowCostTask, TaskWithTests, Fraction] | None:
+    """The bound task as costs per row, the term of it that has tests, and what its prices are worth; None if it is not.
+
+    Of a sum one term has tests, for a sum of prices is no least of them.
+    """
+    found = [(weight, part) for weight, part in task.terms if isinstance(part, TaskWithTests)]
+    if len(found) != 1:
+        return None
+    costs: list[tuple[Fraction, RowCostTask]] = []
+    for weight, part in task.terms:
+        form = part.row_task(data) if isinstance(part, TaskWithTests) else row_cost_form(part, data)
+        if form is None or weight < 0:
+            return None
+        costs.append((weight, form))
+    weight, tests = found[0]
+    return WeightedSum(tuple(costs)), tests, weight * tests.price_unit
 
 
 IN_ORDER = 3

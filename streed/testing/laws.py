@@ -22,7 +22,6 @@ from streed.exact import exact_number
 from streed.problem import Driver
 from streed.reference import Evaluation, best_trees, optimal_front
 from streed.task import TOTAL, Task, Totals
-from streed.task.base import objective
 from streed.testing import theorem
 from streed.testing.cases import Case, Law, Violation, close, law, show, show_state
 from streed.tree import Leaf
@@ -220,31 +219,6 @@ def _check_any_label(case: Case) -> bool:
         if not close(first, other):
             told = [("s", case.state_text(rows)), ("leaf_cost(s, 0)", show(first)), (f"leaf_cost(s, {k})", show(other))]
             raise Violation("any_label is declared, but leaves cost more with one label than with another", *told)
-    return True
-
-
-@law("prices are the costs", "contract: priced", unconcerned="the task is not priced")
-def _check_priced(case: Case) -> bool:
-    """leaves cost what those of priced(data).costs do, branching nodes what its prices say."""
-    task = objective(case.task)
-    priced = task.priced(case.data)
-    if priced is None:
-        return False
-    rows = case.rows()
-    own = Evaluation(priced.costs, case.data).state(rows)
-    for k in range(len(case.labels)):
-        cost, said = case.leaf_cost(rows, k), priced.costs.leaf_cost(own, k)
-        if not close(cost, said):
-            told = [("s", case.state_text(rows)), (f"leaf_cost(s, {k})", show(cost))]
-            told += [("by priced(data).costs", show(said))]
-            raise Violation("a leaf does not cost what `priced` says", *told)
-    for split in range(case.data.n_columns):
-        path = tuple(sorted(case.draw(st.sets(st.integers(0, case.data.n_columns - 1)))))
-        price = min([int(priced.full[split]), *(int(priced.given[column, split]) for column in path)])
-        cost, said = task.branching_cost(len(rows), path, split) or 0, len(rows) * price * priced.unit
-        if not close(cost, said):
-            told = [(f"branching_cost({len(rows)}, {path}, {split})", show(cost)), ("by priced(data)", show(said))]
-            raise Violation("a branching node does not cost what `priced` says", *told)
     return True
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import attrs
@@ -12,8 +11,6 @@ import numpy as np
 from hypothesis import strategies as st
 
 from streed.task import COMPONENTWISE, PARTIAL, Limit, State, Task
-from streed.task.test_costs import CostsWithTests
-from streed.tasks import Misclassifications
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -123,11 +120,6 @@ def _distances(self: Any, data: Dataset) -> dict[str, Array]:
 
 def _named_by_rows(self: Any, data: Dataset) -> dict[str, Array]:
     return Counted.statistics(self, data) | {f"row{row}": np.ones(data.n_rows) for row in range(data.n_rows)}
-
-
-def _one_per_row(self: Any, data: Dataset) -> CostsWithTests:
-    p = data.n_columns
-    return CostsWithTests(Misclassifications(), np.ones(p, np.int64), np.ones((p, p), np.int64), Fraction(1))
 
 
 def _tie_and_reverse(self: Any, a: Any, b: Any) -> bool:
@@ -284,10 +276,6 @@ OTHERS = [
         {"max_examples": 400},
     ),
     Broken(counted("LabelsMatter", any_label=True), "any label costs the same"),
-    Broken(
-        counted("WrongPrice", branching_cost=lambda self, rows, path, split: 2 * rows, priced=_one_per_row),
-        "prices are the costs",
-    ),
     Broken(  # a bound that only states of more than twenty rows refute
         counted("GoodForFewRows", lower_bound=lambda self, s: 0 if s.rows <= 20 else sum(s.n)),
         "lower bound is admissible",

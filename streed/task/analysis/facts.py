@@ -32,6 +32,7 @@ from streed.task.joint import Joint, Sum, WeightedSum
 from streed.task.objective import record_of
 from streed.task.row_sums import quick_sums, state_of
 from streed.task.states import Limit, OwnLimit, State
+from streed.task.test_costs import with_tests
 
 _EXACT_FLOATS = 2**53
 """Sums of whole statistics below this are exact in float64, in which the engine may add them up."""
@@ -280,7 +281,7 @@ def _kernel(task: Task, data: Dataset, sums: dict[str, Array] | None, two_labels
             f"{'signed: costs per row of two labels' if two_labels else 'labels: costs per row and label'}; {_OF_ROWS}"
         )
     supports = all(limit.support is not None for limit in task.limits)
-    if objective(task).priced(data) is not None and supports and not data.categorical:
+    if with_tests(objective(task), data) is not None and supports and not data.categorical:
         return f"test costs: costs per row and label, and prices of splits by the columns above; {_OF_ROWS}"
     if task.order != TOTAL and vector_costs(task, data) is not None:
         return f"fronts: a cost per row and label for each entry of the values; {_OF_ROWS}"
