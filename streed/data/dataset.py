@@ -220,6 +220,11 @@ class Dataset:
         return int(self.X.shape[1])
 
     @property
+    def most_children(self) -> int:
+        """No branching node has more children."""
+        return max([2, *(len(self.column(j).categories) for j in self.categorical)])
+
+    @property
     def n_questions(self) -> int:
         """How many questions a branching node may ask: one of each binary and categorical column, all of ordered ones.
 

@@ -20,7 +20,7 @@ from streed.dp.solutions import Deepening, Front, Least, ideal_score, nondominat
 from streed.dp.states import Found, States
 from streed.errors import MismatchError
 from streed.problem import Outcome, Problem, SearchLimits, Solution, process_memory
-from streed.problem.known_tree import with_costs
+from streed.problem.known_tree import broken_limit, with_costs
 from streed.task import TOTAL, Task, Value
 from streed.tree import Branch, Leaf, Node, Tree
 from streed.tree.evaluation import Evaluation, Inspector
@@ -51,7 +51,7 @@ def search_general(problem: Problem, search_limits: SearchLimits, *, best_first:
         return search_limits.is_enough(best, bound)
 
     monitor = StopMonitor(search_limits, report)
-    budgets = Budgets(data.n_questions, max([2, *(len(data.column(j).categories) for j in data.categorical)]))
+    budgets = Budgets(data.n_questions, data.most_children)
     stopped, complete, states = None, False, None
     best_first = best_first and is_total
     beat = search_limits.beat if is_total and not best_first else None
@@ -122,14 +122,9 @@ def _measured(problem: Problem, found: list[Found], states: States | None) -> tu
 
 def _check(problem: Problem, tree: Tree, claimed: Value, seen: Evaluation) -> None:
     """Raises MismatchError if the tree does not have the value that the search claimed, or breaks a limit."""
-    value = seen.value
-    if not _agree(claimed, value, seen.leaf_costs):
-        raise MismatchError(f"the tree's value is {value!r}, the search claimed {claimed!r}; please report this")
-    what = problem.broken_by(tree.depth, tree.n_branches, min(rows for rows in seen.leaf_rows if rows))
-    if what is None and seen.broken:
-        what = f"the limits {seen.broken!r} broken"
-    if what is None and _is_exact(value) and not problem.task.feasible(value):
-        what = f"the value {value!r}"
+    if not _agree(claimed, seen.value, seen.leaf_costs):
+        raise MismatchError(f"the tree's value is {seen.value!r}, the search claimed {claimed!r}; please report this")
+    what = broken_limit(problem, tree, seen, _is_exact(seen.value))
     if what is not None:
         raise MismatchError(f"the tree has {what}, which the limits forbid; please report this")
 

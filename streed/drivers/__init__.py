@@ -1,25 +1,17 @@
 """The drivers: native ones, with one search (bnb/native_search.py) told apart by its procedure, fronts, and any task.
 
-Depth-first search in STreeD's order (NeurIPS 2023) finishes a part of the tree before the next one begins. Best-first
-search is AO* over the and-or graph of splits and their sides (Chaouki, Read, Bifet, "Branches: efficiently seeking
-optimal sparse decision trees via AO*", ICML 2025, Section 4.2): the best edge of a node is improved only until it is no
-longer the best one.
+Depth-first search is in STreeD's order (NeurIPS 2023), best-first search AO* over the and-or graph of splits and their
+sides (Chaouki, Read, Bifet, "Branches: efficiently seeking optimal sparse decision trees via AO*", ICML 2025).
 
 Where there are many thresholds, a task of costs per row goes to the ordered search (`streed/ordered/`). Otherwise
 ordered columns become questions, `x <= t` for every threshold, which any driver searches as 0/1 columns. A task whose
 costs depend on the columns goes the general route, which knows ordered columns itself.
-
-The front engine raises the depth level by level, so that a search that is stopped knows whole fronts of lower trees
-only. What is left of its time finds points of deeper trees by a rolling lookahead for one weighted sum of the
-components after another: of two components between every two neighbours that are known, in the direction of their line;
-of more in drawn directions, the same ones every time.
 """
 
 from __future__ import annotations
 
 import numbers
 import time
-from collections import deque
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import ClassVar, final
@@ -243,13 +235,14 @@ _STEEP = 64
 """So many times another component, by how far labels move each, one component weighs in the steepest direction."""
 
 _DRAWN = 256
-"""Directions, of three components or more."""
+"""Directions, the same ones every time."""
 
 
 def search_fronts(problem: Problem, search_limits: SearchLimits, driver: Driver) -> Outcome | None:
     """The front by the engine, and where that is stopped by its time, points of deeper trees; None as of the engine.
 
-    A point that is the least in every component is the whole front.
+    A search that is stopped knows whole fronts of lower trees only: what is left of its time goes to a rolling
+    lookahead for one weighted sum after another. A point that is the least in every component is the whole front.
     """
     seconds = search_limits.time_limit
     if seconds is None or (problem.max_depth is not None and problem.max_depth <= SHALLOW):
@@ -276,7 +269,7 @@ def _ahead(problem: Problem, costs: VectorCosts, driver: Driver, search_limits: 
     trees = Trees(problem, costs.costs, costs.splits, driver, search_limits)
     try:
         with trees.ahead():
-            for weights in _directions(trees, found):
+            for weights in _directions(trees):
                 tree = trees.cheapest(weights) if trees.is_summable(weights) else None
                 if tree is not None:
                     found.setdefault(tree.vector, tree)
@@ -294,26 +287,13 @@ def _ahead(problem: Problem, costs: VectorCosts, driver: Driver, search_limits: 
             yield solution
 
 
-def _directions(trees: Trees, found: Mapping[Vector, EvaluatedTree]) -> Iterator[list[int]]:
-    """Weights of the components, whole numbers of 1 or more, by what was found so far."""
+def _directions(trees: Trees) -> Iterator[list[int]]:
+    """Weights of the components, whole numbers of 1 or more: one component after the other first, then drawn ones."""
     moved = [max(most - least, 1) for least, most in trees.value_ranges]
     unit = [_STEEP * max(moved) // each for each in moved]
-    width = len(unit)
-    for steep in range(width):
-        yield [each * (_STEEP if at == steep else 1) for at, each in enumerate(unit)]
-    if width > 2:
-        for drawn in np.random.default_rng(0).uniform(-1, 1, (_DRAWN, width)):
-            yield [max(1, int(each * _STEEP**x)) for each, x in zip(unit, drawn.tolist(), strict=True)]
-        return
-    ends = sorted(found)
-    segments = deque([(ends[0], ends[-1])] if len(ends) > 1 else [])
-    while segments:
-        a, b = segments.popleft()
-        known = set(found)
-        yield [max(a[1] - b[1], 1), max(b[0] - a[0], 1)]
-        for c in sorted(set(found) - known):
-            segments += [(a, c)] if a[0] < c[0] and a[1] > c[1] else []
-            segments += [(c, b)] if c[0] < b[0] and c[1] > b[1] else []
+    drawn = np.random.default_rng(0).uniform(-1, 1, (_DRAWN, len(unit)))
+    for tilts in np.concatenate([np.eye(len(unit)), drawn]).tolist():
+        yield [max(1, int(each * _STEEP**x)) for each, x in zip(unit, tilts, strict=True)]
 
 
 _MOST_QUESTIONS = 2_000

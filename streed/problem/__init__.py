@@ -52,8 +52,12 @@ class Problem:
     @property
     def most_branches(self) -> int:
         """No tree within the limits has more branching nodes that part rows of the data."""
-        limits = self.data.n_rows - 1, self.max_nodes, None if self.max_depth is None else 2**self.max_depth - 1
-        return min(each for each in limits if each is not None)
+        data, nodes = self.data, self.max_nodes
+        most = max(0, min(data.n_rows, data.size // max(1, self.min_leaf)) - 1)
+        if self.max_depth is not None:
+            levels = range(min(self.max_depth, most.bit_length()))
+            most = min(most, sum(data.most_children**level for level in levels))
+        return most if nodes is None else min(most, nodes)
 
     @functools.cached_property
     def statistics(self) -> dict[str, Array]:

@@ -18,7 +18,7 @@ from streed.problem import Problem, Solution
 from streed.task import TOTAL, Task, Totals, Value, beside_sums, state_of
 from streed.task.base import objective
 from streed.tree import Branch, Leaf, Node, Tree
-from streed.tree.evaluation import inspect
+from streed.tree.evaluation import Evaluation, inspect
 from streed.tree.rows import sides_in
 
 
@@ -58,13 +58,19 @@ def worth(root: Node, problem: Problem) -> Solution:
     """The tree with its value, measured from the raw rows; raises InputError where it breaks a limit."""
     tree = Tree.grown(root, problem.data, tuple(problem.task.labels(problem.data)))
     seen = inspect(tree, problem.task, problem.data)
-    broken = problem.broken_by(tree.depth, tree.n_branches, min(rows for rows in seen.leaf_rows if rows))
-    if broken is None and (seen.broken or not problem.task.feasible(seen.value)):
-        broken = f"a {'leaf' if seen.broken else 'value'} that breaks a limit"
+    broken = broken_limit(problem, tree, seen)
     if broken is not None:
         remedy = "give a tree that keeps the limits of this solve, or leave it out"
         raise InputError("warm_start", f"the tree has {broken}, which the limits forbid", remedy)
     return Solution(seen.value, with_costs(root, iter(seen.leaf_costs), iter(seen.rows)))
+
+
+def broken_limit(problem: Problem, tree: Tree, seen: Evaluation, exact: bool = True) -> str | None:
+    """What a tree has that a limit forbids, None if it keeps them all; only an `exact` value is asked for."""
+    broken = problem.broken_by(tree.depth, tree.n_branches, min(rows for rows in seen.leaf_rows if rows))
+    if broken is None and (seen.broken or (exact and not problem.task.feasible(seen.value))):
+        broken = f"a {'leaf' if seen.broken else 'value'} that breaks a limit"
+    return broken
 
 
 def with_costs(node: Node, costs: Iterator[Any], rows: Iterator[int] | None = None) -> Node:

@@ -1,10 +1,5 @@
 """All near-optimal trees of a task (its Rashomon set): counted exactly, listed in order of value, drawn at random.
 
-    import streed
-
-    trees = streed.rashomon(task, X, y, max_depth=4, epsilon=0.05)
-    trees.count, trees.histogram, trees[0], trees.sample(10, rng=0)
-
 `question.py` takes the task apart, `tables/packing.py` puts its sums in one key, the recursion of `dp/` counts trees by
 key (`native.py` with the kernels of `tables/`) over the sets of rows of `cells.py`, `unranking.py` finds the i-th tree
 again, and `rashomon_set.py` is what users see.
@@ -13,9 +8,7 @@ again, and `rashomon_set.py` is what users see.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, final
-
-import attrs
+from typing import Any
 
 from streed.data import Dataset
 from streed.dp.recursion import StopMonitor
@@ -81,7 +74,7 @@ def rashomon(
     """
     check_task(task)
     task = as_costs(task)
-    near = _Nearness.of(epsilon, slack, budget, n_best)
+    near = _nearness(epsilon=epsilon, slack=slack, budget=budget, n_best=n_best)
     if not isinstance(trivial, bool):
         raise InputError("trivial", f"{trivial!r}", "give True or False")
     data = Dataset.make(
@@ -96,7 +89,7 @@ def rashomon(
     data = affordable(task, data, depth, nodes, timed=False)
     shape = {"max_depth": depth, "max_nodes": nodes, "min_leaf": leaf_rows}
     question = Question.of(task, data, labels=labels, trivial=trivial, columns=columns, **shape)
-    if near.name == "budget" or not question.sums:  # else `solve` says it
+    if "budget" in near or not question.sums:  # else `solve` says it
         positive_class(task, data, warn=True)
     price = question.sums[0].split if question.sums else question.split
     if max_depth is None and nodes is None and (question.fraction is not None or price <= 0):
@@ -104,20 +97,20 @@ def rashomon(
             "max_depth", "without one, and with splits that cost nothing, trees have no end", "give max_depth=4, say"
         )
 
+    began, search_limits = clock(), SearchLimits(time_limit, memory_limit)
+
     def limits() -> StopMonitor:
         """The limits, of a count that begins now."""
-        return StopMonitor(SearchLimits(time_limit, memory_limit))
-
-    began = clock()
+        return StopMonitor(search_limits)
 
     def rest() -> StopMonitor:
         """What is left of them."""
-        return StopMonitor(SearchLimits(time_limit, memory_limit).after(clock() - began))
+        return StopMonitor(search_limits.after(clock() - began))
 
     best = None
     within: Budget | Callable[[Any], Budget]
-    if near.name == "budget":
-        within = budget_of(question, near.size)
+    if "budget" in near:
+        within = budget_of(question, near["budget"])
     elif question.sums:
         result = solve(
             task, data, max_depth=max_depth, max_nodes=max_nodes, min_leaf=min_leaf, time_limit=time_limit,
@@ -128,17 +121,17 @@ def rashomon(
         if result.tree is None:
             return RashomonSet(Counted(question), limits)
         best = question.rank(question.bound.objective_of(evaluate(result.tree, task, data)))
-        within = near.budget(question, best)
+        within = _budget(question, best, **near)
     else:
         # leaves that are asked one by one are remembered by the count, which finds the optimum as it goes
         def within(least: Any) -> Budget:
-            return near.budget(question, question.rank(least))
+            return _budget(question, question.rank(least), **near)
 
     with Compilation(lambda: f"near-optimal trees of {type(task).__name__}"):
         counted = Counted.of(question, within, monitor=rest())
-        if near.name == "n_best" and counted.stopped is None and counted.histogram.total:
+        if "n_best" in near and counted.stopped is None and counted.histogram.total:
             first = RashomonSet(counted, limits)
-            held = budget_of_first(question, near.size, first.best_rank, rest)
+            held = budget_of_first(question, near["n_best"], first.best_rank, rest)
             if isinstance(held, Counted):
                 return RashomonSet(held, limits, first.optimum)
             counted = Counted.of(question, held, monitor=rest())
@@ -152,28 +145,18 @@ def rashomon(
     return trees
 
 
-@final
-@attrs.frozen
-class _Nearness:
-    """What of epsilon, slack, budget and n_best is given."""
+def _nearness(**given: Any) -> dict[str, Any]:
+    """What of epsilon, slack, budget and n_best is given, an exact number by its name; epsilon = 0.05 if nothing is."""
+    named = {name: each for name, each in given.items() if each is not None} or {"epsilon": 0.05}
+    if len(named) > 1:
+        raise InputError(next(iter(named)), f"given together with {', '.join(list(named)[1:])}", "give one of them")
+    name, value = next(iter(named.items()))
+    if name == "n_best":
+        return {name: whole_limit(name, value, 1, None)}
+    return {name: Range(None if name == "budget" else 0).read(name, value)}
 
-    name: str
-    size: Any
-    """Its exact number."""
 
-    @classmethod
-    def of(cls, epsilon: Any, slack: Any, budget: Any, n_best: Any) -> _Nearness:
-        """What is given; epsilon = 0.05 if nothing is."""
-        given = {"epsilon": epsilon, "slack": slack, "budget": budget, "n_best": n_best}
-        named = {name: each for name, each in given.items() if each is not None} or {"epsilon": 0.05}
-        if len(named) > 1:
-            raise InputError(next(iter(named)), f"given together with {', '.join(list(named)[1:])}", "give one of them")
-        name, value = next(iter(named.items()))
-        if name == "n_best":
-            return cls(name, whole_limit(name, value, 1, None))
-        return cls(name, Range(None if name == "budget" else 0).read(name, value))
-
-    def budget(self, question: Question, best: Any) -> Budget:
-        """The budget, of the best score; of so many trees that of the best ones."""
-        beyond = {"epsilon": abs(best) * self.size, "slack": self.size}.get(self.name, 0)
-        return budget_of(question, best - beyond if question.task.larger_is_better else best + beyond)
+def _budget(question: Question, best: Any, epsilon: Any = 0, slack: Any = 0, n_best: Any = None) -> Budget:
+    """The budget, of the best score; of so many trees that of the best ones."""
+    beyond = abs(best) * epsilon + slack
+    return budget_of(question, best - beyond if question.task.larger_is_better else best + beyond)

@@ -149,15 +149,11 @@ class RowCells:
         if split in self._asked:
             return self._asked[split]
         binary, ones = self.binary, self.ones[split]
-        sides, questions, first = (self.everything ^ ones, ones), binary.questions, int(binary.first[split])
-        self._asked[split] = [
-            Asked(
-                q if questions is None else int(questions.column[q]),
-                None if questions is None else questions.cut(q),
-                sides if binary.codes[0, q] == binary.codes[0, first] else (sides[1], sides[0]),
-            )
-            for q in np.flatnonzero(binary.member == split).tolist()
-        ]
+        questions, same = binary.questions, binary.codes[0] == binary.codes[0, binary.first[split]]
+        for q in np.flatnonzero(binary.member == split).tolist():
+            sides = [self.everything ^ ones, ones]
+            answers = tuple(sides if same[q] else sides[::-1])
+            self._asked.setdefault(split, []).append(Asked(int(questions.column[q]), questions.cut(q), answers))
         return self._asked[split]
 
     def below(self, path: tuple[int, ...], split: int) -> tuple[int, ...]:
@@ -214,27 +210,12 @@ def as_numbers(sets: Array) -> list[int]:
     return [int.from_bytes(held[at : at + width], "little") for at in range(0, width * len(sets), width or 1)]
 
 
-def distinct_columns(codes: Array) -> tuple[Array, Array, Array]:
-    """(bits, first, member) of 0/1 codes (n, p) uint8, n > 0: the columns that part the rows, each in one way.
-
-    bits (m, words) uint64 are the rows that have 1 in each of the columns `first` (m,), which rise; member (p,) says
-    which of these each column equals, or is the complement of, and -1 of a column that parts no rows.
-    """
-    # a column and its complement agree on which rows answer as the first one does
-    apart = packed_sets(codes ^ codes[:1])
-    first, member = find_classes(apart.view(np.uint8))
-    parts = apart[first].any(axis=1)
-    first, member = first[parts], np.where(parts, np.cumsum(parts) - 1, -1)[member]
-    return packed_sets(codes[:, first]), first, member
-
-
 @final
 @attrs.frozen(eq=False)
 class BinarySplits:
     """The splits of data whose questions all have two answers, and which of them make each split."""
 
-    questions: Questions | None
-    """None where every column is one question."""
+    questions: Questions
     codes: Array
     """(n, q) uint8: the answers to all questions."""
     sets: Array
@@ -247,30 +228,21 @@ class BinarySplits:
     @classmethod
     def of(cls, data: Dataset, banned: Collection[int], *, distinct: bool) -> BinarySplits | None:
         """The splits of the data on columns that are not banned; None where a question has more answers than two."""
-        questions = Questions.of(data) if data.ordered else None
-        coded = data if questions is None else questions.data
-        if coded.categorical:
+        questions = Questions.of(data)
+        if questions.data.categorical:
             return None
-        codes = writable(coded.X)
-        kept = np.arange(codes.shape[1])
-        if banned:
-            about = kept if questions is None else questions.column
-            kept = kept[~np.isin(about, list(banned))]
-        member = np.full(codes.shape[1], -1, np.int64)
-        sets, first, of_kept = distinct_columns(
-            codes if len(kept) == len(member) else np.ascontiguousarray(codes[:, kept])
-        )
-        member[kept] = of_kept
-        first = kept[first]
+        codes = writable(questions.data.X)
+        kept = np.flatnonzero(~np.isin(questions.column, list(banned)))
+        # a column and its complement agree on which rows answer as the first one does
+        apart = packed_sets(codes[:, kept] ^ codes[:1, kept])
+        first, alike = find_classes(apart.view(np.uint8))
+        parts, member = apart[first].any(axis=1), np.full(codes.shape[1], -1, np.int64)
+        first, number = kept[first[parts]], np.where(parts, np.cumsum(parts) - 1, -1)
         if distinct:
-            member[:] = -1
             member[first] = np.arange(len(first))
-        return cls(questions, codes, sets, first, member)
-
-    @property
-    def columns(self) -> Array:
-        """(n, m) uint8: the answers to the first question of each split."""
-        return np.ascontiguousarray(self.codes[:, self.first])
+        else:
+            member[kept] = number[alike]
+        return cls(questions, codes, packed_sets(codes[:, first]), first, member)
 
 
 @final

@@ -84,8 +84,8 @@ class Counted:
         than so many of the least keys need be counted, and those of the last of these keys.
         """
         sums = [] if callable(budget) else _sums(question, budget, extra)
-        branches = _most_branches(question)
-        packing = Packing.of([each.costs for each in sums], [each.split for each in sums], branches) if sums else None
+        costs, splits = [each.costs for each in sums], [each.split for each in sums]
+        packing = Packing.of(costs, splits, question.most_branches) if sums else None
         engine: Engine | None = None
         cells: RowCells | TaskCells
         if packing is None:
@@ -143,7 +143,8 @@ class Counted:
     @functools.cached_property
     def histogram(self) -> Histogram:
         """The counted trees by key, those of sums outside their intervals left out."""
-        found, intervals = self._all, self._intervals
+        found, sums = self._all, [] if self.budget is None else _sums(self.question, self.budget, self.extra)
+        intervals = [(at, each) for at, each in enumerate(sums) if each.least is not None or each.most is not None]
         if self.packing is None or not intervals:
             return found
         keep = [
@@ -154,17 +155,11 @@ class Counted:
         return Histogram.made(found.keys[inside], found.counts[inside])
 
     @property
-    def _intervals(self) -> list[tuple[int, RowSum]]:
-        """The sums that must be in an interval, with their places."""
-        sums = [] if self.budget is None else _sums(self.question, self.budget, self.extra)
-        return [(at, each) for at, each in enumerate(sums) if each.least is not None or each.most is not None]
-
-    @property
     def has_every_tree(self) -> bool:
         """Whether it is plain that the budget leaves out no tree."""
         if self.packing is None:
             return False
-        return bool(self.limit >= self.packing.largest + self.packing.split[0] * _most_branches(self.question))
+        return bool(self.limit >= self.packing.largest + self.packing.split[0] * self.question.most_branches)
 
     @functools.cached_property
     def levels(self) -> list[tuple[Any, Any, list[Key]]]:
@@ -194,44 +189,31 @@ def _sums(question: Question, budget: Budget, extra: Sequence[RowSum]) -> list[R
     """The sums that keys hold: the budgeted one, those of the score, of limits, and further ones."""
     sums = list(question.sums)
     if question.fraction is not None:
-        weights = budget.weights
-        costs = sum(w * each.costs for w, each in zip(weights, sums, strict=True))
-        split = sum(w * each.split for w, each in zip(weights, sums, strict=True))
-        assert isinstance(costs, np.ndarray)
-        sums = [RowSum(costs, split), *sums]
+        pairs = list(zip(budget.weights, sums, strict=True))
+        costs: Any = sum(w * each.costs for w, each in pairs)
+        sums = [RowSum(costs, sum(w * each.split for w, each in pairs)), *sums]
     if not sums:
         return []
-    nodes = []
-    if question.max_nodes is not None:
-        nodes.append(RowSum(np.zeros(sums[0].costs.shape, np.int64), 1, 1, None, question.max_nodes))
-    return [*sums, *question.limits, *nodes, *extra]
-
-
-def _most_branches(question: Question) -> int:
-    """No tree has more branching nodes."""
-    rows = question.data.n_rows - 1
-    widest = max([2, *(len(question.data.column(j).categories) for j in question.data.categorical)])
-    depth = question.max_depth
-    return rows if depth is None or depth > rows else min(rows, sum(widest**level for level in range(depth)))
+    nodes = RowSum(np.zeros(sums[0].costs.shape, np.int64), 1, 1, None, question.max_nodes)
+    return [*sums, *question.limits, *([] if question.max_nodes is None else [nodes]), *extra]
 
 
 def _cells(
     question: Question, packing: Packing, limit: int, banned: frozenset[int]
 ) -> tuple[RowCells | TaskCells, Engine | None]:
     """The cells for keys of packed sums, and where it helps the engine that bounds them."""
-    data, (split,), radix = question.data, packing.split, packing.radix
-    costs = packing.costs[:, :, 0]
+    data, (split,) = question.data, packing.split
     most = max(packing.largest, limit) + split
     distinct = question.columns == "distinct"
     binary = BinarySplits.of(data, banned, distinct=distinct) if most < LARGEST_KEY else None
     if binary is None:
         return TaskCells(question, banned, packing), None
-    kinds, engine = Kinds.of(costs, data.frequency), None
+    kinds, engine = Kinds.of(packing.costs[:, :, 0], data.frequency), None
     if most < LARGEST_COST and question.depth >= LEAST_DEPTH and len(binary.first):
-        engine = Engine.of(question.bound, data, binary, kinds, question.depth, question.min_leaf, split)
+        engine = Engine.of(question, binary, kinds, split)
     sets, members = (binary.sets, kinds.members()) if engine is None else (engine.sets, engine.members)
     everything = (1 << data.n_rows) - 1 if engine is None else engine.everything
-    return RowCells(question, binary, sets, kinds, members, everything, split, radix), engine
+    return RowCells(question, binary, sets, kinds, members, everything, split, packing.radix), engine
 
 
 def budget_of(question: Question, rank: Any) -> Budget:

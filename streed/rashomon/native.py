@@ -21,9 +21,9 @@ from streed.kernels.records import INFINITE
 from streed.problem import Problem, SearchLimits
 from streed.problem.row_sets import RowSet
 from streed.rashomon.cells import BinarySplits, Kinds, RowCells, TaskCells
+from streed.rashomon.question import Question
 from streed.tables.counts import count_shallow, count_three
 from streed.tables.row_sets import PackedRowSets
-from streed.task import Task
 
 LEAST_DEPTH = 3
 """For trees of fewer levels the engine has no bounds."""
@@ -60,18 +60,16 @@ class Engine:
     @classmethod
     def of(
         cls,
-        task: Task,
-        data: Dataset,
+        question: Question,
         binary: BinarySplits,
         kinds: Kinds,
-        depth: int,
-        min_leaf: int,
         price: int,
     ) -> Engine | None:
         """The engine for splits, and keys not below 0; None if it takes no such."""
-        coded = Dataset.make(binary.columns, frequency=data.frequency)
+        columns = np.ascontiguousarray(binary.codes[:, binary.first])
+        coded = Dataset.make(columns, frequency=question.data.frequency)
         costs = np.ascontiguousarray(kinds.multipliers[:, 1:])
-        problem = Problem(coded, task, depth, None, min_leaf)
+        problem = Problem(coded, question.bound, question.depth, None, question.min_leaf)
         oracle: Any = DepthFirst().linear_oracle(problem, kinds.of_row, costs.shape[1], price > 0, SearchLimits())
         packed = getattr(oracle, "packed", None)
         if packed is None or packed.n_binary < packed.n_columns or len(packed.column) != len(binary.first):

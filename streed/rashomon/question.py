@@ -14,6 +14,7 @@ import numpy as np
 from streed.data import Dataset
 from streed.errors import InputError
 from streed.exact import exact_number, readable
+from streed.problem import Problem
 from streed.task import Task, Totals, Value
 from streed.task.algebra import Threshold
 from streed.task.analysis.linear_form import adds, branching_context, row_cost_form
@@ -108,6 +109,11 @@ class Question:
     def depth(self) -> int:
         """No tree is deeper."""
         return min(each for each in (self.data.n_rows - 1, self.max_depth, self.max_nodes) if each is not None)
+
+    @property
+    def most_branches(self) -> int:
+        """No tree has more branching nodes, were their number not limited."""
+        return Problem(self.data, self.bound, self.max_depth, None, self.min_leaf).most_branches
 
     @property
     def n_labels(self) -> int:

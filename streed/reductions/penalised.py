@@ -25,7 +25,7 @@ import numpy as np
 from streed.problem import SearchStopped
 from streed.reductions import scores
 from streed.reductions.plan import Oracle
-from streed.tables.vector_trees import EvaluatedTree, Trees, Vector
+from streed.tables.vector_trees import EvaluatedTree, Vector
 from streed.task.bounded_sums import LinearFraction
 
 
@@ -56,7 +56,7 @@ class Search:
 
     def __init__(self, oracle: Oracle, price: Fraction, score: LinearFraction | None) -> None:
         self.oracle, self.price, self.score = oracle, price, score
-        self._most, self._highest = _most_nodes(oracle.trees), _highest(oracle, score)
+        self._most, self._highest = oracle.trees.problem.most_branches, _highest(oracle, score)
         self._open: list[tuple[int, int]] = [(0, self._most)]
         """By falling numbers of nodes."""
         self._looser: Any = None
@@ -226,16 +226,6 @@ class Search:
             finally:
                 if best.found is not None and best.found is not start:
                     self.oracle.offer(whole(best.found))
-
-
-def _most_nodes(trees: Trees) -> int:
-    """No tree whose branches all part rows has more branching nodes: each of its leaves has rows of its own."""
-    data, depth, given = trees.data, trees.problem.max_depth, trees.problem.max_nodes
-    most = max(0, min(data.n_rows, data.size // max(1, trees.problem.min_leaf)) - 1)
-    if depth is not None:
-        widest = max(2, int(data.X.max(initial=0)) + 1)
-        most = min(most, sum(widest**level for level in range(min(depth, most.bit_length()))))
-    return most if given is None else min(most, given)
 
 
 def _whole_scale(numbers: Sequence[Fraction | int]) -> Fraction:
