@@ -21,6 +21,7 @@ from __future__ import annotations
 import functools
 import operator
 import time
+from collections.abc import Iterator
 from typing import Any, final
 
 import attrs
@@ -73,19 +74,31 @@ class Procedure:
         """Searches the rows behind the last node: until the root's bounds meet or no tree costs less than its target.
 
         It returns early when the control words say stop, and when memory is too small to go on. Of several threads, the
-        first begins, and all finish together (threads.py).
+        first sends the waves, and all search exactly (threads.py).
         """
         if is_terminal(depth, budget):
             solve_root(workspace.engine.address, depth)
             return
         # with prices of rows beside it, the search takes turns with them in place of waves
-        self.begin(workspace, depth, budget, alone=workspace.turns is None)
+        alone = workspace.turns is None
+        for visits in self.waves(workspace, depth, budget, alone=alone):
+            if not (alone and search_for(workspace, depth, budget, visits)):
+                break
         self.finish(workspace, depth, budget)
 
-    def begin(self, workspace: Workspace, depth: int, budget: int, *, alone: bool = False) -> None:
+    def finish(self, workspace: Workspace, depth: int, budget: int) -> None:
+        """Improves the root, once placed, as `run` says."""
+        search_fully(workspace, depth, budget, again=True)
+
+    def begin(self, workspace: Workspace, depth: int, budget: int) -> None:
+        """Places the rows behind the last node as the root, and sends waves until one finds nothing better."""
+        next(self.waves(workspace, depth, budget, alone=False), None)
+
+    def waves(self, workspace: Workspace, depth: int, budget: int, *, alone: bool) -> Iterator[int]:
         """Places the rows behind the last node as the root, and sends waves.
 
-        `alone`: in turn with the exact search; else the first one only.
+        After each that found nothing better, it gives the visits that the exact search takes before the next. `alone`:
+        nothing takes turns with them, so that subtrees of the best tree are searched, too.
         """
         engine = workspace.engine
         if depth <= SHALLOW:
@@ -101,13 +114,9 @@ class Procedure:
             if goes_on and alone:
                 goes_on = _reoptimise(workspace, depth, budget, engine["visits"] - before)
             if goes_on and not is_better:
-                goes_on = alone and search_for(workspace, depth, budget, patience * (engine["visits"] - before))
+                yield patience * (engine["visits"] - before)
                 patience *= 2
             departures = max(1, 2 * departures)
-
-    def finish(self, workspace: Workspace, depth: int, budget: int) -> None:
-        """Improves the root after `begin`, as `run` says."""
-        search_fully(workspace, depth, budget, again=True)
 
 
 def _follow(workspace: Workspace, depth: int, budget: int, departures: int, known: int, exact_levels: int = 0) -> bool:

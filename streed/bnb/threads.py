@@ -1,8 +1,8 @@
 """Several threads over one problem: they search one store of nodes, which this forms, makes room in, and dissolves.
 
-The first thread begins alone, with what its procedure does before anything is proved. Then all search the root, each
-with a workspace of its own beside the store (shared_store.py). The first to find it solved ends the others. Where the
-store is full, all stop, one of them makes room, and all go on.
+The first thread begins alone, with the waves of its procedure. In the turns of the exact search, all search the root,
+each with a workspace of its own beside the store (shared_store.py). The first to find it solved ends the others. Where
+the store is full, or the turn is over, all stop, one of them makes room or sends waves, and all go on.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from streed.bnb.shared_store import CHILDREN, EDGES, FIRST_SLOTS, NODE_CHUNK, NO
 from streed.bnb.workspace import MOST_KEPT, Workspace
 from streed.exact import Array
 from streed.kernels.record_proxy import address_of
-from streed.kernels.records import HOLE, NONE
+from streed.kernels.records import HOLE, INFINITE, NONE
 from streed.kernels.stopping import STOP
 
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ class Team:
     """The threads of one search, a workspace each; the nodes are in that of the first."""
 
     def __init__(self, workspaces: Sequence[Workspace], procedure: Procedure, depth: int, budget: int) -> None:
-        self._workspaces, self._procedure = workspaces, procedure
-        self._limits = depth, budget
-        self._first = workspaces[0]
+        self._workspaces, self._first = workspaces, workspaces[0]
+        self._procedure, self._limits = procedure, (depth, budget)
+        self._waves = procedure.waves(self._first, depth, budget, alone=True)
         self._control = self._first.control
         self._words: Array = np.zeros(WORDS, np.int64)
         slots, words = self._first.engine.read(("shared_branch_slots", "branch_words"))
@@ -81,13 +81,19 @@ class Team:
             each.engine.write(counts)
 
     def _begin(self) -> None:
-        first = self._first
-        self._procedure.begin(first, *self._limits)
-        first.nodes_inside[: first.engine["node_count"]] = 0
-        self._goes_on = self._is_together = self._hand_out()
+        self._goes_on = self._is_together = self._send_waves()
         if not self._goes_on:
             # so little room is for one thread
-            self._procedure.finish(first, *self._limits)
+            self._first.engine["pause"] = INFINITE
+            self._procedure.finish(self._first, *self._limits)
+
+    def _send_waves(self) -> bool:
+        """Sends the next waves, alone in the store; whether there is room to go on together."""
+        first = self._first
+        visits = next(self._waves, INFINITE)
+        first.engine["pause"] = min(first.engine["visits"] + visits, INFINITE)
+        first.nodes_inside[: first.engine["node_count"]] = 0
+        return self._hand_out()
 
     def _hand_out(self) -> bool:
         """Lets all threads into the store as it is in the first one's record; whether there is room for them."""
@@ -138,10 +144,15 @@ class Team:
         engine, control = self._first.engine, self._control
         lower, upper = self._first.root_bounds
         is_over = lower >= min(upper, engine["root_target"]) or control[STOP] != _ENDED
-        crowded = [each for each in self._workspaces if each.engine["crowded"]]
-        self._goes_on = not is_over and bool(crowded) and self._make_room(crowded[0])
-        if self._goes_on and control[STOP] == _ENDED:
-            control[STOP] = 0
+        is_turn = engine["visits"] > engine["pause"]
+        crowded = [each for each in self._workspaces[is_turn:] if each.engine["crowded"]]
+        self._goes_on = not is_over and (is_turn or bool(crowded))
+        if self._goes_on:
+            self._gather()
+            control[STOP] = engine["crowded"] = 0
+            self._goes_on = (is_turn and not crowded and self._send_waves()) or self._make_room(
+                (*crowded, self._first)[0]
+            )
 
     def _make_room(self, crowded: Workspace) -> bool:
         """Whether there is room now in the store, and something to go on with (`search_fully` says when not)."""
@@ -149,7 +160,6 @@ class Team:
         engine = first.engine
         first.path[: level + 1] = crowded.path[: level + 1]
         engine["level"] = level
-        self._gather()
         kept = evict(engine.address)
         is_full = kept > MOST_KEPT * first.space.nodes
         if engine["kept"] in self._seen:
