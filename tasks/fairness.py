@@ -38,10 +38,9 @@ import numpy as np
 from streed.data import Dataset
 from streed.errors import InputError
 from streed.exact import Array, Range, exact_number
-from streed.task.analysis.facts import given_class
 from streed.task.bounded_sums import RowSum, SumLimit, integer_weights
 from streed.tasks.outcome_scores import treatments
-from streed.tasks.rates import EventsByGroup, GroupRates, listed
+from streed.tasks.rates import Events, GroupRates, listed
 
 RATES = {
     "all": "rate of favourable predictions",
@@ -60,27 +59,6 @@ class Fairness(GroupRates):
     """
 
     positive: Any = attrs.field(default=None, kw_only=True)
-
-    def positive_class(self, data: Dataset) -> int | None:
-        """The number of the favourable label; of errors, which need none, None."""
-        classes = list(data.classes)
-        if self.rates == ("errors",):
-            return None
-        if self.positive is not None:
-            return given_class(classes, self.positive)
-        if len(classes) != 2:
-            remedy = f"say which one is favourable: {type(self).__name__}(positive=...)"
-            raise InputError("y", f"it has {len(classes)} classes", remedy)
-        return 1
-
-    def happens(self, kind: str, labels: Array, data: Dataset) -> Array:
-        y = data.class_numbers if labels.ndim == 1 else data.class_numbers[:, None]
-        return np.asarray(labels != y if kind == "errors" else labels == self.positive_class(data))
-
-    def counted(self, kind: str, data: Dataset, predicted: Array | None = None) -> Array:
-        if kind in ("all", "errors"):
-            return super().counted(kind, data)
-        return np.asarray((data.class_numbers == self.positive_class(data)) == (kind == "positive"))
 
 
 @final
@@ -136,6 +114,9 @@ class TreatmentParity(GroupRates):
 
     of_classes: ClassVar[bool] = False
 
+    def positive_class(self, data: Dataset) -> None:
+        return None
+
     def n_labels(self, data: Dataset) -> int:
         return len(treatments(data))
 
@@ -151,7 +132,7 @@ class TreatmentParity(GroupRates):
 
 @final
 @attrs.frozen
-class TreatmentEquality(EventsByGroup, SumLimit):
+class TreatmentEquality(Events, SumLimit):
     """In every group there are `low` to `high` false negatives for each false positive.
 
     `feature` names the sensitive column, or several, and `positive` the favourable label, as of notions of fairness.
@@ -168,16 +149,6 @@ class TreatmentEquality(EventsByGroup, SumLimit):
     def __attrs_post_init__(self) -> None:
         if exact_number(self.low) > exact_number(self.high):
             raise InputError("low", f"{self.low!r} is above {self.high!r}", "give the smaller ratio first")
-
-    def positive_class(self, data: Dataset) -> int:
-        number = DemographicParity(self.feature, positive=self.positive).positive_class(data)
-        assert number is not None
-        return number
-
-    def happens(self, kind: str, labels: Array, data: Dataset) -> Array:
-        """Errors: a row of another class that gets a third one is no false positive."""
-        y, positive = data.class_numbers if labels.ndim == 1 else data.class_numbers[:, None], self.positive_class(data)
-        return np.asarray((labels != y) & ((y if kind == "false negatives" else labels) == positive))
 
     def _ends(self) -> tuple[Fraction, Fraction]:
         return Fraction(exact_number(self.low)), Fraction(exact_number(self.high))

@@ -21,8 +21,6 @@ array([1])
 
 from __future__ import annotations
 
-import abc
-import functools
 import itertools
 import math
 from collections.abc import Callable, Mapping
@@ -35,7 +33,7 @@ import numpy as np
 from streed.data import Dataset
 from streed.errors import InputError, TaskError
 from streed.exact import Array, Range, exact_number
-from streed.task.analysis.facts import positive_number
+from streed.task.analysis.facts import given_class, positive_number
 from streed.task.bounded_sums import Gap, RowSum, SumLimit, bounded_sum, integer_weights
 from streed.tasks.support import ROW_DATA, Groups, present_groups
 
@@ -49,28 +47,45 @@ Counts = Mapping[str, Mapping[str, tuple[int, int]]]
 """By kind of event and group: what the rows weigh that it happens to, and all that it may happen to."""
 
 
-class Events(abc.ABC):
-    """Events of some kinds among the rows that count, by the groups that the rows are in."""
+class Events:
+    """Events of some kinds among the rows that count, by the values of sensitive columns, which `feature` names."""
 
     __slots__ = ()
 
     rates: ClassVar[tuple[str, ...]] = ("all",)
+    feature: Any
+    positive: Any = None
 
-    @abc.abstractmethod
+    def positive_class(self, data: Dataset) -> int | None:
+        """The number of the favourable label; of errors, which need none, None."""
+        if self.rates == ("errors",):
+            return None
+        if self.positive is None and data.n_classes != 2:
+            remedy = f"say which one is favourable: {type(self).__name__}(positive=...)"
+            raise InputError("y", f"it has {data.n_classes} classes", remedy)
+        return 1 if self.positive is None else given_class(list(data.classes), self.positive)
+
     def happens(self, kind: str, labels: Array, data: Dataset) -> Array:
         """Whether the event happens to rows of these labels: (n,) of a label each, or (n or 1, K) of (1, K) labels."""
+        y, positive = data.class_numbers if labels.ndim == 1 else data.class_numbers[:, None], self.positive_class(data)
+        if kind == "errors":
+            return np.asarray(labels != y)
+        if kind in ("false negatives", "false positives"):  # a row of another class that gets a third one is neither
+            return np.asarray((labels != y) & ((y if kind == "false negatives" else labels) == positive))
+        return np.asarray((labels == positive) == (kind != "true negatives"))
 
     def counted(self, kind: str, data: Dataset, predicted: Array | None = None) -> Array:
         """(n,) bool: the rows over which a rate is taken."""
-        return np.ones(data.n_rows, bool)
+        if kind not in ("positive", "negative", "true negatives"):
+            return np.ones(data.n_rows, bool)
+        return np.asarray((data.class_numbers == self.positive_class(data)) == (kind == "positive"))
 
-    def present(self, data: Dataset) -> Groups:
-        """The groups that have rows (default: one of all rows)."""
-        return Groups(("",), np.zeros(data.n_rows, np.int64))
-
-    def groups(self, data: Dataset) -> Groups:
-        """Those of all the data; raises InputError where there are too few."""
-        return self.present(data)
+    def groups(self, data: Dataset, fewest: int = 0) -> Groups:
+        """The groups that have rows; raises InputError where there are fewer than so many."""
+        groups = present_groups(data, type(self).__name__, self.feature)
+        if len(groups.names) < fewest:
+            raise InputError(ROW_DATA, f"there is one group only, {groups.names[0]!r}", "rates compare two or more")
+        return groups
 
     def n_labels(self, data: Dataset) -> int:
         """How many labels there are."""
@@ -80,7 +95,7 @@ class Events(abc.ABC):
         """The sum of what events count for, by kind and the group of the row, at least so much (None: any)."""
 
         def costs(other: Dataset) -> Array:
-            groups = self.present(other)
+            groups = self.groups(other)
             labels, found = np.arange(self.n_labels(other))[None, :], np.zeros((1, 1), np.int64)
             for kind in sorted({kind for kind, _ in shares}):
                 worth = np.array([shares.get((kind, name), 0) for name in groups.names])[groups.number]
@@ -91,7 +106,7 @@ class Events(abc.ABC):
 
     def counts(self, data: Dataset, predicted: Array) -> Counts:
         """The counts for predictions (n,), numbers of labels, from the raw rows; weights of parts are scaled up."""
-        weights, groups, found = integer_weights(data)[0], self.groups(data), {}
+        weights, groups, found = integer_weights(data)[0], self.groups(data, 2), {}
         for kind in self.rates:
             counted = self.counted(kind, data, predicted)
             hits = groups.sizes(self.happens(kind, predicted, data) & counted, weights)
@@ -102,24 +117,9 @@ class Events(abc.ABC):
         """What a limit says of the favourable label and of the counts, in the row weights' own unit."""
         unit: Any = integer_weights(data)[1]
         unit = 1 if unit == 1 else unit  # fractions take ten times as long
-        number = self.positive_class(data) if hasattr(self, "positive_class") else None
+        number = self.positive_class(data)
         found = {x: {name: [float(unit * n) for n in pair] for name, pair in of.items()} for x, of in counts.items()}
         return {"favourable": None if number is None else data.classes[number], "counts": found}
-
-
-class EventsByGroup(Events):
-    """Events by the values of sensitive columns, which `feature` names."""
-
-    __slots__ = ()
-
-    def present(self: Any, data: Dataset) -> Groups:
-        return present_groups(data, type(self).__name__, self.feature)
-
-    def groups(self, data: Dataset) -> Groups:
-        groups = self.present(data)
-        if len(groups.names) < 2:
-            raise InputError(ROW_DATA, f"there is one group only, {groups.names[0]!r}", "rates compare two or more")
-        return groups
 
 
 class Bounded:
@@ -157,6 +157,7 @@ class Rate(Bounded, Events):
     """Rates of events: the share of the rows that count to which each happens."""
 
     of_classes: ClassVar[bool] = True
+    side: ClassVar[str] = "lowest"
 
     @property
     def notion(self) -> Rate:
@@ -164,7 +165,7 @@ class Rate(Bounded, Events):
 
     def sizes(self, kind: str, data: Dataset) -> dict[str, int]:
         """What the rows of each group weigh over which a rate is taken."""
-        groups = self.groups(data)
+        groups = self.groups(data, 2)
         return dict(zip(groups.names, groups.sizes(self.counted(kind, data), integer_weights(data)[0]), strict=True))
 
     def sums(self, side: str, limit: Fraction, data: Dataset) -> list[RowSum]:
@@ -184,7 +185,7 @@ class Rate(Bounded, Events):
 
 
 @attrs.frozen(order=False)
-class GroupRates(EventsByGroup, Rate, Gap):
+class GroupRates(Rate, Gap):
     """Rates by group; `rates <= limit` limits the gap between the groups, for `subject_to`."""
 
     side: ClassVar[str] = "gap"
@@ -220,11 +221,10 @@ class GroupRates(EventsByGroup, Rate, Gap):
         """The imbalance of every two groups, by kind of rate: n_b p_a - n_a p_b, and n_a n_b."""
         found = []
         for kind in self.rates:
-            sizes = self.sizes(kind, data)
-            for a, b in itertools.combinations(sizes, 2):
-                common = math.gcd(sizes[a], sizes[b])
-                shares = {(kind, a): sizes[b] // common, (kind, b): -(sizes[a] // common)}
-                found.append((self.sum_of(shares, data), sizes[a] * sizes[b] // common))
+            for (a, of_a), (b, of_b) in itertools.combinations(self.sizes(kind, data).items(), 2):
+                common = math.gcd(of_a, of_b)
+                shares = {(kind, a): of_b // common, (kind, b): -(of_a // common)}
+                found.append((self.sum_of(shares, data), of_a * of_b // common))
         return tuple(found)
 
     def sums(self, side: str, limit: Fraction, data: Dataset) -> list[RowSum]:
@@ -252,22 +252,14 @@ class RightPredictions(Rate):
     """
 
     one_sided: ClassVar[bool] = True
-    side: ClassVar[str] = "lowest"
 
     positive: Any = attrs.field(default=None, kw_only=True)
 
     def positive_class(self, data: Dataset) -> int:
         return positive_number(data, self.positive, type(self).__name__)
 
-    def label(self, data: Dataset) -> int:
-        """The number of the class whose right predictions are counted."""
-        return self.positive_class(data)
-
-    def happens(self, kind: str, labels: Array, data: Dataset) -> Array:
-        return np.asarray(labels == self.label(data))
-
-    def counted(self, kind: str, data: Dataset, predicted: Array | None = None) -> Array:
-        return np.asarray(data.class_numbers == self.label(data))
+    def groups(self, data: Dataset, fewest: int = 0) -> Groups:
+        return Groups(("",), np.zeros(data.n_rows, np.int64))
 
 
 @final
@@ -275,14 +267,15 @@ class RightPredictions(Rate):
 class Recall(RightPredictions):
     """The share of the positive rows that are predicted positive (sensitivity, true positive rate)."""
 
+    rates: ClassVar[tuple[str, ...]] = ("positive",)
+
 
 @final
 @attrs.frozen(order=False)
 class Specificity(RightPredictions):
     """The share of the negative rows that are predicted negative (true negative rate)."""
 
-    def label(self, data: Dataset) -> int:
-        return 1 - self.positive_class(data)
+    rates: ClassVar[tuple[str, ...]] = ("true negatives",)
 
 
 @final
@@ -291,14 +284,14 @@ class Precision(RightPredictions):
     """The share of the rows predicted positive that are positive."""
 
     def happens(self, kind: str, labels: Array, data: Dataset) -> Array:
-        return np.asarray(data.class_numbers == self.label(data))
+        return np.asarray(data.class_numbers == self.positive_class(data))
 
     def counted(self, kind: str, data: Dataset, predicted: Array | None = None) -> Array:
-        return np.asarray(predicted == self.label(data))
+        return np.asarray(predicted == self.positive_class(data))
 
     def sums(self, side: str, limit: Fraction, data: Dataset) -> list[RowSum]:
         """TP / (TP + FP) >= u / v where (v - u) TP - u FP >= 0."""
-        label = self.label(data)
+        label = self.positive_class(data)
 
         def costs(other: Dataset) -> Array:
             found = np.zeros((other.n_rows, other.n_classes), np.int64)
@@ -347,24 +340,20 @@ class RateLimit(SumLimit):
 
     @property
     def _of(self) -> str:
-        return "" if self.side == "gap" or not isinstance(self.notion, GroupRates) else f".{self.side}"
+        return "" if self.side == self.notion.side else f".{self.side}"
 
     def __str__(self) -> str:
         return f"{self.notion}{self._of} {self.relation} {self.limit}"
 
-    @functools.cached_property
-    def _exact(self) -> Fraction:
-        return Fraction(exact_number(self.limit))
-
     def bounded_sums(self, data: Dataset) -> tuple[RowSum, ...]:
-        return tuple(self.notion.sums(self.side, self._exact, data))
+        return tuple(self.notion.sums(self.side, Fraction(exact_number(self.limit)), data))
 
     def achieved(self, data: Dataset, predicted: Array, nodes: int) -> Mapping[str, Any]:
-        rate, counts = self.notion, self.notion.counts(data, predicted)
+        rate, counts, exact = self.notion, self.notion.counts(data, predicted), Fraction(exact_number(self.limit))
         each, is_upper = [measure(self.side, counts, kind) for kind in counts], self.relation == "<="
         value = max(each) if is_upper else min(each)
-        holds = value <= self._exact if is_upper else value >= self._exact
-        told = {"limit_on": type(rate).__name__ + self._of, "value": float(value), "limit": float(self._exact)}
+        holds = value <= exact if is_upper else value >= exact
+        told = {"limit_on": type(rate).__name__ + self._of, "value": float(value), "limit": float(exact)}
         told |= {"relation": self.relation, "holds": holds, "rates": {}}
         if not isinstance(rate, GroupRates):
             return told
