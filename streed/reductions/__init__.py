@@ -39,8 +39,8 @@ from streed.tables.vector_trees import Trees
 from streed.task import Task
 from streed.task.algebra import Threshold
 from streed.task.analysis.linear_form import row_cost_form
-from streed.task.bounded_sums import SumLimit, check_summed, row_sum
-from streed.task.objective import Objective, limited, record_of
+from streed.task.bounded_sums import SumLimit, row_sum
+from streed.task.objective import Objective, check_summed, limited, record_of
 from streed.tree.predictions import count_branches, predict_data
 
 

@@ -6,6 +6,7 @@ several sums minus a price of splits, as in `F1() - 0.01 * Splits()`, the number
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, final
@@ -14,13 +15,13 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
-from streed.errors import StreedError, TaskError
+from streed.errors import NotSeparableError, StreedError, TaskError
 from streed.exact import Array, Range
 from streed.task.analysis.linear_form import adds
 from streed.task.base import TOTAL, Composition, RowCostTask, Task, name, objective
-from streed.task.bounded_sums import Gap, Penalized, SumLimit, SumTask, check_summed, row_sum
-from streed.task.joint import Sum, Terms, check_added, check_operand, combination
-from streed.task.objective import Objective, not_worsening, record_of
+from streed.task.bounded_sums import Gap, Penalized, SumLimit, SumTask, row_sum
+from streed.task.joint import Sum, Terms, combination
+from streed.task.objective import Objective, check_summed, not_worsening, record_of
 from streed.task.states import Limit, State
 
 _ONE = Fraction(1)
@@ -142,7 +143,11 @@ def _penalize(task: Task, penalty: Task) -> Task:
 
 
 def _operand(task: Any, operator: str, wanted: str = "joins tasks") -> Task:
-    check_operand(task, operator, wanted)
+    """The task, in costs; raises TaskError for what is no task, or has limits on its leaves, beside an operator."""
+    if not isinstance(task, Task):
+        raise TaskError(f"the operator {operator} {wanted}, and {task!r} is none")
+    if task.without_limits is not task:
+        raise TaskError(f"put subject_to last: the operator {operator} joins objectives, not constrained tasks")
     return as_costs(task)
 
 
@@ -152,7 +157,12 @@ def _is_gain(task: Task) -> bool:
 
 
 def _costs(task: Task, operator: str) -> Terms:
-    check_added(task, operator)
+    """The terms of a task whose values are added up; raises NotSeparableError for any other."""
+    if not adds(task):
+        raise NotSeparableError(
+            f"the operator {operator} needs tasks whose values are added up, smaller better, and {name(task)} has a "
+            "combine, order or feasible of its own: order would not be preserved (Def. 4.4); join it by & instead"
+        )
     return task.terms
 
 
@@ -160,7 +170,11 @@ def _gains(task: Task) -> Terms:
     """The terms of what is maximised; raises TaskError for scores that are no constant minus costs."""
     if isinstance(task, Sum):
         return task.terms
-    if not isinstance(task, Composition) or not _falls_with_value(task):
+    nothing, falls = State(0), False
+    with contextlib.suppress(StreedError, ArithmeticError, TypeError):  # the score is tried on a few values
+        base = task.score(0, nothing)
+        falls = all(task.score(x, nothing) == base - x for x in (1, 7, Fraction(1, 3)))
+    if not falls or not isinstance(task, Composition):
         raise TaskError(
             f"what is maximised by {name(task)} cannot be added to anything: its score is no constant minus its value; "
             "write what is gained as a task that is not maximised, and streed.maximize(gain)"
@@ -170,16 +184,6 @@ def _gains(task: Task) -> Terms:
 
 def _times(weight: Fraction, terms: Terms) -> Terms:
     return tuple((weight * factor, task) for factor, task in terms)
-
-
-def _falls_with_value(task: Task) -> bool:
-    """Whether the score is a constant minus the value, tried on a few values."""
-    nothing = State(0)
-    try:
-        base = task.score(0, nothing)
-        return all(task.score(x, nothing) == base - x for x in (1, 7, Fraction(1, 3)))
-    except (StreedError, ArithmeticError, TypeError):
-        return False
 
 
 def _written(task: Task) -> str:
@@ -245,7 +249,7 @@ def constrain(task: Task, limits: Sequence[Limit | Threshold]) -> Task:
             f"a limit on a value joins tasks whose order is total, and that of {name(task)} is {task.order}"
         )
     if on_sums:
-        _check_summed(record, f"{on_sums[0]!r} limits a sum over the whole tree")
+        check_summed(record, f"{on_sums[0]!r} limits a sum over the whole tree")
     return attrs.evolve(
         record,
         parts=record.parts + tuple(each.task for each in thresholds),
@@ -258,23 +262,18 @@ def constrain(task: Task, limits: Sequence[Limit | Threshold]) -> Task:
 
 def join(a: Task, b: Task | Gap) -> Task:
     """a & b: both at once; raises TaskError for tasks that are not totally ordered, or without sums beside a gap."""
-    check_operand(a, "&")
+    _operand(a, "&")
     if not isinstance(b, Gap):
         return Objective(_parts(a) + _parts(b))
     record = record_of(a)
-    _check_summed(record, f"{b!r} is a gap between sums over the whole tree")
+    check_summed(record, f"{b!r} is a gap between sums over the whole tree")
     return attrs.evolve(record, gaps=(*record.gaps, b))
 
 
-def _check_summed(record: Objective, why: str) -> None:
-    check_summed(record if record.is_front else record.parts[0], why)
-
-
 def _parts(task: Task) -> tuple[Task, ...]:
-    check_operand(task, "&")
+    task = _operand(task, "&")
     if isinstance(task, Objective) and task.is_front and not (task.sum_limits or task.gaps):
         return task.parts
-    task = as_costs(task)
     if task.order != TOTAL:
         raise TaskError(
             f"the operator & joins tasks whose order is total, and that of {name(task)} is {task.order}; make each of "

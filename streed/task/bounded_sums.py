@@ -23,7 +23,7 @@ import numpy as np
 from streed.data import Dataset
 from streed.errors import InputError, TaskError
 from streed.exact import LARGEST_TOTAL, Array, exact_array, exact_number
-from streed.task.analysis.linear_form import adds, row_cost_form
+from streed.task.analysis.linear_form import row_cost_form
 from streed.task.base import COMPONENTWISE, RowCostTask, Task, Value, name
 from streed.task.row_sums import weight_array
 from streed.task.states import Limit, State
@@ -164,11 +164,6 @@ def sums_too_large(weighted: bool) -> InputError:
     return InputError(
         "task", "its costs make exact sums beyond 2**60", "give parameters of fewer digits, or fewer rows"
     )
-
-
-def worsening_costs(s: State, k: int, count: int) -> list[Any]:
-    """What a leaf adds to the worsening sums, two for each of so many, by their `worsening_statistics`."""
-    return [getattr(s, f"{side}{j}")[k] for j in range(count) for side in ("above", "below")]
 
 
 def worsening_statistics(sums: Sequence[RowSum], data: Dataset) -> dict[str, Array]:
@@ -355,17 +350,3 @@ class Penalized(SumTask):
     @property
     def rated(self) -> SumTask:
         return self.task
-
-
-def check_summed(task: Task, why: str) -> None:
-    """Raises TaskError unless the values of the task are numbers that are added up, or a score of such."""
-    if task.reads_rows:
-        raise TaskError(
-            f"{why}, which needs costs that add up row by row, and {name(task)} asks a function of all rows "
-            "of a leaf what it costs; use a task of costs per row, such as Accuracy"
-        )
-    if task.components is None and not adds(task):
-        raise TaskError(
-            f"{why}, which needs a task whose values are sums over rows and nodes, and {name(task)} is none; "
-            "subclass RowCostTask or SumTask"
-        )

@@ -16,9 +16,8 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
-from streed.errors import NotSeparableError, TaskError
+from streed.errors import TaskError
 from streed.exact import Array, exact_number
-from streed.task.analysis.linear_form import adds
 from streed.task.base import RowCostTask, Task, name
 from streed.task.bounded_sums import checked_costs
 from streed.task.states import State, StateOfPart
@@ -99,14 +98,6 @@ class Joint(Task):
         return self.parts[chosen].leaf_label(self.seen(s, chosen), k)
 
 
-def check_operand(task: Any, operator: str, wanted: str = "joins tasks") -> None:
-    """Raises TaskError for what is no task, or is one with limits on its leaves, beside an operator."""
-    if not isinstance(task, Task):
-        raise TaskError(f"the operator {operator} {wanted}, and {task!r} is none")
-    if task.without_limits is not task:
-        raise TaskError(f"put subject_to last: the operator {operator} joins objectives, not constrained tasks")
-
-
 Terms = tuple[tuple[Fraction, Task], ...]
 
 
@@ -144,11 +135,8 @@ class WeightedSum(RowCostTask):
         return joint_labels([term for _, term in self.terms], data)
 
     def row_costs(self, data: Dataset) -> Array:
-        total = np.zeros((data.n_rows, len(self.labels(data))), dtype=object)
-        for weight, costs in self.cost_terms(data):
-            for index, cost in np.ndenumerate(costs):
-                total[index] += weight * exact_number(cost, "costs")
-        return total
+        exact = np.frompyfunc(lambda cost: exact_number(cost, "costs"), 1, 1)
+        return np.asarray(sum(weight * exact(costs) for weight, costs in self.cost_terms(data)))
 
     def cost_terms(self, data: Dataset) -> list[tuple[Fraction, Array]]:
         shape = (data.n_rows, len(self.labels(data)))
@@ -279,15 +267,6 @@ def combination(terms: Sequence[tuple[Fraction, Task]]) -> Task:
         return flat[0][1]
     rows = tuple((weight, term) for weight, term in flat if isinstance(term, RowCostTask))
     return WeightedSum(rows) if len(rows) == len(flat) else Sum(flat)
-
-
-def check_added(task: Task, operator: str) -> None:
-    """Raises NotSeparableError unless the task's values are added up."""
-    if not adds(task):
-        raise NotSeparableError(
-            f"the operator {operator} needs tasks whose values are added up, smaller better, and {name(task)} has a "
-            "combine, order or feasible of its own: order would not be preserved (Def. 4.4); join it by & instead"
-        )
 
 
 def _times(weight: Fraction, cost: Any) -> Any:

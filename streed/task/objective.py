@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, final
 
@@ -26,10 +26,20 @@ from streed.errors import NotSeparableError, TaskError
 from streed.exact import Array
 from streed.task.analysis.linear_form import adds, row_cost_form
 from streed.task.base import COMPONENTWISE, PARTIAL, TOTAL, Task, Value, bound, name
-from streed.task.bounded_sums import Gap, RowSum, SumLimit, worsening_costs, worsening_statistics, worsens
+from streed.task.bounded_sums import Gap, RowSum, SumLimit, worsening_statistics, worsens
 from streed.task.joint import Joint
 from streed.task.row_sums import Totals
 from streed.task.states import Limit, OwnLimit, State
+
+
+def _as_its_one_part(method: Callable[..., Any]) -> Any:
+    """The method, which is that of the one part where there is nothing beside it but limits on leaves."""
+
+    @functools.wraps(method)
+    def forwarded(self: Objective, *asked: Any) -> Any:
+        return getattr(self.parts[0], method.__name__)(*asked) if self.is_plain else method(self, *asked)
+
+    return forwarded
 
 
 @final
@@ -111,9 +121,8 @@ class Objective(Joint):
             return self.parts[0].adds_values
         return all(part.components is not None or adds(part) for part in self.parts)
 
+    @_as_its_one_part
     def overrides(self, name: str) -> bool:
-        if self.is_plain:
-            return self.parts[0].overrides(name)
         if name == "combine":
             return not self.adds_values
         if name not in ("better", "feasible", "branching_cost"):
@@ -207,10 +216,9 @@ class Objective(Joint):
                 found |= {limit.prefix + key: values for key, values in limit.limit.statistics(data).items()}
         return found | worsening_statistics(self._sums, data)
 
+    @_as_its_one_part
     def leaf_cost(self, s: State, k: int) -> Value:
         """Eq. 30."""
-        if self.is_plain:
-            return self.parts[0].leaf_cost(s, k)
         if self.data is None and (self.sum_limits or self.gaps):
             raise TaskError("bind a task over sums of the whole tree to its data before you ask for costs")
         own: list[Any] = []
@@ -222,7 +230,7 @@ class Objective(Joint):
                     "entries a task, and join them by the operator &"
                 )
             own += cost if isinstance(cost, tuple) else [cost]
-        return (*own, *worsening_costs(s, k, len(self._sums)))
+        return (*own, *(getattr(s, f"{side}{j}")[k] for j in range(len(self._sums)) for side in ("above", "below")))
 
     def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Value | None:
         """Eq. 31; None in the place of parts that name no cost and have a (+) of their own."""
@@ -238,24 +246,21 @@ class Objective(Joint):
             own += [nothing] * width if cost is None else cost if isinstance(cost, tuple) else [cost]
         return (*own, *[0] * (2 * len(self._sums)))
 
+    @_as_its_one_part
     def combine(self, a: Value, b: Value) -> Value:
         """Eq. 34."""
-        if self.is_plain:
-            return self.parts[0].combine(a, b)
         entries = zip(self._entries, a, b, strict=True)
         return tuple([x if y is None else x + y if part is None else part.combine(x, y) for part, x, y in entries])
 
+    @_as_its_one_part
     def better(self, a: Value, b: Value) -> bool:
         """Eq. 33."""
-        if self.is_plain:
-            return self.parts[0].better(a, b)
         entries = zip(self._entries, a, b, strict=True)
         return bool(a != b) and all(x == y or (x < y if p is None else p.better(x, y)) for p, x, y in entries)
 
+    @_as_its_one_part
     def feasible(self, value: Value) -> bool:
         """Eq. 35, and Eq. 29 for every limit; equal to it is within it."""
-        if self.is_plain:
-            return self.parts[0].feasible(value)
         for part, cap, x in zip(self._entries, self.caps, value, strict=True):
             if part is not None and not part.feasible(x):
                 return False
@@ -263,10 +268,9 @@ class Objective(Joint):
                 return False
         return True
 
+    @_as_its_one_part
     def subtract(self, a: Value, b: Value) -> Value | None:
         """a - b where all entries are sums; a bound by entries is none in general, for entries may be equal."""
-        if self.is_plain:
-            return self.parts[0].subtract(a, b)
         return tuple(x - y for x, y in zip(a, b, strict=True)) if self.adds_values else None
 
     def worst_per_row(self, data: Dataset) -> Array | None:
@@ -283,9 +287,8 @@ class Objective(Joint):
 
     # -- whole trees ---------------------------------------------------------------------------------------------------
 
+    @_as_its_one_part
     def objective_of(self, value: Value) -> Value:
-        if self.is_plain:
-            return self.parts[0].objective_of(value)
         components = self.parts[0].components
         return value if self.is_front else value[0] if components is None else value[: len(components)]
 
@@ -322,10 +325,9 @@ class Objective(Joint):
         part = (self.unbound if self.parts[0].components is None else self.parts)[0]
         return part.score(own, Totals(part, self.data))  # type: ignore[arg-type]
 
+    @_as_its_one_part
     def score(self, value: Value, totals: State) -> Any:
         """The score of every part, or of the first where the others are limited, then the gaps as floats."""
-        if self.is_plain:
-            return self.parts[0].score(value, totals)
         parts = self.unbound or self.parts
         if self.is_front:
             return tuple(
@@ -372,3 +374,19 @@ def not_worsening(task: Task, why: str) -> NotSeparableError:
         f"a limit on {name(task)} is not anti-monotone, because its combining is not worsening (STreeD, Def. A.2): "
         f"{why}; a tree within the limit may have parts beyond it"
     )
+
+
+def check_summed(given: Task, why: str) -> None:
+    """Raises TaskError unless the values of the task are numbers that are added up, or a score of such."""
+    record = record_of(given)
+    task = record if record.is_front else record.parts[0]
+    if task.reads_rows:
+        raise TaskError(
+            f"{why}, which needs costs that add up row by row, and {name(task)} asks a function of all rows "
+            "of a leaf what it costs; use a task of costs per row, such as Accuracy"
+        )
+    if task.components is None and not adds(task):
+        raise TaskError(
+            f"{why}, which needs a task whose values are sums over rows and nodes, and {name(task)} is none; "
+            "subclass RowCostTask or SumTask"
+        )

@@ -68,10 +68,11 @@ def quick_sums(task: Task, data: Dataset, statistics: Mapping[str, Array] | None
             values = _weighed(values, each)
         if values.dtype.kind not in "bui":
             values = values.astype(np.float64)
-        elif _sums_fit(values):
-            values = values.astype(np.int64, copy=False)
         else:
-            values = values.astype(np.float64)
+            size = max(float(values.max()), -float(values.min())) * len(values) if values.size else 0
+            if size >= LARGEST_TOTAL:  # of any rows, it may be, as these are together
+                size = float(np.abs(values.astype(np.float64)).sum(axis=0).max())
+            values = values.astype(np.int64 if size < LARGEST_TOTAL else np.float64, copy=False)
         quick[name] = in_columns(values)
     return quick
 
@@ -113,13 +114,6 @@ def _weighed(values: Array, weights: Array) -> Array:
             values = values.astype(np.float64)
     weighed: Array = values * weights.reshape((-1,) + (1,) * (values.ndim - 1))
     return weighed
-
-
-def _sums_fit(values: Array) -> bool:
-    """Whether the sums of these whole numbers over any rows are below LARGEST_TOTAL."""
-    if values.size == 0 or max(float(values.max()), -float(values.min())) * len(values) < LARGEST_TOTAL:
-        return True
-    return float(np.abs(values.astype(np.float64)).sum(axis=0).max()) < LARGEST_TOTAL
 
 
 def state_of(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dis
 import functools
+import itertools
 import math
 import numbers
 import types
@@ -97,7 +98,8 @@ def can_generate(
     values = first_costs(task, sums, data) if costs is None else costs()
     if not all(isinstance(x, numbers.Real) for x in values):
         return False
-    return own.adds_values or is_symmetric(own.combine, values)
+    pairs = itertools.combinations(dict.fromkeys(values), 2)
+    return own.adds_values or all(math.isclose(own.combine(a, b), own.combine(b, a), rel_tol=1e-12) for a, b in pairs)
 
 
 def first_states(sums: dict[str, Array], data: Dataset) -> list[State]:
@@ -110,16 +112,6 @@ def first_costs(task: Task, sums: dict[str, Array], data: Dataset) -> list[Value
     """The costs of leaves at the `first_states` under every label."""
     labels = range(len(task.labels(data)))
     return [task.leaf_cost(s, k) for s in first_states(sums, data) for k in labels]
-
-
-def is_symmetric(combine: Callable[[Value, Value], Value], values: Sequence[Value]) -> bool:
-    """Whether the operator gives the same in either order, on all pairs of the values."""
-    return all(
-        math.isclose(combine(a, b), combine(b, a), rel_tol=1e-12)
-        for i, a in enumerate(values)
-        for b in values[:i]
-        if a != b
-    )
 
 
 def is_larger_better(task: Task) -> bool | None:

@@ -8,6 +8,7 @@ square root. As cvxpy derives curvature, this derives linearity; it never guesse
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
@@ -112,20 +113,17 @@ def row_cost_form(
         return None
     if isinstance(inner, RowCostTask):
         return inner
-    watch = _Watch()
-    try:
+
+    def read(watch: _Watch) -> LinearForm:
         split = _split_cost(inner, watch)
         known = inner.statistics(data) if statistics_of is None or inner is not task else statistics_of()
         statistics = {name: np.asarray(values) for name, values in known.items()}
         state = _symbolic_state(statistics, watch, weighted=data.sample_weight is not None)
         forms = [inner.leaf_cost(state, k) for k in range(len(inner.labels(data)))]
-        coefficients = tuple(_linear(form, watch) for form in forms)
-    except (_NotLinear, Exception):  # noqa: BLE001 - a task that fails on symbols is at worst a slower task
-        return None
-    if watch.seen_else:
-        return None
-    form = LinearForm(inner, coefficients, split, (data, statistics))
-    return form if _agrees(form, inner, statistics, data) else None
+        return LinearForm(inner, tuple(_linear(form, watch) for form in forms), split, (data, statistics))
+
+    form = _on_symbols(read)
+    return form if isinstance(form, LinearForm) and _agrees(form, inner, form.statistics(data), data) else None
 
 
 def _products(columns: list[Array], factors: list[list[Fraction]]) -> tuple[Fraction, Array]:
@@ -149,25 +147,16 @@ def branching_context(task: Task, n_columns: int) -> str:
     "none": there are none. "constant": nothing. "split": the column and, linearly, the rows. "path": the columns above.
     """
     inner = objective(task)
-    watch = _Watch()
-    opaque: Any = _Opaque(watch)
-    try:
-        cost = inner.branching_cost(opaque, opaque, opaque)
-        if not watch.seen_else and not _is_opaque(cost):
-            nothing = cost is None or (adds(inner) and bool(cost == 0))
-            return "none" if nothing else "constant"
-    except (_NotLinear, Exception):  # noqa: BLE001 - a task that fails on symbols is at worst a slower task
-        pass
-    watch = _Watch()
-    opaque = _Opaque(watch)
-    rows: Any = _Form({_ROWS: 1}, 0, watch)
-    try:
-        for split in range(n_columns):
-            if _is_opaque(inner.branching_cost(rows, opaque, split)):
-                return "path"
-    except (_NotLinear, Exception):  # noqa: BLE001 - as above
-        return "path"
-    return "path" if watch.seen_else else "split"
+
+    def asked(split: int, watch: _Watch) -> Any:
+        rows, opaque = (_Form({_ROWS: 1}, 0, watch), _Opaque(watch))
+        return inner.branching_cost(rows, opaque, split)  # type: ignore[arg-type]
+
+    cost = _on_symbols(lambda watch: inner.branching_cost(*[_Opaque(watch)] * 3))  # type: ignore[arg-type]
+    if not _is_opaque(cost):
+        return "none" if cost is None or (adds(inner) and bool(cost == 0)) else "constant"
+    costs = (_on_symbols(functools.partial(asked, split)) for split in range(n_columns))
+    return "path" if any(map(_is_opaque, costs)) else "split"
 
 
 def _is_opaque(cost: Any) -> bool:
@@ -183,6 +172,16 @@ def _split_cost(task: Task, watch: _Watch) -> Fraction:
     if exact < 0:
         watch.end("a branching node that costs less than nothing")
     return exact
+
+
+def _on_symbols(ask: Callable[[_Watch], Any]) -> Any:
+    """The answer to a question about symbols; an opaque one where it takes more than linear arithmetic."""
+    watch = _Watch()
+    try:
+        answer = ask(watch)
+    except (_NotLinear, Exception):  # noqa: BLE001 - a task that fails on symbols is at worst a slower task
+        watch.seen_else = True
+    return _Opaque(watch) if watch.seen_else else answer
 
 
 class _NotLinear(BaseException):
