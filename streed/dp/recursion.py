@@ -42,7 +42,7 @@ class Budgets:
         None where they exclude no tree, (0, None) where only a leaf is left.
 
         A tree has one branching node less than such leaves, and no path meets a split twice (as in
-        `streed.reference.recursion`).
+        `streed.reference`).
         """
         most = leaves - 1
         if nodes is not None and (depth is None or nodes < depth):

@@ -14,8 +14,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from streed.data import Dataset
-from streed.reference import Evaluation
-from streed.reference.recursion import OptimizationTask, Recursion, S, context_independent, width
+from streed.reference import Evaluation, OptimizationTask, Recursion, S, context_independent, width
 from streed.task import TOTAL, State, Task, Value
 from streed.tree import Branch, Leaf, Node
 

@@ -30,7 +30,7 @@ from streed.kernels.packed import PackedProblem, pack
 from streed.kernels.records import INFINITE
 from streed.kernels.stopping import ROWS_OF_CONTROL, SHARED_UPPER, UPPER
 from streed.kernels.views import engine_at
-from streed.reference.recursion import OptimizationTask, Recursion, S
+from streed.reference import OptimizationTask, Recursion, S
 from streed.task import RowCostTask
 
 SPACE = Space(branches=2**12, nodes=2**12, edges=2**14, children=2**15, path=64)

@@ -16,8 +16,7 @@ from streed.data import Dataset
 from streed.errors import InputError, MismatchError, NotSeparableError
 from streed.estimators import OptimalTreeClassifier
 from streed.exact import Array
-from streed.reference import Evaluation, every_tree, optimum
-from streed.reference.recursion import OptimizationTask
+from streed.reference import Evaluation, OptimizationTask, every_tree, optimum
 from streed.result import Result
 from streed.task import GeneralTask, State, Task, Totals
 from streed.tasks import F1, ClassErrors, MinSupport, Misclassifications, MonotoneErrors, MonotoneMetric

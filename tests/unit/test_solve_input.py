@@ -24,7 +24,7 @@ from streed.estimators import (
     SurvivalTree,
 )
 from streed.problem.process_memory import resident
-from streed.reference.recursion import every_split
+from streed.reference import every_split
 from streed.result import Result
 from streed.solve import solve
 from streed.task import Totals

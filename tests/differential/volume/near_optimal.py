@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import collections
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -18,8 +18,8 @@ import streed
 from streed import tasks
 from streed.data import Dataset
 from streed.exact import exact_number, readable
-from streed.reference.enumerate import counted_trees
-from streed.task import Task
+from streed.reference import Evaluation, Split, Visit, children, every_split, every_tree
+from streed.task import Task, Totals
 from streed.task.algebra import at_most
 from streed.tree import Branch, Leaf, Node
 
@@ -216,13 +216,41 @@ def _trees(p: int, depth: int, labels: int) -> int:
     return labels if depth == 0 or p == 0 else labels + p * _trees(p - 1, depth - 1, labels) ** 2
 
 
+def counted_trees(task: Task, posed: Posed, data: Dataset) -> Iterator[tuple[Any, Node]]:
+    """(score, tree) of every feasible tree that the options count, in no order."""
+    evaluation, totals, options = Evaluation(task, data), Totals(task, data), posed.options
+    seen: dict[frozenset[frozenset[int]], Split] = {}
+    for split in every_split(data):  # of those that part the rows alike, the first
+        child_of = children(data, split)
+        sides = ({row for row, at in enumerate(child_of) if at == child} for child in set(child_of))
+        seen.setdefault(frozenset(map(frozenset, sides)), split)
+    first = set(seen.values())
+
+    def counts(visit: Visit) -> bool:
+        if isinstance(visit.node, Branch):
+            nodes = [each.node for each in evaluation.visits(visit.node, visit.rows, visit.path) if each.rows]
+            shown = {node.label if isinstance(node, Leaf) else None for node in nodes[1:]}
+            counted = options["columns"] == "all" or Split(visit.node.column, visit.node.cut) in first
+            return counted and (options["trivial"] or None in shown or len(shown) > 1)
+        if options["labels"] != "best" or not visit.rows:
+            return True
+        costs = [evaluation.task.leaf_cost(evaluation.state(visit.rows), k) for k in range(len(evaluation.labels))]
+        return visit.node.label == costs.index(min(costs))
+
+    for tree in every_tree(task, data, max_depth=posed.shape["max_depth"]):
+        if not all(map(counts, evaluation.visits(tree))):
+            continue
+        if not evaluation.broken_limits(tree, min_leaf=posed.shape.get("min_leaf", 1)):
+            yield task.score(evaluation.cost(tree), totals), tree
+
+
 def differences(posed: Posed) -> list[str]:
     """What is wrong with the set of a problem."""
     found = posed.asked()
     task, data = posed.task, posed.data()
     trees = [
         (exact_number(score) if isinstance(score, (int, Fraction)) else score, _written(root))
-        for score, _, root in counted_trees(task, data, **posed.shape, **posed.options)
+        for score, root in counted_trees(task, posed, data)
         if posed.max_nodes is None or _nodes(root) <= posed.max_nodes
     ]
     expected = sorted(trees, key=lambda each: each[0], reverse=task.larger_is_better)

@@ -1,8 +1,9 @@
-"""The optimum of a separable task by the paper's recursion, in plain Python: slow, exact, and to be read beside it.
+"""The papers' equations in plain Python, without arrays of machine numbers or bounds: the judge of every faster way.
 
 J. G. M. van der Linden, M. M. de Weerdt, E. Demirovic: Necessary and Sufficient Conditions for Optimal Decision Trees
-using Dynamic Programming (STreeD), NeurIPS 2023, Section 4 and Appendix B. The functions bear the paper's names and
-give the equation that they are. Four conventions go beyond the paper's text:
+using Dynamic Programming (STreeD), NeurIPS 2023, Section 4 and Appendix B: functions bear the paper's names and give
+the equation that they are. The value of a given tree, and the best of every tree there is, share with the recursion
+only how rows are added up and parted, so that they can judge it. Four conventions go beyond the paper's text:
 
 - Rows are numbered from 0, and a set of rows is a Python int whose bit i says whether row i is in it. All numbers are
   exact: ints and Fractions.
@@ -22,6 +23,7 @@ from typing import NamedTuple, final
 import numpy as np
 
 from streed.data import Cut, Dataset
+from streed.errors import MismatchError
 from streed.task import ExactSums, RowCostTask, State, Task, Value
 from streed.task.base import objective
 from streed.tree import Branch, Leaf, Node
@@ -32,11 +34,6 @@ class S(NamedTuple):
 
     rows: int
     path: tuple[int, ...]
-
-    @property
-    def size(self) -> int:
-        """How many of the data's rows it has, however many equal ones each of them stands for."""
-        return self.rows.bit_count()
 
 
 def context_independent(task: Task) -> bool:
@@ -60,7 +57,6 @@ class OptimizationTask:
         self.task = task.bind(data)
         self.data = data
         self.min_leaf = min_leaf
-        self._counts = data.counts.tolist()
         self.labels = tuple(self.task.labels(data))
         self.splits = every_split(data)
         self.features = range(len(self.splits))
@@ -89,13 +85,9 @@ class OptimizationTask:
         """The constraint on a leaf at s: whether it has min_leaf rows and meets the limits, which are on leaves."""
         return self.n_rows(s) >= self.min_leaf and all(limit.allows(self.statistics(s)) for limit in self.task.limits)
 
-    def merge(self, values: Sequence[Value], s: S, f: int) -> Value:
-        """The values of the children of s after branching on f, combined, and with g(s, f)."""
-        return merged(self.task, values, self.n_rows(s), s.path, self.splits[f].column)
-
     def n_rows(self, s: S) -> int:
         """|D|, the number of rows, each as often as its frequency says, unweighted."""
-        return s.size if self.data.frequency is None else sum(self._counts[row] for row in _members(s.rows))
+        return s.rows.bit_count() if self.data.frequency is None else self.data.count(np.array(_members(s.rows)))
 
     def statistics(self, s: S) -> State:
         """The sums of the task's statistics over the rows of s, and the rows themselves if the task reads them."""
@@ -104,12 +96,7 @@ class OptimizationTask:
 
 def _members(rows: int) -> list[int]:
     """The numbers of the rows in a set, in order."""
-    members = []
-    while rows:
-        lowest = rows & -rows
-        members.append(lowest.bit_length() - 1)
-        rows ^= lowest
-    return members
+    return [row for row, bit in enumerate(reversed(f"{rows:b}")) if bit == "1"]
 
 
 class Split(NamedTuple):
@@ -123,11 +110,9 @@ def every_split(data: Dataset) -> list[Split]:
     """The splits in the order of the columns; those of an ordered column by rising threshold."""
     splits: list[Split] = []
     for j in range(data.n_columns):
-        if j not in data.ordered:
-            splits.append(Split(j, None))
-            continue
-        values = data.ordered[j]
-        splits += [Split(j, values.cut(limit, gaps)) for limit, gaps in values.questions().tolist()]
+        values = data.ordered.get(j)
+        cuts = [None] if values is None else [values.cut(*question) for question in values.questions().tolist()]
+        splits += [Split(j, cut) for cut in cuts]
     return splits
 
 
@@ -141,12 +126,11 @@ def children(data: Dataset, split: Split) -> list[int]:
     codes = data.X[:, split.column].tolist()
     if split.cut is None:
         return codes  # type: ignore[no-any-return]
-    values = data.ordered[split.column].values.tolist()
-    threshold, gaps = split.cut.threshold, split.cut.gaps
+    values, threshold = data.ordered[split.column].values.tolist(), split.cut.threshold
     missing = len(values)
     if threshold is None:
         return [int(code == missing) for code in codes]
-    return [gaps if code == missing else int(values[code] > threshold) for code in codes]
+    return [split.cut.gaps if code == missing else int(values[code] > threshold) for code in codes]
 
 
 class Solution(NamedTuple):
@@ -186,7 +170,8 @@ def opt(o: OptimizationTask, solutions: Iterable[Solution], s: S) -> Theta:
 def merge(o: OptimizationTask, thetas: Iterable[Theta], s: S, f: int) -> Iterator[Solution]:
     """Eq. 7: v1 (+) v2 (+) ... (+) g(s, f) for every choice of one solution per child."""
     for parts in itertools.product(*thetas):
-        yield Solution(o.merge([part.value for part in parts], s, f), f, parts)
+        value = merged(o.task, [part.value for part in parts], o.n_rows(s), s.path, o.splits[f].column)
+        yield Solution(value, f, parts)
 
 
 @final
@@ -202,12 +187,7 @@ class Recursion:
         d, n = self._useful(s, d, n)
         key = (s, d, n)
         if key not in self._memo:
-            if d == 0:
-                solutions = self.leaves(s)
-            elif n is None:
-                solutions = itertools.chain(self.T(s, 0, None), self.branches(s, d))
-            else:
-                solutions = itertools.chain(self.T(s, 0, None), self.branches_within(s, d, n))
+            solutions = self.leaves(s) if d == 0 else itertools.chain(self.T(s, 0, None), self.branches(s, d, n))
             self._memo[key] = opt(self.o, solutions, s)
         return self._memo[key]
 
@@ -215,19 +195,16 @@ class Recursion:
         """Eq. 8, d = 0: the union over the labels k of {g(s, k)}."""
         return (Solution(self.o.g_label(s, k), k, None) for k in range(len(self.o.labels)))
 
-    def branches(self, s: S, d: int | None) -> Iterator[Solution]:
-        """Eq. 8, d > 0: the union over the features f of merge(T(t(s, f), d - 1), T(t(s, not f), d - 1), s, f)."""
-        below = None if d is None else d - 1
-        for f in self.o.features:
-            if children := self.o.t(s, f):
-                yield from merge(self.o, [self.T(child, below, None) for child in children if child.rows], s, f)
+    def branches(self, s: S, d: int | None, n: int | None) -> Iterator[Solution]:
+        """Eq. 8, d > 0: the union over the features f of merge(T(t(s, f), d - 1), T(t(s, not f), d - 1), s, f).
 
-    def branches_within(self, s: S, d: int | None, n: int) -> Iterator[Solution]:
-        """Eq. 51: the same, and the union over all ways to share the other n - 1 nodes among the children."""
+        With n nodes Eq. 51: also over all ways to share the other n - 1 nodes among the children.
+        """
         below = None if d is None else d - 1
         for f in self.o.features:
             children = [child for child in self.o.t(s, f) if child.rows]
-            for shares in _shares(n - 1, len(children)):
+            unlimited = [(None,) * len(children)] if children else []
+            for shares in unlimited if n is None else _shares(n - 1, len(children)):
                 thetas = [self.T(child, below, share) for child, share in zip(children, shares, strict=True)]
                 yield from merge(self.o, thetas, s, f)
 
@@ -236,16 +213,15 @@ class Recursion:
 
         Leaves have min_leaf rows, so there are at most |D| / min_leaf of them; no path meets a feature twice.
         """
-        most = max(min(s.size, self.o.n_rows(s) // self.o.min_leaf) - 1, 0)
+        most = max(min(s.rows.bit_count(), self.o.n_rows(s) // self.o.min_leaf) - 1, 0)
         if n is not None and (d is None or n < d):
             d = n
         if most == 0 or d == 0:
             return 0, None
         if d is not None and d >= min(most, len(self.o.features)):
             d = None
-        if n is not None:
-            full = most if d is None else sum(self.o.most_children**level for level in range(d))
-            n = None if n >= min(most, full) else n
+        full = most if d is None else sum(self.o.most_children**level for level in range(d))
+        n = None if n is not None and n >= min(most, full) else n
         return d, n
 
     def tree(self, solution: Solution, s: S) -> Node:
@@ -254,11 +230,9 @@ class Recursion:
             return Leaf(solution.action, self.o.n_rows(s), solution.value)
         parts = iter(solution.parts)
         empty = Leaf(nondom(self.o, self.leaves(s))[0].action, 0, 0)
-        children = tuple(
-            self.tree(next(parts), child) if child.rows else empty for child in self.o.t(s, solution.action)
-        )
-        split = self.o.splits[solution.action]
-        return Branch(split.column, children, self.o.n_rows(s), split.cut)
+        below, (column, cut) = self.o.t(s, solution.action), self.o.splits[solution.action]
+        children = tuple(self.tree(next(parts), child) if child.rows else empty for child in below)
+        return Branch(column, children, self.o.n_rows(s), cut)
 
 
 def _shares(total: int, children: int) -> Iterator[tuple[int, ...]]:
@@ -287,3 +261,137 @@ def optimum(
     front = optimal_front(task, data, max_depth=max_depth, max_nodes=max_nodes, min_leaf=min_leaf)
     assert len(front) <= 1, "the order is not total; ask for optimal_front"
     return front[0] if front else None
+
+
+class Visit(NamedTuple):
+    """A node of a tree with the rows that reach it and the columns of the splits above it."""
+
+    node: Node
+    rows: list[int]
+    path: tuple[int, ...]
+
+
+@final
+class Evaluation:
+    """Evaluates trees on one task and one data set."""
+
+    def __init__(self, task: Task, data: Dataset) -> None:
+        self.task = task.bind(data)
+        self.data = data
+        self.labels = tuple(self.task.labels(data))
+        self.root_rows = list(range(data.n_rows))
+        self._sums = ExactSums(self.task, data)
+        self._child_of = functools.cache(functools.partial(children, data))
+
+    def cost(self, node: Node, rows: list[int] | None = None, path: tuple[int, ...] = ()) -> Value:
+        """Eq. 4: g(s, l(u)) at a leaf, C(left) (+) C(right) (+) ... (+) g(s, b(u)) at a branch; else MismatchError."""
+        rows = self.root_rows if rows is None else rows
+        if isinstance(node, Leaf):
+            if not 0 <= node.label < len(self.labels):
+                raise MismatchError(f"the leaf at {path} has label {node.label}, and there are {len(self.labels)}")
+            return self.task.leaf_cost(self.state(rows), node.label)
+        parts = zip(node.children, self._parts(node, rows), strict=True)
+        below = [self.cost(child, part, (*path, node.column)) for child, part in parts if part]
+        if len(below) < 2:
+            raise MismatchError(f"the split on column {node.column} after {path} separates no rows")
+        return merged(self.task, below, self.n_rows(rows), path, node.column)
+
+    def visits(self, node: Node, rows: list[int] | None = None, path: tuple[int, ...] = ()) -> Iterator[Visit]:
+        """Every node, from the root down and left to right, with its rows and path."""
+        rows = self.root_rows if rows is None else rows
+        yield Visit(node, rows, path)
+        if isinstance(node, Branch):
+            for child, part in zip(node.children, self._parts(node, rows), strict=True):
+                yield from self.visits(child, part, (*path, node.column))
+
+    def state(self, rows: list[int]) -> State:
+        """The sums of the task's statistics over the rows, at least one, and the rows if the task reads them."""
+        return self._sums.state(np.array(sorted(rows), np.int64))
+
+    def n_rows(self, rows: list[int]) -> int:
+        """How many rows these rows of the data stand for, by their frequencies."""
+        return self.data.count(np.array(rows, np.int64))
+
+    def shape(self, root: Node) -> tuple[int, int, int]:
+        """Depth, branching nodes and leaves, those without rows included."""
+        depths = [len(visit.path) for visit in self.visits(root) if isinstance(visit.node, Leaf)]
+        return max(depths), sum(isinstance(visit.node, Branch) for visit in self.visits(root)), len(depths)
+
+    def broken_limits(
+        self, root: Node, *, max_depth: int | None = None, max_nodes: int | None = None, min_leaf: int = 1
+    ) -> list[str]:
+        """What is wrong with a tree beside its value: each broken limit, in words; empty if it keeps them all."""
+        broken = []
+        depth, branches, _ = self.shape(root)
+        if max_depth is not None and depth > max_depth:
+            broken.append(f"depth {depth} is more than {max_depth}")
+        if max_nodes is not None and branches > max_nodes:
+            broken.append(f"{branches} branching nodes are more than {max_nodes}")
+        if objective(self.task).overrides("feasible") and not self.task.feasible(self.cost(root)):
+            broken.append(f"its value {self.cost(root)!r} is not feasible")
+        for node, rows, path in self.visits(root):
+            if isinstance(node, Branch) or not rows:
+                continue
+            if self.n_rows(rows) < min_leaf:
+                broken.append(f"the leaf at {path} has {self.n_rows(rows)} rows, fewer than {min_leaf}")
+            s = self.state(rows)
+            broken += [f"the leaf at {path} breaks {limit!r}" for limit in self.task.limits if not limit.allows(s)]
+        return broken
+
+    def _parts(self, node: Branch, rows: list[int]) -> list[list[int]]:
+        child_of = self._child_of(Split(node.column, node.cut))
+        parts: list[list[int]] = [[] for _ in range(width(self.data, node.column))]
+        for row in rows:
+            parts[child_of[row]].append(row)
+        if len(parts) != len(node.children):
+            raise MismatchError(f"column {node.column} has {len(parts)} children, the tree {len(node.children)}")
+        return parts
+
+
+def every_tree(
+    task: Task, data: Dataset, *, max_depth: int | None = None, max_nodes: int | None = None
+) -> Iterator[Node]:
+    """Every tree within the limits whose splits separate rows, with every label at leaves with rows, else label 0."""
+    labels = range(len(task.bind(data).labels(data)))
+    splits = [(split, width(data, split.column), children(data, split)) for split in every_split(data)]
+
+    def subtrees(rows: list[int], depth: int, nodes: int) -> Iterator[tuple[Node, int]]:
+        """Every subtree for these rows with its number of branching nodes."""
+        if not rows:
+            yield Leaf(0, 0, 0), 0
+            return
+        for label in labels:
+            yield Leaf(label, len(rows), 0), 0
+        if depth == 0 or nodes == 0:
+            return
+        for split, count, child_of in splits:
+            parts = [[row for row in rows if child_of[row] == child] for child in range(count)]
+            if sum(part != [] for part in parts) < 2:
+                continue
+            for below, used in forests(parts, depth - 1, nodes - 1):
+                yield Branch(split.column, below, len(rows), split.cut), used + 1
+
+    def forests(parts: list[list[int]], depth: int, nodes: int) -> Iterator[tuple[tuple[Node, ...], int]]:
+        """Every choice of one subtree for each part, with the number of their branching nodes together."""
+        if not parts:
+            yield (), 0
+            return
+        for first, used in subtrees(parts[0], depth, nodes):
+            for others, more in forests(parts[1:], depth, nodes - used):
+                yield (first, *others), used + more
+
+    depth, nodes = (data.n_rows if limit is None else limit for limit in (max_depth, max_nodes))
+    yield from (tree for tree, _ in subtrees(list(range(data.n_rows)), depth, nodes))
+
+
+def best_trees(
+    task: Task, data: Dataset, *, max_depth: int | None = None, max_nodes: int | None = None, min_leaf: int = 1
+) -> list[tuple[Value, Node]]:
+    """Every nondominated value of a feasible tree, with the first tree that has it; empty if none is feasible."""
+    evaluation = Evaluation(task, data)
+    first: dict[Value, Node] = {}
+    for tree in every_tree(task, evaluation.data, max_depth=max_depth, max_nodes=max_nodes):
+        if not evaluation.broken_limits(tree, min_leaf=min_leaf):
+            first.setdefault(evaluation.cost(tree), tree)
+    better = evaluation.task.better
+    return [(value, tree) for value, tree in first.items() if not any(better(other, value) for other in first)]
