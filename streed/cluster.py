@@ -1,12 +1,9 @@
 """One search on many machines: the root's splits as Dask tasks, with a shared best value and bounds.
 
 A piece of work is one split of the root, improved by a process that may be anywhere, which keeps its store of
-subproblems for the next piece that it is given. The coordinator, this process, keeps one piece more in flight than
-there are threads of workers. A piece comes back when it is settled or after a slice of time, with its bounds and a
-better tree if there is one, and the next piece takes the best value and the bounds that are known by then. A bound of a
-split is settled once it has reached the best value; what is not settled has the bound that was proved so far, so that a
-gap is known at any time. A worker that dies loses its piece, which is handed out again, and its store; what was proved
-stands.
+subproblems for the next piece. It comes back when it is settled or after a slice of time, with its bounds and a better
+tree if there is one, and the next piece takes the best value and the bounds that are known by then. A worker that dies
+loses its piece, which is handed out again, and its store; what was proved stands.
 """
 
 from __future__ import annotations
@@ -124,10 +121,7 @@ _lock = threading.Lock()
 
 
 def improve(shared: Shared, edge: int, goal: int, lowers: Array) -> Known:
-    """Works on a split of the root until it is done or its time is over, for a tree below the goal.
-
-    This process keeps its store for the next piece of the same problem.
-    """
+    """Works on a split of the root until it is done or its time is over, for a tree below the goal."""
     begin = time.process_time()
     with _lock:
         root = _kept.pop()[1] if _kept and _kept[-1][0] == shared.name else None
@@ -179,7 +173,7 @@ class Distributed(Driver):
 
     `slice`: seconds after which a piece comes back for newer bounds. `file`: what is known is written there every
     second, and taken up again by a later solve of the same problem, until it is solved. `memory_limit` of a solve is
-    that of each worker. `threads` is not read: workers have as many as they have.
+    that of each worker, which have as many threads as they have.
     """
 
     client: Any = attrs.field(validator=_connected)

@@ -1,9 +1,7 @@
 """Best-first search of a totally ordered task in Python: AO* over sets of rows (Branches, Section 4.2).
 
-What `improve.py` does with budgets, done step by step, since a task that only the general route takes may say nothing
-of what one side leaves of a value to the others: go down by the best edge of every node to one that was not expanded
-yet, expand it, and take what was learnt up the same path. An edge is as good as (+) of the lower bounds of its sides;
-where one of them has none, it may be as good as any.
+Go down by the best edge of every node to one that was not expanded yet, expand it, and take what was learnt up the same
+path. An edge is as good as (+) of the lower bounds of its sides; where one of them has none, it may be as good as any.
 """
 
 from __future__ import annotations

@@ -3,8 +3,7 @@
     count(S, bound) = leaves of S + sum over splits of  price + count(S_1, bound_1) * count(S_0, bound_0)
 
 with * the sums of keys and products of counts, and bound_1 = bound - price - least(S_0): the least key of any tree, by
-the algebra of one best tree. Every tree is made in one way, by its root and its subtrees, so the union is disjoint and
-nothing is counted twice; what the bounds leave out is beyond them whatever it is joined with.
+the algebra of one best tree. Every tree is made in one way, by its root and its subtrees.
 """
 
 from __future__ import annotations

@@ -37,12 +37,9 @@ class Budgets:
     most_children: int
 
     def useful(self, leaves: int, depth: int | None, nodes: int | None) -> Limits:
-        """The limits at a set whose trees have at most `leaves` leaves with rows.
+        """The limits at a set whose trees have at most `leaves` leaves with rows, one more than branching nodes.
 
-        None where they exclude no tree, (0, None) where only a leaf is left.
-
-        A tree has one branching node less than such leaves, and no path meets a split twice (as in
-        `streed.reference`).
+        None where they exclude no tree, (0, None) where only a leaf is left. No path meets a split twice.
         """
         most = leaves - 1
         if nodes is not None and (depth is None or nodes < depth):
@@ -58,16 +55,13 @@ class Budgets:
     def shares(self, leaves: Sequence[int], depth: int | None, nodes: int | None) -> Iterator[tuple[int | None, ...]]:
         """How `nodes` branching nodes can be shared among children of so many leaves at most, and `depth` levels.
 
-        None has a use for more nodes than its rows and depth allow, so it gets no more while others could use them.
+        None gets more nodes than its rows and depth have a use for.
         """
-        if nodes is None:
+        caps = [] if nodes is None else [self._most_nodes(max(most - 1, 0), depth) for most in leaves]
+        if nodes is None or sum(caps) <= nodes:
             yield (None,) * len(leaves)
-            return
-        caps = [self._most_nodes(max(most - 1, 0), depth) for most in leaves]
-        if sum(caps) <= nodes:
-            yield (None,) * len(leaves)
-            return
-        yield from _shares(nodes, caps)
+        else:
+            yield from _shares(nodes, caps)
 
     def _most_nodes(self, most: int, depth: int | None) -> int:
         if depth is None or depth >= most:
@@ -233,9 +227,7 @@ _INTERVAL = 0.02
 
 @final
 class StopMonitor:
-    """Counts nodes, and says when it is time to stop: after the time limit, beyond the memory limit, or when `report`
-    says that the gap is small enough.
-    """
+    """Counts nodes, and says when to stop: by the limits, or when `report` says that the gap is small enough."""
 
     def __init__(self, search_limits: SearchLimits = NO_LIMITS, report: Callable[[int], bool] | None = None) -> None:
         now = clock()
@@ -263,13 +255,10 @@ class StopMonitor:
         now = clock()
         if self._deadline is not None and now >= self._deadline:
             self.stopped = "time"
-            return False
-        if now >= self._next:
+        elif now >= self._next:
             self._next = now + _INTERVAL
             if self._memory_limit is not None and process_memory.resident() > self._memory_limit:
                 self.stopped = "memory"
-                return False
-            if self._report is not None and self._report(self.nodes):
+            elif self._report is not None and self._report(self.nodes):
                 self.stopped = "gap"
-                return False
-        return True
+        return self.stopped is None

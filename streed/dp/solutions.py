@@ -1,15 +1,9 @@
 """The algebras of solutions: the best tree, by branch and bound, or all nondominated ones (STreeD, Eq. 3 and 7).
 
-What is asked of a set of rows for one best tree is a tree better than a given value; the answer, or that there is none,
-is remembered. A split is left as soon as it cannot be better than the best tree so far, whatever stands in the children
-that are not yet solved. That holds by the order that (+) preserves (Def. 4.4), by `subtract` and by lower bounds;
-nothing else is taken for granted of a task. Of a front nothing is pruned: of two trees neither of which is better,
-either may be part of the best whole. Of trees of one value the first is kept, and their order is kept too.
-
-No tree is better than the *ideal point* in any component. A component that is a sum of costs per row is at least what
-rows that no column tells apart cost with the label that is best for them (the equivalent points bound); that of another
-task is at least its own bound of all rows. The score of the ideal point bounds the scores of all trees, because no
-score rises with what a component costs.
+For one best tree a set of rows is asked for a tree better than a given value. A split is left as soon as it cannot be
+better, whatever stands in the children that are not yet solved, by the order that (+) preserves (Def. 4.4), `subtract`
+and lower bounds. Of a front nothing is pruned: of two trees neither of which is better, either may be part of the best
+whole.
 
 The depth rises, so that a search that is stopped knows lower trees; behind depth two or three a rolling lookahead makes
 trees of the whole depth. Of equally good trees it is the shallowest kind that is kept.
@@ -85,8 +79,7 @@ class Least(Algebra):
     def room(self, option: Option, lows: Sequence[Any], parts: Sequence[Any]) -> Any:
         """What a child must be better than; None where nobody can tell.
 
-        The node's value is ((before (+) child) (+) after) (+) cost, so `subtract` takes away what stands on the right
-        one by one; what stands on the left it can take away only where (+) is the sum.
+        `subtract` takes away what stands on the right of it, and what stands on the left only where (+) is the sum.
         """
         recursion, room = self.recursion, self.bound
         if room is None:
@@ -237,7 +230,10 @@ def nondominated(task: Task, found: list[Found]) -> list[Found]:
 
 
 def ideal_score(problem: Problem) -> Any | None:
-    """The score of the ideal point of the problem's bound task; None where nothing is known of some component."""
+    """A score that no tree's is better than: that of the best of every component; None where one is not known.
+
+    Rows that no column tells apart cost what the label that is best for them does (the equivalent points bound).
+    """
     task, data = objective(problem.task), problem.data
     record, costs = record_of(task), vector_costs(problem.task, data)
     value: Any = None
@@ -308,13 +304,11 @@ class Deepening:
     @property
     def solutions(self) -> list[Found]:
         """What is known of the answer."""
-        recursion = self.recursion
-        known = [*self._found]
-        for making in (self._ahead, recursion.whole):
-            known += [] if making is None else making.found
+        values, making = self.recursion.values, [each for each in (self._ahead, self.recursion.whole) if each]
+        known = [*self._found, *(found for each in making for found in each.found)]
         if self._beat is not None:
-            known = [each for each in known if recursion.values.better(each[0], self._beat)]
-        return nondominated(recursion.values, known)
+            known = [each for each in known if values.better(each[0], self._beat)]
+        return nondominated(values, known)
 
     def bound(self) -> Value | None:
         """A value that no tree is better than, or None; for a search that was stopped."""
@@ -346,9 +340,7 @@ class Deepening:
             shares = [None if nodes is None else (nodes - 1) * child.n_rows // cell.n_rows for child in children]
             limited = [recursion.useful(child, below, share) for child, share in zip(children, shares, strict=True)]
             option = Option(split, children, limited, under, recursion.states.price(cell, path, split))
-            parts = [
-                self.look_ahead(child, limits, under, look) for child, limits in zip(children, limited, strict=True)
-            ]
+            parts = [self.look_ahead(*each, under, look) for each in zip(children, limited, strict=True)]
             if all(parts):
                 making.put(option, parts)
             if recursion.monitor.stopped:

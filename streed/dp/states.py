@@ -190,9 +190,8 @@ class States:
     # -- splits ----------------------------------------------------------------------------------------------------
 
     def splits(self, cell: Cell, *, last: bool = False) -> list[tuple[int, tuple[Cell, ...]]]:
-        """The splits that separate the cell's rows, in ascending order, each with the children that have rows.
+        """The splits that part the cell's rows, each in its own way unless costs depend on the column, with children.
 
-        Of splits that separate them in the same way, only the first one is there, unless costs depend on the column.
         `last`: the children are to be leaves, and are not remembered.
         """
         if cell.splits is not None:
@@ -213,17 +212,10 @@ class States:
         return found
 
     def _known(self, parts: tuple[Any, ...], seen: set[tuple[Any, ...]]) -> bool:
-        """Whether a split into these parts was seen before; exchanged children count as the same where (+) is the sum.
-
-        Multiway splits may come in any order there.
-        """
-        if self.column_counts or self.path_counts:
-            return False
-        key = tuple(sorted(parts)) if self.is_sum else parts
-        if key in seen:
-            return True
+        """Whether a split into these parts, in any order where (+) is the sum, was seen before."""
+        key, before = tuple(sorted(parts)) if self.is_sum else parts, len(seen)
         seen.add(key)
-        return False
+        return len(seen) == before and not (self.column_counts or self.path_counts)
 
     def _cell(self, rows: int, sums: Sums | None) -> Cell:
         cell = self.cells.get(rows)
@@ -243,9 +235,8 @@ class States:
     def floor(self, cell: Cell) -> Value | None:
         """A value that no tree on the cell's rows is better than, or None; for total orders.
 
-        The task's own bound, or that of equal rows: no split separates them, and if splitting never costs, a leaf costs
-        at least what its groups of equal rows cost as leaves (the equivalent points bound). Where adding never makes a
-        value better, no value of a branching tree is below 0.
+        The task's own bound, or the equivalent points bound: what groups of equal rows cost as leaves. Where adding
+        never makes a value better, no value of a branching tree is below 0.
         """
         if cell.floor is cell:
             cell.floor = None

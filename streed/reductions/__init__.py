@@ -1,19 +1,8 @@
 """Tasks with several sums, solved by scalar solves on any driver, where the facts that they declare allow it.
 
 A reduction asks a driver only for trees of least weighted cost per row, so it runs on all of them, and it reads what
-`streed.task.bounded_sums` lets a task declare, never which task it is:
-
-- `dinkelbach`: scores that are fractions of affine functions of the sums (F1), by Dinkelbach's method;
-- `penalized`: a score of two sums minus a price for every branching node, by either of these two;
-- `supported points`: any score that is monotone in two sums, by the segments of the hull and what lies below them;
-- `lagrangian`: limits on sums over the whole tree (fairness), by a dual bound and an enumeration of the slack;
-- `trade-off`: the front of an objective and such a sum's gap, by limits on the gap that fall from point to point:
-
-    e_1 = the best of all trees, with gap g_1;  e_2 = the best of the trees with gap < g_1;  and so on
-
-Every point of the front is met, since no tree of gap < g_i is better than e_(i+1), and a point that the next one equals
-or beats in the objective goes. Gaps are fractions, and "less than g" is kept exactly: |z| <= ceil(g * size) - 1. It is
-the epsilon-constraint method of Y. Y. Haimes, L. S. Lasdon, D. A. Wismer (1971), without an epsilon.
+`streed.task.bounded_sums` lets a task declare, never which task it is. Scores of two sums are in `scores.py`, minus a
+price for every branching node in `penalised.py`, limits on sums over the whole tree (fairness) in `lagrangian.py`.
 """
 
 from __future__ import annotations
@@ -180,7 +169,11 @@ def check_limit(limit: SumLimit | Threshold, problem: Problem, predicted: Array,
 @final
 @attrs.frozen(eq=False)
 class TradeOff(Driver):
-    """Finds the front of an objective and a gap by scalar solves of another driver."""
+    """Finds the front of an objective and a gap by scalar solves of another driver.
+
+    The best of all trees has a gap g, then the best of the trees of gap < g another one, and so on: every point of the
+    front is met. It is the epsilon-constraint method of Y. Y. Haimes, L. S. Lasdon, D. A. Wismer (1971).
+    """
 
     driver: Driver
     name: ClassVar[str] = "trade-off"

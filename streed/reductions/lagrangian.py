@@ -4,13 +4,12 @@
 
     dual    g(m) = min over trees of (S e + sum_j m_j z_j) - sum_j (m_j most_j if m_j > 0 else m_j least_j), for S > 0
             no tree within the limits has e < g(m) / S. Concave in m / S: maximised one multiplier at a time, by cutting
-            planes, since every tree met is a line above it. A tree met that keeps the limits is an incumbent.
-    search  E = the dual bound; a tree within the limits of e <= E costs at most T = S E + the sum above, for every m,
-            so it is among all trees of cost <= T, which are enumerated. Found: the least e of them is the optimum;
-            none: E rises.
+            planes, since every tree met is a line above it.
+    search  E = the dual bound; a tree within the limits of e <= E costs at most T = S E + the sum above, so it is among
+            all trees of cost <= T, which are enumerated: the least e of them is the optimum, or E rises.
 
-The multipliers decide how many trees that is, and nothing else. After M. L. Fisher (1981): The Lagrangian relaxation
-method for solving integer programming problems, Management Science 27, 1-18.
+After M. L. Fisher (1981): The Lagrangian relaxation method for solving integer programming problems, Management Science
+27, 1-18.
 """
 
 from __future__ import annotations
@@ -149,8 +148,7 @@ class Relaxation:
     def _ask_few_thresholds(self) -> None:
         """Learns from the trees over few thresholds of each ordered column, then twice as many, and so on.
 
-        All trees over all thresholds within the slack may be too many to be enumerated, where the best tree over a few
-        costs no more than the bound, or little.
+        All trees over all thresholds within the slack may be too many to be enumerated.
         """
         questions, cuts, asked = self.trees.problem.questions, _FEWEST_CUTS, 0
         while questions is not None and self.trees.data.n_columns >= _MANY_QUESTIONS and self._is_open():
@@ -170,8 +168,7 @@ class Relaxation:
     def learn(self, trees: Trees, *, columns: Array | None = None) -> list[float]:
         """Takes over what can be learnt from some of the trees: the best one in the intervals, and lines.
 
-        Without, the first multipliers would be those at which the best tree of all is no better than a leaf, much too
-        large. `columns`: those of all that the trees ask about, if not all. Gives the multipliers there.
+        `columns`: those of all that the trees ask about, if not all. Gives the multipliers there, not much too large.
         """
         some = Relaxation(trees, self.weights, self.intervals, self.upper)
         try:
@@ -192,8 +189,7 @@ class Relaxation:
     def _forces_a_leaf(self, j: int) -> bool:
         """Whether only predictions of one label for all rows keep the j-th window: then no tree beats a leaf.
 
-        A row adds one of two amounts to the sum, by its label, and for groups of n0 and n1 rows n1 a = n0 b has few
-        solutions: none but the ends if n0 and n1 are coprime, as may be under a limit of 0.
+        Under a limit of 0 on groups of n0 and n1 rows n1 a = n0 b has no solutions but the ends, if these are coprime.
         """
         vectors, sizes = self.trees.vectors[:, :, self.first + j], self.trees.sizes
         if vectors.shape[1] != 2 or self.trees.splits[self.first + j]:

@@ -4,12 +4,11 @@ A fraction F = N / D, both affine in the sums v: a tree of k nodes, a <= k <= b,
 
     N - f D - price k D > 0
 
-Then N > s D for s = f + price a, so that v lies in a box and D between lo and hi. On that rectangle the product k D is
-at least a D + k lo - a lo and at least b D + k hi - b hi (McCormick 1976), and either makes the left side linear: one
-scalar solve with a cost per node. No tree above zero: none of a to b nodes beats f. A better tree: f rises. Neither:
-the interval is cut, since the first form is exact at k = a and the second at k = b. A single k is left to the best
-score of the trees of at most k nodes, where max_nodes is one more limit; and that is all there is for scores that are
-no fractions. Only k with F's upper bound - price k > f count.
+Then v lies in a box and D between lo and hi, where the product k D is at least a D + k lo - a lo and at least
+b D + k hi - b hi (McCormick 1976); either makes the left side linear: one scalar solve with a cost per node. No tree
+above zero: none of a to b nodes beats f. A better tree: f rises. Neither: the interval is cut, since the first form is
+exact at k = a and the second at k = b. A single k is left to the best score of the trees of at most k nodes, which is
+all there is for scores that are no fractions.
 """
 
 from __future__ import annotations
@@ -164,10 +163,9 @@ class Search:
             self._looser = bound if self._looser is None else min(self._looser, bound)
 
     def _question(self, s: Fraction, per_node: Fraction, at: int, floor: int, form: int) -> Relaxed:
-        """N - s D - per_node (k - at) > 0 in whole numbers.
+        """N - s D - per_node (k - at) > 0 in whole numbers, of 64 bits.
 
-        Where their sums over all rows are beyond 64 bits, s is rounded down, and per_node down or, where k <= at
-        (form 1), up: as D > 0, that asks for less, so that no tree is lost.
+        To fit, s is rounded down, and per_node down or, where k <= at (form 1), up: that asks for less, as D > 0.
         """
         score = self.score
         assert score is not None

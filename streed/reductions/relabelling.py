@@ -1,8 +1,4 @@
-"""A tree with other labels in its leaves, so that its sums keep their limits, and then cost less, greedily.
-
-As long as a sum breaks its limit, those one or two labels are changed whose change costs least for what it mends; then,
-as long as a change lessens the cost and breaks nothing, the one that does most.
-"""
+"""A tree with other labels in its leaves, so that its sums keep their limits, and then cost less, greedily."""
 
 from __future__ import annotations
 
@@ -25,7 +21,8 @@ def relabelled(
 ) -> EvaluatedTree | None:
     """The tree with such labels, whose last components are in the intervals; None where none is found.
 
-    `weights`: of its first components, whose sum is its cost.
+    `weights`: of its first components, whose sum is its cost. While a sum breaks its limit, those one or two labels are
+    changed whose change costs least for what it mends; then the one that lessens the cost most, and breaks nothing.
     """
     first = len(trees.parts) - len(intervals)
     leaves = np.flatnonzero((found.preorder < 0) & (found.rows > 0))

@@ -1,19 +1,14 @@
 """Scores of two sums by scalar solves: Dinkelbach's method, and supported points.
 
-Scores that are fractions of affine functions, by Dinkelbach's method in whole numbers:
-
-    maximise N(v) / D(v), N = top - falls . v, D = base + slopes . v > 0, v the sums of a tree
+Fractions N(v) / D(v) of affine functions, N = top - falls . v and D = base + slopes . v > 0 of the sums v of a tree, by
+W. Dinkelbach (1967): On nonlinear fractional programming, Management Science 13, 492-498, in whole numbers:
 
     f = p / q, the score of a known tree; repeat
         the tree of least w . v, w = q falls + p slopes            (w . v < q top - p base exactly if N / D > f)
         none below q top - p base: f is the optimum; else f is that tree's score, strictly larger
 
-There are finitely many scores, and f rises. The last solve is spared where whole numbers say the same: no tree is below
-the line of the one before, and between the two lines there may be no whole v at all.
-
-W. Dinkelbach (1967): On nonlinear fractional programming, Management Science 13, 492-498.
-
-Scores that are monotone in two sums, by the segments of the hull, then by what may lie below them:
+The last solve is spared where no whole v lies between its line and that of the one before. Scores that are monotone in
+two sums, by the segments of the hull, then by what may lie below them:
 
     A, B = beyond the ends: less x than any tree and more y, and the other way round
     heap of segments (A, B) by the best rank of whole points strictly inside their box and above all lines
@@ -139,10 +134,7 @@ def _minimise(oracle: Oracle, score: LinearFraction, f: Fraction, known: list[Le
 
 
 def bound_by(oracle: Oracle, score: LinearFraction, known: Sequence[Least]) -> Any:
-    """No tree's score exceeds this, by all that solves proved.
-
-    Asked only where the optimum is not: in fractions it takes as long as a quick solve.
-    """
+    """No tree's score exceeds this, by all that solves proved; in fractions that takes as long as a quick solve."""
     value_ranges = oracle.value_ranges()
     bound = oracle.rank_of(tuple(low for low, _ in value_ranges))
     for each in known:
@@ -174,9 +166,8 @@ def _whole_weights(score: LinearFraction, f: Fraction) -> list[int]:
 def is_settled(known: Sequence[int], asked: Sequence[int], vector: Vector, value_ranges: Sequence[Window]) -> bool:
     """Whether no whole v within the value_ranges has known . v >= known . vector and asked . v < asked . vector.
 
-    For two sums, and weights >= 0. Such v have more of one sum and less of the other: v = vector + (a, -b), where
-    a / b >= known[1] / known[0] and a / b < asked[1] / asked[0], or with the sums changed over. False where that would
-    take long to see.
+    Such v of two sums have more of one and less of the other: v = vector + (a, -b), or with the sums changed over.
+    False where that would take long to see.
     """
     if not any(known) or min(*known, *asked) < 0:
         return False
@@ -197,8 +188,7 @@ def best_beyond(
 ) -> Fraction | float:
     """The best score N / D of any two sums v within the value_ranges with weights . v >= least; infinite if D <= 0.
 
-    The v are a polygon, and the score of those of a segment on which D > 0 lies between those of its ends (it is
-    monotone on it), so that a corner is best: one of the box, or one where an edge of the box meets the line.
+    Scores are monotone along segments, so that a corner is best: one of the box, or where its edges meet the line.
     """
     corners = [Fraction(x) for x in value_ranges[0]], [Fraction(y) for y in value_ranges[1]]
     points = [(x, y) for x in corners[0] for y in corners[1] if weights[0] * x + weights[1] * y >= least]
