@@ -31,8 +31,7 @@ from streed.kernels.records import INFINITE, LEAF, LOWEST, SHALLOW, UNLIMITED
 from streed.kernels.routing import count_kinds
 from streed.kernels.stopping import ROW_PRICES, ROWS_OF_CONTROL, SHARED_UPPER, UPPER
 from streed.problem import Problem, SearchLimits
-from streed.problem.linear_oracle import Answer, LinearOracle
-from streed.problem.row_sets import RowSets
+from streed.problem.linear_oracle import Answer, LinearOracle, RowSets
 from streed.row_prices.leaves import Leaves, leaves_of
 
 _DEEP = SHALLOW + 1

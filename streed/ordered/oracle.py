@@ -20,8 +20,7 @@ from streed.ordered.in_order import places_of, sum_by_place
 from streed.ordered.problem import OrderedRows
 from streed.ordered.session import OrderedSession
 from streed.problem import Problem, SearchLimits, process_memory
-from streed.problem.linear_oracle import Answer, LinearOracle
-from streed.problem.row_sets import RowSets
+from streed.problem.linear_oracle import Answer, LinearOracle, RowSets
 
 FEW = 250
 """Questions up to which counting pairs of them is the quicker way."""

@@ -205,7 +205,7 @@ def find_multipliers(made: ProofClaim, limits: Limits, deadline: float | None) -
     """
     from streed.drivers import DepthFirst
     from streed.problem import Problem, SearchLimits, SearchStopped
-    from streed.problem.oracle_by_search import FixedCosts
+    from streed.problem.linear_oracle import FixedCosts
     from streed.reductions.lagrangian import Relaxation
     from streed.tables.vector_trees import Trees
 

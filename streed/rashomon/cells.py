@@ -20,7 +20,7 @@ from streed.exact import Array
 from streed.kernels.counting.equal_rows import find_classes
 from streed.kernels.packed import writable
 from streed.problem import Problem
-from streed.problem.oracle_by_search import FixedCosts
+from streed.problem.linear_oracle import FixedCosts
 from streed.rashomon.question import Question, exact_leaf
 from streed.tables.packing import Packing
 from streed.task import State, Task

@@ -19,7 +19,7 @@ from streed.drivers import DepthFirst
 from streed.exact import Array
 from streed.kernels.records import INFINITE
 from streed.problem import Problem, SearchLimits
-from streed.problem.row_sets import RowSet
+from streed.problem.linear_oracle import RowSet
 from streed.rashomon.cells import BinarySplits, Kinds, RowCells, TaskCells
 from streed.rashomon.question import Question
 from streed.tables.counts import count_shallow, count_three

@@ -21,7 +21,7 @@ from streed.errors import MismatchError, TaskError
 from streed.exact import LARGEST_TOTAL, Array
 from streed.kernels.compilation import clock
 from streed.problem import Driver, Outcome, Problem, SearchLimits, SearchStopped, Solution
-from streed.problem.oracle_by_search import FixedCosts
+from streed.problem.linear_oracle import FixedCosts
 from streed.reductions import penalised, scores
 from streed.reductions.plan import Oracle, make_plan
 from streed.tables.vector_trees import Trees

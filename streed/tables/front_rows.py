@@ -138,9 +138,10 @@ def pack_fronts(problem: Problem) -> Packed | None:
     costs = vector_costs(problem.task, data)
     if costs is None:
         return None
-    most_branches = data.n_rows - 1 if problem.max_depth is None else min(2**problem.max_depth, data.n_rows) - 1
+    most_branches = attrs.evolve(problem, max_nodes=None).most_branches
     if problem.max_nodes is not None and problem.max_nodes < most_branches:
-        costs = _with_nodes(costs, problem.max_nodes)
+        nodes = np.concatenate([costs.costs, np.zeros_like(costs.costs[:1])])
+        costs = VectorCosts(nodes, (*costs.splits, 1), costs.units, (*costs.caps, problem.max_nodes))
     keys = Keys.of(costs, most_branches)
     if keys is None:
         return None
@@ -155,17 +156,9 @@ def pack_fronts(problem: Problem) -> Packed | None:
     if 8 * vectors.shape[1] * (row_bits.shape[1] * LANES) ** 2 > _MOST_PAIRS:
         return None
     multipliers = np.ascontiguousarray(groups.profits)
-    rows = FrontRows(
-        column_rows,
-        row_bits,
-        groups.words,
-        multipliers,
-        np.ascontiguousarray(_differences(multipliers, keys)),
-        keys.costs.shape[1],
-        problem.min_leaf,
-        keys.layout,
-    )
-    return Packed(problem, costs, keys, rows, columns, flipped, groups.places[1::2].copy())
+    differences, labels = np.ascontiguousarray(_differences(multipliers, keys)), keys.costs.shape[1]
+    front_rows = column_rows, row_bits, groups.words, multipliers, differences, labels, problem.min_leaf, keys.layout
+    return Packed(problem, costs, keys, FrontRows(*front_rows), columns, flipped, groups.places[1::2].copy())
 
 
 def _differences(multipliers: Array, keys: Keys) -> Array:
@@ -176,16 +169,6 @@ def _differences(multipliers: Array, keys: Keys) -> Array:
     parts = multipliers[:, :2] >> shift, multipliers[:, :2] & ((1 << shift) - 1)
     found = [part[:, 0] - part[:, 1] for part in parts]
     return np.stack([*found, *multipliers.T[2:]], axis=1)
-
-
-def _with_nodes(costs: VectorCosts, most: int) -> VectorCosts:
-    """The costs with the number of branching nodes as a further component."""
-    return VectorCosts(
-        np.concatenate([costs.costs, np.zeros_like(costs.costs[:1])]),
-        (*costs.splits, 1),
-        costs.units,
-        (*costs.caps, most),
-    )
 
 
 def _sliced(vectors: Array) -> Groups:

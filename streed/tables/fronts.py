@@ -98,8 +98,7 @@ class FrontEngine:
         """The depth that trees at the node can have."""
         if self._rows.min_leaf == 1:
             return max(0, int.from_bytes(node.tobytes(), "little").bit_count() - 1)
-        data = self._packed.problem.data
-        return max(0, min(data.n_rows, data.size // self._rows.min_leaf) - 1)
+        return self._packed.problem.most_branches
 
     def _shallow(self, node: Array, depth: int) -> Front:
         self.control[NODES] += 1
@@ -206,19 +205,10 @@ def search_vectors(problem: Problem, search_limits: SearchLimits) -> Outcome | N
         search.run(clock())
     searched = time.perf_counter()
     solutions = search.solutions()
-    stats = {
-        "route": "fronts",
-        "threads": 1,
-        "seconds_setup": prepared - begin,
-        "seconds_search": searched - prepared,
-        "seconds_check": time.perf_counter() - searched,
-        "nodes": int(search.control[NODES]),
-        "subproblems": search.engine.kept,
-        "peak_bytes": process_memory.peak(),
-        "columns": len(packed.columns),
-        "components": len(packed.costs.splits),
-        "exact": True,
-    }
+    stats: dict[str, Any] = {"route": "fronts", "threads": 1, "exact": True, "peak_bytes": process_memory.peak()}
+    stats |= {"seconds_setup": prepared - begin, "seconds_search": searched - prepared}
+    stats |= {"seconds_check": time.perf_counter() - searched, "nodes": int(search.control[NODES])}
+    stats |= {"subproblems": search.engine.kept, "columns": len(packed.columns), "components": len(packed.costs.splits)}
     if search.stopped is not None:
         stats["missing"] = [{"weights": w, "bound": bound} for w, bound in missing_bounds(packed)]
     ideal = None if search.stopped is None else ideal_score(problem)
@@ -262,8 +252,8 @@ class _Search:
     def _rise(self) -> None:
         """The limit on the depth rises, so that a search that is stopped knows the fronts of lower trees."""
         problem = self._packed.problem
-        most = min(len(self._packed.columns), min(problem.data.n_rows, problem.data.size // problem.min_leaf) - 1)
-        most = max(0, most if problem.max_depth is None else min(most, problem.max_depth))
+        limits = len(self._packed.columns), problem.most_branches, problem.max_depth
+        most = min(each for each in limits if each is not None)
         for depth in range(min(most, 2), most + 1):
             front = self.engine.solve(self._root, depth, self._fronts[-1][1])
             self._fronts = [*(self._fronts if self.engine.stopped else []), (depth, front)]
@@ -308,10 +298,7 @@ def check_solution(problem: Problem, solution: Solution, claimed: Sequence[Any],
 
 
 def missing_bounds(packed: Packed) -> list[tuple[tuple[float, ...], float]]:
-    """Half-planes that hold every tree's value v, known or not: weights . v >= bound, by component and all together.
-
-    Rows that are alike in every column get one label from every tree (the equivalent points bound).
-    """
+    """Half-planes that hold every tree's value v, known or not: weights . v >= bound, by component and all together."""
     costs = packed.costs
     by_group = costs_of_equal_rows(costs, packed.problem.data.X)
     width = len(costs.units)
@@ -322,11 +309,6 @@ def missing_bounds(packed: Packed) -> list[tuple[tuple[float, ...], float]]:
         whole = [int(unit * common) for unit in units]
         together = sum(w * part.astype(object) for w, part in zip(whole, by_group, strict=False))
         least = Fraction(int(np.asarray(together).min(axis=1).sum()), common)
-        found.append((tuple(map(float, weights)), _float_below(least)))
+        near = float(least)
+        found.append((tuple(map(float, weights)), near if near <= least else math.nextafter(near, -math.inf)))
     return found
-
-
-def _float_below(x: Fraction) -> float:
-    """The largest float that is not above x, or the one before it."""
-    near = float(x)
-    return near if Fraction(near) <= x else math.nextafter(near, -math.inf)

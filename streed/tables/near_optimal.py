@@ -16,7 +16,7 @@ import numpy as np
 from streed.exact import Array
 from streed.kernels.records import LEAF, SHALLOW
 from streed.problem import SearchLimits, SearchStopped, process_memory
-from streed.problem.row_sets import RowSet
+from streed.problem.linear_oracle import RowSet
 from streed.tables.entries import COST, KEY, USED, VALUE, add_sums, addends, compact, meet, start_table
 from streed.tables.packing import WORD, Packing
 from streed.tables.row_sets import NumberedRowSets
@@ -92,7 +92,8 @@ class NearOptimalTrees:
             key_sums.append(np.zeros_like(values))
             key_splits.append(1)
             bounds.append((0, problem.max_nodes))
-        packing = self._packing = Packing.of(key_sums, key_splits, _most_branches(trees), trees.sizes, WORD)
+        branches = attrs.evolve(problem, data=trees.data, max_nodes=None).most_branches
+        packing = self._packing = Packing.of(key_sums, key_splits, branches, trees.sizes, WORD)
         self._lowest, self._highest = np.ascontiguousarray(np.array(bounds, np.int64).T - np.array(packing.bases))
         split_cost, split_value = (
             sum(w * each for w, each in zip(factors, trees.splits, strict=False))
@@ -312,17 +313,8 @@ class NearOptimalTrees:
         return [column, *(c for part in parts for c in part[0])], [0, *(k for part in parts for k in part[1])]
 
 
-def _most_branches(trees: Trees) -> int:
-    """No tree has more branching nodes with rows."""
-    rows, depth, widest = trees.data.n_rows, trees.problem.max_depth, max(2, int(trees.arity.max(initial=0)))
-    return rows if depth is None or depth > rows else min(rows, widest**depth)
-
-
 def _space(search_limits: SearchLimits, width: int) -> int:
     """How many entries a set of rows may have at once."""
-    left = (
-        process_memory.free()
-        if search_limits.memory_limit is None
-        else search_limits.memory_limit - process_memory.resident()
-    )
+    limit = search_limits.memory_limit
+    left = process_memory.free() if limit is None else limit - process_memory.resident()
     return max(_FEWEST, int(left * _SHARE / (8 * width * _COPIES)))

@@ -22,8 +22,7 @@ from streed.kernels.compilation import clock
 from streed.kernels.records import INFINITE, LANES, SHALLOW, UNLIMITED
 from streed.kernels.stopping import STOP
 from streed.problem import Problem, SearchLimits, SearchStopped
-from streed.problem.oracle_by_search import FixedCosts
-from streed.problem.row_sets import RowSet, RowSets
+from streed.problem.linear_oracle import FixedCosts, RowSet, RowSets
 from streed.tables.column_ranks import count_pairs, rank_columns
 from streed.tables.entries import COST
 from streed.tables.shallow import least_shallow
@@ -85,13 +84,11 @@ class PackedRowSets(RowSets):
         self.workspace.engine["weigh_pairs"] = weigh_pairs().address
 
     def children(self, rows: RowSet, column: int) -> list[RowSet | None]:
-        """See `RowSets`."""
         bits = self._packed.column_rows[column]
         sides = rows.rows & ~bits, rows.rows & bits
         return [rows.child(side, column, code) if side.any() else None for code, side in enumerate(sides)]
 
     def splits(self, rows: RowSet, budget: int) -> Iterator[tuple[int, list[int]]]:
-        """See `RowSets`; for depths beyond two."""
         if rows.is_within(SHALLOW + 1):
             ranked = rank_columns(
                 self.workspace.engine.address, rows.rows, _depth(rows), *branch_of(rows), budget, self.split
@@ -187,9 +184,6 @@ def packed_rows_of(
     return PackedRowSets(oracle, entries, split, search_limits)
 
 
-_SHALLOW = 2
-"""The depth up to which sums over pairs of columns tell all entries, where no column has categories."""
-
 Ranked = tuple[int, int, list[int]]
 """What a split costs at least, its column, and what each child with rows costs at least."""
 
@@ -205,7 +199,7 @@ class NumberedRowSets(RowSets):
         self.split = split
         self._widths = trees.arity.tolist()
         """Of every column how many categories it has, 0 for a binary one."""
-        self.direct_depth = 0 if any(self._widths) else _SHALLOW
+        self.direct_depth = 0 if any(self._widths) else 2
         least = entries[:, :, COST].min(axis=1, keepdims=True)
         self.base = int(trees.sizes @ least[:, 0])
         entries = entries.copy()
@@ -225,9 +219,6 @@ class NumberedRowSets(RowSets):
 
     def whole(self) -> RowSet:
         return RowSet(np.arange(len(self._codes)), self._trees.problem.max_depth)
-
-    def caller_column(self, column: int) -> tuple[int, bool]:
-        return column, False
 
     def children(self, rows: RowSet, column: int) -> list[RowSet | None]:
         here = self._codes[rows.rows, column]
@@ -257,9 +248,6 @@ class NumberedRowSets(RowSets):
     def check_time(self) -> None:
         self._trees.remaining()
 
-    def run(self, work: Callable[[], Any]) -> Any:
-        return work()
-
     def _rank(self, rows: RowSet) -> Iterator[Ranked]:
         for column in range(len(self._widths)):
             children = [child for child in self.children(rows, column) if child is not None]
@@ -273,21 +261,17 @@ class NumberedRowSets(RowSets):
         name = (rows.rows.tobytes(), rows.depth)
         if name not in self._bounds:
             self.check_time()
-            is_shallow = rows.is_within(self.direct_depth)
-            self._bounds[name] = self._least_shallow(rows) if is_shallow else self._least_tree(rows)
+            self._bounds[name] = self._least(rows)
         return self._bounds[name]
 
-    def _least_shallow(self, rows: RowSet) -> int:
-        columns, *sums, least = self.pair_sums(rows)
-        found = least_shallow(*sums, len(columns), self.split, rows.depth, self._trees.problem.min_leaf)
-        return int(found + least[COST] if found < INFINITE else INFINITE)
-
-    def _least_tree(self, rows: RowSet) -> int:
-        chosen = np.zeros(len(self._codes), np.bool_)
-        chosen[rows.rows] = True
-        members = np.flatnonzero(chosen[self._member])
+    def _least(self, rows: RowSet) -> int:
         of = self._trees.problem
+        if rows.is_within(self.direct_depth):
+            columns, *sums, least = self.pair_sums(rows)
+            found = least_shallow(*sums, len(columns), self.split, rows.depth, of.min_leaf)
+            return int(found + least[COST] if found < INFINITE else INFINITE)
+        members = np.flatnonzero(np.isin(self._member, rows.rows))
         costs = FixedCosts(self._costs[self._trees.kinds[members]], int(self.split[COST]))
         most = None if of.max_nodes is None else max(0, of.max_nodes - 1)
-        found = self._trees.search(Problem(self._trees.data.subset(members), costs, rows.depth, most, of.min_leaf))
-        return found.solutions[0].value if found.solutions else INFINITE
+        solved = self._trees.search(Problem(self._trees.data.subset(members), costs, rows.depth, most, of.min_leaf))
+        return solved.solutions[0].value if solved.solutions else INFINITE

@@ -26,10 +26,9 @@ from streed.kernels.compilation import clock
 from streed.kernels.counting.equal_rows import find_classes
 from streed.kernels.packed import writable
 from streed.kernels.records import SHALLOW
-from streed.kernels.routing import weigh_leaves, weigh_tree
+from streed.kernels.routing import route_rows
 from streed.problem import Driver, Outcome, Problem, SearchLimits, SearchStopped
-from streed.problem.linear_oracle import LinearOracle
-from streed.problem.oracle_by_search import OracleBySearch
+from streed.problem.linear_oracle import LinearOracle, OracleBySearch
 from streed.tables.counted_rows import count_rows
 from streed.task.bounded_sums import sums_too_large
 from streed.tree import Node
@@ -194,7 +193,9 @@ class Trees:
         self._count(answer.nodes, time.perf_counter() - begin)
         found = None
         if answer.preorder is not None:
-            found = self._found(answer.preorder, costs, answer.counts)
+            sums, rows = self._measured(answer.preorder, answer.counts)
+            labels = (sums[:, :, : len(weights)] @ self._weights(weights)).argmin(axis=1)
+            found = self._labelled(answer.preorder, labels, sums, rows)
             cost = sum(map(operator.mul, weights, found.vector))
             is_best = answer.stopped is None and not self.is_ahead
             if cost != answer.cost and (is_best or answer.lower is None or cost < answer.lower):
@@ -206,27 +207,28 @@ class Trees:
             raise SearchStopped(answer.stopped, answer.lower, found)
         return found
 
-    def _found(self, preorder: Array, costs: Array, counts: Array | None = None) -> EvaluatedTree:
-        """The tree with the labels that cost least, measured from the raw codes unless counts (m, G) are known."""
+    def _measured(self, preorder: Array, counts: Array | None = None) -> tuple[Array, Array]:
+        """(sums, rows) of every leaf: (m, K, q) of the parts over its rows, by the label that it may have, and (m,)."""
+        counts = self.oracle.count(preorder) if counts is None else counts
         if counts is None:
-            labels, rows, sums, _ = weigh_tree(preorder, self._codes, self.arity, self.kinds, costs, self.vectors)
-            return EvaluatedTree(self._vector(preorder, sums), preorder, labels, rows, self.arity)
-        return self._counted(preorder, (counts @ costs).argmin(axis=1), counts)
+            return self._routed(preorder)[1:]
+        return np.tensordot(counts, self.vectors, 1), counts.sum(axis=1)
 
-    def _counted(self, preorder: Array, labels: Array, counts: Array) -> EvaluatedTree:
-        """The labelled tree, by how many rows of each kind are at its nodes, (m, G)."""
-        leaves = preorder < 0
-        added = self.vectors[:, labels[leaves]].reshape(-1, len(self.parts))
-        sums = counts[leaves].T.ravel() @ added
-        return EvaluatedTree(self._vector(preorder, sums), preorder, labels, counts.sum(axis=1), self.arity)
+    def _routed(self, preorder: Array) -> tuple[Array, Array, Array]:
+        """(leaf (r,), sums, rows) by the raw codes: the leaf of every row, and what `_measured` gives."""
+        leaf = route_rows(preorder, self._codes, self.arity)[0]
+        rows = np.bincount(leaf, minlength=len(preorder))
+        sums, met = np.zeros((len(rows), *self.vectors.shape[1:]), np.int64), np.flatnonzero(rows)
+        order = np.argsort(leaf.astype(np.min_scalar_type(len(rows))), kind="stable")
+        sums[met] = np.add.reduceat(self.vectors[self.kinds[order]], np.cumsum(rows)[met] - rows[met])
+        return leaf, sums, rows
 
-    def _vector(self, preorder: Array, sums: Array) -> Vector:
-        """The sums (m,) over rows with what the branching nodes add."""
-        totals = sums.tolist()
-        if any(self.splits):
-            branches = int(np.count_nonzero(preorder >= 0))
-            totals = [total + branches * split for total, split in zip(totals, self.splits, strict=True)]
-        return tuple(totals)
+    def _labelled(self, preorder: Array, labels: Array, sums: Array, rows: Array) -> EvaluatedTree:
+        """A tree whose leaves have these labels; sums and rows as `_measured` gives them."""
+        leaves = np.flatnonzero(preorder < 0)
+        branches, totals = len(preorder) - len(leaves), sums[leaves, labels[leaves]].sum(axis=0).tolist()
+        vector = tuple(total + branches * split for total, split in zip(totals, self.splits, strict=True))
+        return EvaluatedTree(vector, preorder, labels, rows, self.arity)
 
     def is_summable(self, weights: Sequence[int]) -> bool:
         """Whether trees can be searched by the sum of `weights` . vector: sums over the rows are below 2**60."""
@@ -245,10 +247,12 @@ class Trees:
         # numpy multiplies without a word about overflow
         if not self._are_within(weights):
             raise sums_too_large(self.problem.data.weights is not None)
-        bounded = zip(weights, self.largest, strict=False)
-        # a part that no label adds to, as the number of nodes, may have a weight of any size
-        costs: Array = self.vectors[:, :, : len(weights)] @ np.array([w if most else 0 for w, most in bounded])
+        costs: Array = self.vectors[:, :, : len(weights)] @ self._weights(weights)
         return costs
+
+    def _weights(self, weights: Sequence[int]) -> Array:
+        """The weights; a part that no label adds to, as the number of nodes, may have one of any size, and has 0."""
+        return np.array([w if most else 0 for w, most in zip(weights, self.largest, strict=False)], np.int64)
 
     @contextlib.contextmanager
     def ahead(self, share: float = 0.0) -> Iterator[None]:
@@ -361,10 +365,11 @@ class Trees:
 
     def weigh(self, found: EvaluatedTree) -> Weighed:
         """The tree measured from the raw codes; raises MismatchError if its vector is another one."""
-        leaf, rows, sums = weigh_leaves(found.preorder, self._codes, self.arity, self.kinds, found.labels, self.vectors)
-        vector = self._vector(found.preorder, sums.sum(axis=0))
+        leaf, sums, rows = self._routed(found.preorder)
+        vector = self._labelled(found.preorder, found.labels, sums, rows).vector
         if vector != found.vector:
             raise MismatchError(f"a tree has the sums {vector}, the search claimed {found.vector}; please report this")
+        sums = sums[np.arange(len(rows)), found.labels]
         if self._place is not None:
             leaf = leaf[self._place]
             rows = np.bincount(leaf, minlength=len(rows))
@@ -372,21 +377,11 @@ class Trees:
 
     def by_label(self, found: EvaluatedTree) -> Array:
         """(m, K, q) the sums of the parts over the rows of every leaf, by the label that it may have."""
-        counts = self.oracle.count(found.preorder)
-        if counts is not None:
-            return np.tensordot(counts, self.vectors, 1)
-        leaf = weigh_leaves(found.preorder, self._codes, self.arity, self.kinds, found.labels, self.vectors)[0]
-        sums = np.zeros((len(found.preorder), *self.vectors.shape[1:]), np.int64)
-        np.add.at(sums, leaf, self.vectors[self.kinds])
-        return sums
+        return self._measured(found.preorder)[0]
 
     def labelled(self, preorder: Array, labels: Array) -> EvaluatedTree:
         """A tree in preorder whose leaves keep their labels."""
-        counts = self.oracle.count(preorder)
-        if counts is not None:
-            return self._counted(preorder, labels, counts)
-        _, rows, sums = weigh_leaves(preorder, self._codes, self.arity, self.kinds, labels, self.vectors)
-        return EvaluatedTree(self._vector(preorder, sums.sum(axis=0)), preorder, labels, rows, self.arity)
+        return self._labelled(preorder, labels, *self._measured(preorder))
 
     @functools.cached_property
     def constants(self) -> list[EvaluatedTree]:
