@@ -14,7 +14,7 @@ import numpy as np
 
 from streed.data import Column, Kind, OrderedValues
 from streed.data.column import MOST_CATEGORIES, column_of_categories, is_binary, names_of_rest, ranked
-from streed.data.questions import ColumnRecipe, TableRecipe
+from streed.data.questions import TableRecipe
 from streed.data.reading import Values
 from streed.data.table import as_table, listed_columns, read_input
 from streed.errors import InputError
@@ -106,10 +106,10 @@ def make_recipe(
         seen = source if rows is None else source[rows]
         plain = ((seen == 0) | (seen == 1)).all(axis=0) & (seen != 0).any(axis=0) & (seen == 0).any(axis=0)
     spreads: dict[int, Spread] = {}
-    extra, recipes = list[Array](), list[ColumnRecipe]()
+    extra, recipes = list[Array](), list[Column]()
     for j, name in enumerate(table.all_names):
         if plain[j]:
-            recipes.append(ColumnRecipe(Column(name, (0, 1), False), note="0 or 1"))
+            recipes.append(Column(name, (0, 1), False, one_hot=True, note="0 or 1"))
             continue
         raw = table.read(j) if rows is None else table.read(j).taken(rows)
         recipe = _plain(name, raw, j in listed, settings)
@@ -117,7 +117,7 @@ def make_recipe(
             spreads[j] = Spread.of(raw)
             recipe = _cut(name, spreads[j], _cuts(spreads[j], weights, settings, teacher))
         elif guessed and recipe.one_hot:
-            extra.append(recipe.codes(raw, "ignore"))
+            extra.append(recipe.answers(raw, "ignore"))
         recipes.append(recipe)
     if spreads and guessed:
         assert teacher is not None
@@ -126,16 +126,16 @@ def make_recipe(
     return TableRecipe(tuple(recipes), table.names is not None)
 
 
-def _left_out(name: str, raw: Values, note: str, *, gaps: bool = False) -> ColumnRecipe:
+def _left_out(name: str, raw: Values, note: str, *, gaps: bool = False) -> Column:
     """The recipe of a column of which nothing is asked but whether a value is missing, if any is."""
     if raw.kind is Kind.CATEGORY:
         rest = tuple(names_of_rest((), True, gaps))
-        return ColumnRecipe(Column(name, rest, False, None, gaps, None, other=True), note=note)
+        return Column(name, rest, False, None, gaps, None, other=True, one_hot=True, note=note)
     scale = Kind.NUMBER if raw.kind is Kind.BOOLEAN else raw.kind
-    return ColumnRecipe(Column(name, (), False, scale, gaps, raw.zone), note=note)
+    return Column(name, (), False, scale, gaps, raw.zone, one_hot=True, note=note)
 
 
-def _plain(name: str, raw: Values, listed: bool, settings: Settings) -> ColumnRecipe | None:
+def _plain(name: str, raw: Values, listed: bool, settings: Settings) -> Column | None:
     """The recipe of a column that needs no thresholds, or None."""
     gaps = int(raw.missing.sum())
     said = f", {gaps} missing" if gaps else ""
@@ -149,10 +149,10 @@ def _plain(name: str, raw: Values, listed: bool, settings: Settings) -> ColumnRe
     if not binary:
         return None
     categories = (0, 1, *names_of_rest((), False, gaps > 0))
-    return ColumnRecipe(Column(name, categories, gaps > 0, None, gaps > 0), note=f"0 or 1{said}")
+    return Column(name, categories, gaps > 0, None, gaps > 0, one_hot=True, note=f"0 or 1{said}")
 
 
-def _category(name: str, raw: Values, settings: Settings, said: str, listed: bool) -> ColumnRecipe:
+def _category(name: str, raw: Values, settings: Settings, said: str, listed: bool) -> Column:
     missing = raw.gaps is not None
     column, counts = column_of_categories(name, raw, settings.max_categories + 1 + missing, all_differ=listed)
     note = f"{len(counts)} {'texts' if raw.kind is Kind.CATEGORY else 'categories'}{said}"
@@ -160,7 +160,7 @@ def _category(name: str, raw: Values, settings: Settings, said: str, listed: boo
         return _left_out(name, attrs.evolve(raw, kind=Kind.CATEGORY), f"constant{said}", gaps=missing)
     if column.other:
         note += f", of which the {len(column.known)} most frequent" if column.known else ", nearly all different"
-    return ColumnRecipe(column, (), settings.categories == "one-hot" or not column.known, note)
+    return attrs.evolve(column, one_hot=settings.categories == "one-hot" or not column.known, note=note)
 
 
 def _check_teacher(settings: Settings, teacher: Teacher | None) -> None:
@@ -186,7 +186,7 @@ def _cuts(found: Spread, weights: Array | None, settings: Settings, teacher: Tea
     return tree_cuts(found, teacher, most) if method == "tree" else []
 
 
-def _cut(name: str, found: Spread, cuts: Sequence[int]) -> ColumnRecipe:
+def _cut(name: str, found: Spread, cuts: Sequence[int]) -> Column:
     raw = found.column
     gaps = int(raw.missing.sum())
     what = "ordered categories" if raw.is_scale else f"{raw.kind}s"
@@ -197,7 +197,8 @@ def _cut(name: str, found: Spread, cuts: Sequence[int]) -> ColumnRecipe:
         return _left_out(name, raw, note, gaps=gaps > 0)
     thresholds = tuple(dict.fromkeys(found.values.threshold(cut) for cut in cuts))
     steps = raw.order or () if raw.is_scale else ()
-    return ColumnRecipe(Column(name, steps, False, raw.kind, gaps > 0, raw.zone), thresholds, note=note)
+    told: dict[str, Any] = {"one_hot": True, "thresholds": thresholds, "note": note}
+    return Column(name, steps, False, raw.kind, gaps > 0, raw.zone, **told)
 
 
 _ESTIMATORS, _DEPTH = 40, 3

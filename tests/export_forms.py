@@ -58,7 +58,7 @@ def as_python(case: Case) -> list[Any]:
 def as_python_by_position(case: Case) -> list[Any]:
     """Answers of the Python source, to rows as sequences."""
     recipe = case.tree.recipe
-    rows = [[row[each.column.name] for each in recipe.columns] for row in case.rows]
+    rows = [[row[each.name] for each in recipe.columns] for row in case.rows]
     return _as_texts(case, _called(to_python(case.tree, by_position=True), rows))
 
 
@@ -74,7 +74,7 @@ def as_python_of_csv(case: Case) -> list[Any] | None:
     file.writeheader()
     file.writerows([{name: _dated(value) for name, value in row.items()} for row in case.rows])
     found = _called(to_python(case.tree), list(csv.DictReader(io.StringIO(written.getvalue(), newline=""))))
-    both = [each.column.name for each in case.tree.recipe.columns if "" in each.column.known]
+    both = [each.name for each in case.tree.recipe.columns if "" in each.known]
     pairs = zip(_as_texts(case, found), case.expected, case.rows, strict=True)
     return [right if any(row[name] is None for name in both) else said for said, right, row in pairs]
 
@@ -138,7 +138,7 @@ def as_onnx(case: Case) -> list[Any]:
     texts = [node.name for node in session.get_inputs() if "string" in node.type]
     pairs = zip(case.rows, case.expected, strict=True)
     recipe = case.tree.recipe
-    empty = {each.column.name for each in recipe.columns if "" in each.column.known}
+    empty = {each.name for each in recipe.columns if "" in each.known}
     skipped = [
         right == NO_ANSWER or any(row[name] == "" or (row[name] is None and name in empty) for name in texts)
         for row, right in pairs

@@ -50,6 +50,12 @@ class Column:
     """Whether values that have no child of their own share one."""
     usual: int = attrs.field(default=0, eq=False, repr=False)
     """The code of values that the data did not have, of a column that is not ordered."""
+    one_hot: bool = False
+    """Whether yes/no questions are made of it, see `questions`; of a raw table's columns."""
+    thresholds: tuple[int | float, ...] = ()
+    """Those that are asked about, ascending, on the column's scale."""
+    note: str = attrs.field(default="", eq=False)
+    """What was found in it, and what was left out and why."""
 
     @property
     def kind(self) -> Kind:
@@ -73,11 +79,51 @@ class Column:
             raise ValueError(f"no threshold of column {self.name!r}")
         return threshold_text(cut.threshold, self.scale, self.categories, self.zone)
 
-    def codes(self, read: Values, unseen: str, usual: int | None = None) -> Array:
-        """(m,) uint8: the codes of new values; `unseen` as in `_unseen_values`. Raises InputError for another kind.
+    @property
+    def questions(self) -> list[tuple[str, Cut | int]]:
+        """The name of each yes/no question, and the cut whose first child it asks for, or the code.
 
-        `usual`: in place of the column's own, where that stands for an answer no.
+        A number, time or step of a scale `x` gives `x<=t` for each threshold t, a truth value its own column. A
+        category gives `x=c` for each category c, or one question where there are but two. A gap is a category of its
+        own, `x=missing`, and every other question about it is answered no.
         """
+        name, n, asked = self.name, len(self.known), list[tuple[str, Cut | int]]()
+        for cut in (Cut(threshold, 1) for threshold in self.thresholds):
+            asked.append((f"{name}<={self.written(cut)}", cut))
+        if self.kind is Kind.BOOLEAN:
+            asked = [(name, 1)]
+        elif self.scale is None:
+            first = 1 if n == len(self.categories) == 2 else 0
+            asked = [(f"{name}={self.known[code]}", code) for code in range(first, n)]
+        if self.has_gaps:
+            last = self.categories[-1] if self.scale is None else names_of_rest(self.categories, False, True)[0]
+            asked.append((f"{name}={last}", len(self.categories) - 1 if self.scale is None else Cut(None, 1)))
+        return asked
+
+    @property
+    def outputs(self) -> tuple[Column, ...]:
+        """The columns that are made of it, in order: its questions, none where it is left out, or itself."""
+        return tuple(Column(name, (0, 1), False) for name, _ in self.questions) if self.one_hot else (self,)
+
+    def answers(self, raw: Values, unseen: str) -> Array:
+        """(m, k) uint8 of new values, for the k outputs; `unseen` and errors as of `codes`."""
+        questions = self.questions if self.one_hot else []
+        made = np.zeros((len(raw.values), len(questions)), np.uint8)
+        if self.scale is None:
+            found = self.codes(raw, unseen)
+            if not self.one_hot:
+                return found[:, None]
+            for at, (_, code) in enumerate(questions):
+                made[:, at] = found == code
+        elif questions:
+            numbers = self.numbers(raw, unseen)
+            for at, (_, cut) in enumerate(questions):
+                assert isinstance(cut, Cut)
+                made[:, at] = cut.sides(numbers.values, numbers.missing) ^ (cut.threshold is not None)
+        return made
+
+    def codes(self, read: Values, unseen: str) -> Array:
+        """(m,) uint8: the codes of new values; `unseen` as in `_unseen_values`. Raises InputError for another kind."""
         if self.kind is Kind.BOOLEAN:
             numbers = numbers_like(self.name, Kind.NUMBER, read)
             found = np.where(numbers == 1, 1, np.where(numbers == 0, 0, -1))
@@ -85,22 +131,23 @@ class Column:
             found = places(read, self.known)
         missing = read.missing
         strange = (found < 0) & ~missing
-        named = usual is None and not self.is_plain
+        named = not self.one_hot and not self.is_plain
         way = f"take the branch of {self.categories[self.usual]!r}" if named else "are answered no"
         if not self.other:
             _unseen_values(self.name, read, strange, unseen, way)
         if not self.has_gaps:
             _unseen_values(self.name, read, missing, unseen, way)
-        usual = self.usual if usual is None or self.other else usual
+        usual = self.usual if self.other or not self.one_hot else MOST_CATEGORIES - 1  # which no category has
         gap = len(self.categories) - 1 if self.has_gaps else usual
         return np.where(missing, gap, np.where(strange, usual, found)).astype(np.uint8)
 
-    def numbers(self, read: Values, unseen: str, way: str = "take the branch of more rows") -> Numbers:
+    def numbers(self, read: Values, unseen: str) -> Numbers:
         """The values of new rows in this ordered column; raises InputError for values of another kind.
 
-        A step that the scale does not have stands above all others. `way`: where gaps go, if there were none.
+        A step that the scale does not have stands above all others.
         """
         assert self.scale is not None
+        way = "are answered no" if self.one_hot else "take the branch of more rows"
         missing = read.missing
         if not self.has_gaps:
             _unseen_values(self.name, read, missing, unseen, way)

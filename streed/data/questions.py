@@ -11,10 +11,9 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from streed.data.column import MOST_CATEGORIES, Column, names_of_rest, raw_columns
+from streed.data.column import Column, raw_columns
 from streed.data.dataset import Dataset
-from streed.data.ordered import NO_LIMIT, Cut, Kind
-from streed.data.reading import Values
+from streed.data.ordered import NO_LIMIT, Cut
 from streed.exact import Array
 
 
@@ -89,75 +88,10 @@ def _answered(source: Dataset, column: Array, limit: Array, gaps: Array) -> Data
 
 
 @attrs.frozen
-class ColumnRecipe:
-    """The questions about one column of a raw table.
-
-    A number, time or step of a scale `x` gives `x<=t` for each threshold t, a truth value its own column. A category
-    gives `x=c` for each category c, or one question where there are but two; or the column stays as it is. A gap is a
-    category of its own, `x=missing`, and every other question about it is answered no.
-    """
-
-    column: Column
-    thresholds: tuple[int | float, ...] = ()
-    """Ascending, on the column's scale."""
-    one_hot: bool = True
-    """Whether yes/no questions are made of the column."""
-    note: str = ""
-    """What was found, and what was left out and why."""
-
-    @property
-    def outputs(self) -> tuple[Column, ...]:
-        """The columns that are made, in order; none where the column is left out."""
-        return tuple(Column(name, (0, 1), False) for name, _ in self.questions) if self.one_hot else (self.column,)
-
-    @property
-    def questions(self) -> list[tuple[str, Cut | int]]:
-        """The name of each yes/no question, and the cut whose first child it asks for, or the code."""
-        column, name = self.column, self.column.name
-        n, asked = len(column.known), list[tuple[str, Cut | int]]()
-        for cut in (Cut(threshold, 1) for threshold in self.thresholds):
-            asked.append((f"{name}<={column.written(cut)}", cut))
-        if column.kind is Kind.BOOLEAN:
-            asked = [(name, 1)]
-        elif column.scale is None:
-            first = 1 if n == len(column.categories) == 2 else 0
-            asked = [(f"{name}={column.known[code]}", code) for code in range(first, n)]
-        if column.has_gaps:
-            last = column.categories[-1] if column.scale is None else names_of_rest(column.categories, False, True)[0]
-            asked.append((f"{name}={last}", len(column.categories) - 1 if column.scale is None else Cut(None, 1)))
-        return asked
-
-    def codes(self, raw: Values, unseen: str) -> Array:
-        """(n, k) uint8 of new values, for the k outputs.
-
-        `unseen`, of values that the recipe was not made for: "error" raises InputError; else they are answered no, and
-        "warn" says so once a column. Raises InputError for values of another kind.
-        """
-        column, questions = self.column, self.questions
-        if not self.one_hot:
-            return column.codes(raw, unseen)[:, None]
-        made = np.zeros((len(raw.values), len(questions)), np.uint8)
-        if column.scale is None:
-            found = column.codes(raw, unseen, _NO)
-            for at, (_, code) in enumerate(questions):
-                made[:, at] = found == code
-        elif questions:
-            numbers = column.numbers(raw, unseen, "are answered no")
-            for at, (_, cut) in enumerate(questions):
-                assert isinstance(cut, Cut)
-                made[:, at] = cut.sides(numbers.values, numbers.missing) ^ (cut.threshold is not None)
-        return made
-
-
-_NO = MOST_CATEGORIES - 1
-"""The code of no category of a recipe."""
-
-
-@attrs.frozen
 class TableRecipe:
-    """The recipes of a table's columns, in order."""
+    """What yes/no questions are made of a table's columns, in order."""
 
-    columns: tuple[ColumnRecipe, ...]
+    columns: tuple[Column, ...]
     named: bool = True
     """Whether the table named its columns; else they are found by position."""
     unseen: str = "error"
@@ -166,15 +100,15 @@ class TableRecipe:
     @property
     def outputs(self) -> tuple[Column, ...]:
         """Every column that is made."""
-        return tuple(output for recipe in self.columns for output in recipe.outputs)
+        return tuple(output for column in self.columns for output in column.outputs)
 
     @property
     def sources(self) -> tuple[int, ...]:
         """For each output, the place of the column that it is made of."""
-        return tuple(j for j, recipe in enumerate(self.columns) for _ in recipe.outputs)
+        return tuple(j for j, column in enumerate(self.columns) for _ in column.outputs)
 
     def encode(self, X: Any, unseen: str | None = None, *, used: Collection[int] | None = None) -> Array:
-        """(m, p) uint8: the codes of new rows by `outputs`; see `ColumnRecipe.codes`.
+        """(m, p) uint8: the codes of new rows by `outputs`; see `Column.answers`.
 
         A table's columns are found by name, further ones are ignored; an array must have them all. `unseen`: in place
         of the recipe's own. `used`: only these outputs are read, and a table need but have the columns that they are
@@ -183,13 +117,13 @@ class TableRecipe:
         policy = self.unseen if unseen is None else unseen
         sources = self.sources
         wanted = set(range(len(self.columns))) if used is None else {sources[output] for output in used}
-        n_rows, read = raw_columns(X, [each.column.name for each in self.columns], wanted, named=self.named)
+        n_rows, read = raw_columns(X, [column.name for column in self.columns], wanted, named=self.named)
         made = np.zeros((n_rows, len(sources)), dtype=np.uint8)
         end = 0
-        for j, recipe in enumerate(self.columns):
-            begin, end = end, end + len(recipe.outputs)
+        for j, column in enumerate(self.columns):
+            begin, end = end, end + len(column.outputs)
             if j in wanted and begin < end:
-                made[:, begin:end] = recipe.codes(read(j), policy)
+                made[:, begin:end] = column.answers(read(j), policy)
         return made
 
     def dataset(
@@ -207,19 +141,19 @@ class TableRecipe:
     def report(self) -> list[dict[str, Any]]:
         """One entry per column: its name, kind, what was found, and the questions that were made of it."""
         names = ("column", "kind", "found", "questions")
-        held = [(r.column.name, r.column.kind.value, r.note, [out.name for out in r.outputs]) for r in self.columns]
+        held = [(x.name, x.kind.value, x.note, [out.name for out in x.outputs]) for x in self.columns]
         return [dict(zip(names, each, strict=True)) for each in held]
 
     def to_text(self) -> str:
         """The report, a line per column."""
-        width = max((len(recipe.column.name) for recipe in self.columns), default=0)
-        return "\n".join(f"{recipe.column.name:<{width}}  {recipe.note}: {_listed(recipe)}" for recipe in self.columns)
+        width = max((len(column.name) for column in self.columns), default=0)
+        return "\n".join(f"{column.name:<{width}}  {column.note}: {_listed(column)}" for column in self.columns)
 
 
-def _listed(recipe: ColumnRecipe, most: int = 4) -> str:
-    names = [output.name for output in recipe.outputs]
-    if not recipe.one_hot:
-        n, rest = len(recipe.column.categories), ", ".join(map(str, recipe.column.categories[:most]))
+def _listed(column: Column, most: int = 4) -> str:
+    names = [output.name for output in column.outputs]
+    if not column.one_hot:
+        n, rest = len(column.categories), ", ".join(map(str, column.categories[:most]))
         return f"one child for each of {rest}{f', ... ({n})' if n > most else ''}"
     shown = [*names[: most - 1], "...", names[-1]] if len(names) > most else names
     return f"{len(names)} question{'s' if len(names) > 1 else ''}, {', '.join(shown)}" if names else "left out"

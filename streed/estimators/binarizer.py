@@ -83,8 +83,8 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         names = _check_feature_names_in(self, input_features)
         pairs = zip(self.recipe_.columns, names, strict=True)
-        renamed = [attrs.evolve(recipe, column=attrs.evolve(recipe.column, name=str(name))) for recipe, name in pairs]
-        return np.array([output.name for recipe in renamed for output in recipe.outputs], dtype=object)
+        renamed = (attrs.evolve(column, name=str(name)) for column, name in pairs)
+        return np.array([output.name for column in renamed for output in column.outputs], dtype=object)
 
     def report(self) -> str:
         """What was found in each column and made of it, a line each; `recipe_.report()` has it as data."""

@@ -12,7 +12,6 @@ from typing import Any
 import attrs
 
 from streed.data import Column, Cut, Kind
-from streed.data.questions import ColumnRecipe
 from streed.errors import InputError
 from streed.tree import Tree, flatten
 
@@ -138,15 +137,15 @@ def _of_cut(column: Column, place: int, cut: Cut) -> Question:
     return Question(place, column.name, column.scale, (case,), cut.gaps, named, zone=column.zone)
 
 
-def _of_recipe(recipe: ColumnRecipe, at: int, place: int, *, strict: bool) -> Question:
-    """The question that output `at` of a recipe asks; `strict`: values that it was not made for have no answer."""
-    column, closed = recipe.column, strict and not recipe.column.other
+def _of_recipe(column: Column, at: int, place: int, *, strict: bool) -> Question:
+    """The question that its output `at` asks; `strict`: values that the column was not read with have no answer."""
+    closed = strict and not column.other
     gap: int | None = None if strict and not column.has_gaps else 0
-    if not recipe.one_hot:
+    if not column.one_hot:
         listed = [Case(code, ONE_OF, (category,)) for code, category in enumerate(column.known)]
         gap = len(column.categories) - 1 if column.has_gaps else None if strict else column.usual
         return _question(column, place, listed, gap, None if closed else column.usual)
-    (_, asked), known = recipe.questions[at], column.known
+    (_, asked), known = column.questions[at], column.known
     value: tuple[Any, ...] = ()
     if not isinstance(asked, Cut):
         value = known[asked : asked + 1]

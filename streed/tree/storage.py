@@ -23,7 +23,7 @@ from streed.data import Column, Cut
 from streed.data.column import MOST_CATEGORIES
 from streed.data.database import Roles
 from streed.data.ordered import Kind
-from streed.data.questions import ColumnRecipe, TableRecipe
+from streed.data.questions import TableRecipe
 from streed.data.single_values import FIRST, LAST
 from streed.data.strict_json import (
     MOST_DIGITS,
@@ -40,7 +40,7 @@ from streed.errors import InputError
 from streed.tree.nodes import Claims, Leaf, depth_of, flatten, nest, walk, worth
 from streed.tree.tree import Tree
 
-FORMAT, VERSION = "streed.tree", 5
+FORMAT, VERSION = "streed.tree", 6
 DEEPEST = 2_000
 """Levels of a saved tree: as text, a deeper one has more blanks than a file should."""
 
@@ -81,12 +81,9 @@ def dump(tree: Tree, indent: int | None = None) -> str:
         "claims": None if tree.claims is None else _claims(tree.claims),
     }
     if tree.recipe is not None:
-        held = [
-            attrs.asdict(each)
-            | {"column": held_column(each.column), "thresholds": list(map(plain_number, each.thresholds))}
-            for each in tree.recipe.columns
-        ]
-        document["recipe"] = {"named": tree.recipe.named, "unseen": tree.recipe.unseen, "columns": held}
+        document["recipe"] = attrs.asdict(tree.recipe, recurse=False) | {
+            "columns": list(map(held_column, tree.recipe.columns))
+        }
     return json.dumps(document, indent=indent, ensure_ascii=False, allow_nan=False)
 
 
@@ -195,9 +192,18 @@ def _roles(held: dict[str, Any] | None) -> Roles | None:
 
 def _table_recipe(held: dict[str, Any], columns: Mapping[int, Column], n_columns: int) -> TableRecipe:
     """The recipe; raises InputError unless it makes the columns that the tree asks about."""
-    recipes = tuple(_recipe(entry, f"$.recipe.columns[{j}]") for j, entry in enumerate(held["columns"]))
+    recipes = tuple(column_of(entry, f"$.recipe.columns[{j}]") for j, entry in enumerate(held["columns"]))
+    for j, column in enumerate(recipes):
+        wide = column.one_hot and column.scale is None and len(column.known) >= MOST_CATEGORIES - 1
+        named = [output.name for output in column.outputs]
+        _refuse(
+            f"$.recipe.columns[{j}]",
+            (not column.one_hot and column.scale is not None, "an ordered column without questions"),
+            (wide, "too many questions"),
+            (len(set(named)) < len(named), "two questions of the same name"),
+        )
     made = TableRecipe(recipes, held["named"], held["unseen"])
-    outputs, names = made.outputs, {recipe.column.name for recipe in recipes}
+    outputs, names = made.outputs, {column.name for column in recipes}
     other = len(outputs) != n_columns or any(outputs[j] != column for j, column in columns.items())
     _refuse(
         "$.recipe.columns",
@@ -205,22 +211,6 @@ def _table_recipe(held: dict[str, Any], columns: Mapping[int, Column], n_columns
         (other, "they do not make the columns that the tree asks about"),
     )
     return made
-
-
-def _recipe(held: dict[str, Any], where: str) -> ColumnRecipe:
-    column, thresholds = column_of(held["column"], where), _exact(held["thresholds"], where)
-    for threshold in thresholds:
-        _check_threshold(threshold, column, where)
-    recipe = ColumnRecipe(column, thresholds, held["one_hot"], held["note"])
-    _refuse(
-        where,
-        (any(later <= first for first, later in itertools.pairwise(thresholds)), "the thresholds do not ascend"),
-        (not recipe.one_hot and column.scale is not None, "an ordered column without questions"),
-        (recipe.one_hot and column.scale is None and len(column.known) >= MOST_CATEGORIES - 1, "too many questions"),
-    )
-    names = [output.name for output in recipe.outputs]
-    _refuse(where, (len(set(names)) < len(names), "two questions of the same name"))
-    return recipe
 
 
 def _exact(x: Any, where: str) -> Any:
@@ -310,6 +300,7 @@ def held_column(column: Column) -> dict[str, Any]:
     """What a file says of a column."""
     categories = [typed(category) for category in column.categories]
     held = attrs.asdict(column) | {"name": checked_text(column.name), "categories": categories}
+    held["thresholds"] = list(map(plain_number, column.thresholds))
     return {name: value for name, value in held.items() if value or name in ("name", "categories", "multiway")}
 
 
@@ -317,10 +308,15 @@ def column_of(entry: Mapping[str, Any], where: str) -> Column:
     """What `held_column` was given; raises InputError where the entry contradicts itself."""
     categories = distinct(entry["categories"], f"{where}.categories")
     scale = Kind(entry["scale"]) if "scale" in entry else None
+    thresholds = _exact(entry.get("thresholds", []), where)
     held = {name: value for name, value in entry.items() if name != "index"}
-    column, n = Column(**{**held, "categories": categories, "scale": scale}), len(categories)
+    column = Column(**{**held, "categories": categories, "scale": scale, "thresholds": thresholds})
+    for threshold in thresholds:
+        _check_threshold(threshold, column, where)
+    n, falls = len(categories), any(later <= first for first, later in itertools.pairwise(thresholds))
     few = column.usual >= max(n, 1) or (scale is None and column.has_gaps + column.other > n)
-    _refuse(where, (few, "children for gaps or for other values that there are not"))
+    said = "children for gaps or for other values that there are not"
+    _refuse(where, (few, said), (falls, "the thresholds do not ascend"))
     return column
 
 

@@ -278,7 +278,7 @@ def test_values_never_seen() -> None:
         with pytest.warns(UserWarning, match=f"'{column}'.*answered no"):
             codes = recipe.encode(new, "warn")
         assert (codes == recipe.encode(new, "ignore")).all()
-        places = [j for j, source in enumerate(recipe.sources) if recipe.columns[source].column.name == column]
+        places = [j for j, source in enumerate(recipe.sources) if recipe.columns[source].name == column]
         assert not codes[0, places].any()
     refused("X", "'age'", "number", call=lambda: recipe.encode({**fine, "age": ["old"]}))
     refused("X", "'sex'", call=lambda: recipe.encode({"age": [1.0], "old": [0]}))

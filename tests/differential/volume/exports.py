@@ -78,7 +78,7 @@ def draw(rng: np.random.Generator) -> Case:
         for name in map(str, rng.permutation(names))
     }
     rows = [dict(zip(new, row, strict=True)) for row in zip(*new.values(), strict=True)]
-    known = {column.name: column.known for column in (each.column for each in recipe.columns)}
+    known = {column.name: column.known for column in recipe.columns}
     gaps = [{n: None if value == "" and "" not in known[n] else value for n, value in row.items()} for row in rows]
     expected, of_texts = ([_walk(tree, recipe, row) for row in each] for each in (rows, gaps))
     return Case(tree, new, expected, {name: made[0] for name, made in makers.items()}, of_texts)
@@ -165,9 +165,9 @@ def _walk(tree: Tree, recipe: TableRecipe, row: dict[str, Any]) -> Any:
     while isinstance(node, Branch):
         place = recipe.sources[node.column]
         each = recipe.columns[place]
-        raw = read_column([row[each.column.name]], each.column.name)
+        raw = read_column([row[each.name]], each.name)
         try:
-            codes = each.codes(raw, recipe.unseen)
+            codes = each.answers(raw, recipe.unseen)
         except InputError:
             return NO_ANSWER
         node = node.children[codes[0, node.column - recipe.sources.index(place)]]
