@@ -16,7 +16,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from streed.data.ordered import Cut, Kind, OrderedValues, distinct_numbers, rank, threshold_text
+from streed.data.ordered import Cut, Kind, OrderedValues, distinct_numbers, threshold_text
 from streed.data.reading import Values, read_column
 from streed.data.table import read_input
 from streed.errors import InputError, shown
@@ -119,7 +119,7 @@ class Column:
             numbers = self.numbers(raw, unseen)
             for at, (_, cut) in enumerate(questions):
                 assert isinstance(cut, Cut)
-                made[:, at] = cut.sides(numbers.values, numbers.missing) ^ (cut.threshold is not None)
+                made[:, at] = cut.sides(np.asarray(numbers.values), numbers.missing) ^ (cut.threshold is not None)
         return made
 
     def codes(self, read: Values, unseen: str) -> Array:
@@ -141,7 +141,7 @@ class Column:
         gap = len(self.categories) - 1 if self.has_gaps else usual
         return np.where(missing, gap, np.where(strange, usual, found)).astype(np.uint8)
 
-    def numbers(self, read: Values, unseen: str) -> Numbers:
+    def numbers(self, read: Values, unseen: str) -> Values:
         """The values of new rows in this ordered column; raises InputError for values of another kind.
 
         A step that the scale does not have stands above all others.
@@ -152,21 +152,11 @@ class Column:
         if not self.has_gaps:
             _unseen_values(self.name, read, missing, unseen, way)
         if self.scale is not Kind.CATEGORY:
-            return Numbers(numbers_like(self.name, self.scale, read, self.zone), missing)
+            return Values(self.scale, numbers_like(self.name, self.scale, read, self.zone), missing)
         found = places(read, self.categories)
         strange = (found < 0) & ~missing
         _unseen_values(self.name, read, strange, unseen, "are answered no")
-        return Numbers(np.where(strange, len(self.categories), found), missing)
-
-
-@attrs.frozen(eq=False)
-class Numbers:
-    """The values of m rows in an ordered column, on its scale."""
-
-    values: Array
-    """(m,), any where they are missing."""
-    missing: Array
-    """(m,) bool."""
+        return Values(self.scale, np.where(strange, len(self.categories), found), missing)
 
 
 def code_column(
@@ -174,8 +164,8 @@ def code_column(
 ) -> tuple[Column, Array, OrderedValues | None]:
     """The column, its codes (n,), uint8 or int32 of an ordered one, and that one's values.
 
-    `listed`: the caller calls the column categorical. `weights`, `max_cuts`: as `rank` takes them. Raises InputError
-    for categories that are infinite.
+    `listed`: the caller calls the column categorical. `weights`, `max_cuts`: as of `ranked`. Raises InputError for
+    categories that are infinite.
     """
     scale = None if listed else _scale_of(read)
     if scale is None:
@@ -189,10 +179,22 @@ def code_column(
 def ranked(
     read: Values, scale: Kind, weights: Array | None = None, max_cuts: int | None = None
 ) -> tuple[OrderedValues, Array]:
-    """The values of a column on a scale, and the rank of every row, (n,) int32; the rest as `rank` takes it."""
+    """The values of a column on a scale, and the rank of every row, (n,) int32.
+
+    `max_cuts`: at most so many thresholds, at quantiles of the rows by their `weights` (n,); None is all.
+    """
     numbers = places(read, read.order or ()) if scale is Kind.CATEGORY else np.asarray(read.values)
     numbers = numbers.astype(np.int64) if numbers.dtype.kind == "b" else numbers
-    return rank(numbers, read.gaps, scale, weights, max_cuts, read.zone)
+    present = numbers if read.gaps is None else numbers[~read.gaps]
+    if present.dtype.kind == "f":
+        present = present.astype(np.float64) + 0.0  # 0.0 for -0.0
+    values, codes = distinct_numbers(present)
+    ranks = codes.astype(np.int32)
+    if read.gaps is not None:
+        ranks = np.full(len(numbers), len(values), np.int32)
+        ranks[~read.gaps] = codes
+    found = OrderedValues(values, scale, read.gaps is not None, np.arange(max(len(values) - 1, 0)), read.zone)
+    return found if max_cuts is None else found.fewer(ranks, weights, max_cuts), ranks
 
 
 def _scale_of(read: Values) -> Kind | None:

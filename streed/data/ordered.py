@@ -152,31 +152,6 @@ class OrderedValues:
         return self.values[np.where(missing, 0, ranks)], missing
 
 
-def rank(
-    numbers: Array,
-    missing: Array | None,
-    scale: Kind,
-    weights: Array | None,
-    max_cuts: int | None,
-    zone: str | None = None,
-) -> tuple[OrderedValues, Array]:
-    """The values of a column and the rank of every row, (n,) int32.
-
-    `numbers` (n,): on the scale, any where `missing` (n,) says so. `weights` (n,): of the rows, for `max_cuts`: that
-    many thresholds at most, at quantiles; None is all.
-    """
-    present = numbers if missing is None else numbers[~missing]
-    if present.dtype.kind == "f":
-        present = present.astype(np.float64) + 0.0  # 0.0 for -0.0
-    values, ranks_of = distinct_numbers(present)
-    ranks = ranks_of.astype(np.int32)
-    if missing is not None:
-        ranks = np.full(len(numbers), len(values), np.int32)
-        ranks[~missing] = ranks_of
-    found = OrderedValues(values, scale, missing is not None, np.arange(max(len(values) - 1, 0)), zone)
-    return found if max_cuts is None else found.fewer(ranks, weights, max_cuts), ranks
-
-
 def distinct_numbers(values: Array) -> tuple[Array, Array]:
     """The sorted distinct numbers of an int, bool or float array, and the number of each row's, (n,) int64."""
     if values.dtype.kind in "iu" and len(values):

@@ -16,11 +16,10 @@ import numpy as np
 
 from streed.data import Cut, Dataset
 from streed.data.dataset import AUTO
+from streed.exact import Array
 
 if TYPE_CHECKING:
     from streed.data.database import Roles
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 
 @attrs.frozen
@@ -79,24 +78,15 @@ def walk(root: Node) -> Iterator[Node]:
 
 def depth_of(root: Node) -> int:
     """The largest number of questions that a row is asked."""
-    deepest, stack = 0, [(root, 0)]
-    while stack:
-        node, depth = stack.pop()
-        deepest = max(deepest, depth)
-        if isinstance(node, Branch):
-            stack.extend((child, depth + 1) for child in node.children)
-    return deepest
+    level, depth = [root], -1
+    while level:
+        level, depth = [child for node in level if isinstance(node, Branch) for child in node.children], depth + 1
+    return depth
 
 
 def used_columns(root: Node) -> set[int]:
     """The numbers of the columns that the branches ask about."""
-    found, stack = set(), [root]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, Branch):
-            found.add(node.column)
-            stack.extend(node.children)
-    return found
+    return {node.column for node in walk(root) if isinstance(node, Branch)}
 
 
 class Visit(NamedTuple):

@@ -7,7 +7,8 @@ import functools
 import numpy as np
 
 from streed.data import Dataset
-from streed.tree.nodes import Array, Branch, Leaf, Node, route, walk
+from streed.exact import Array
+from streed.tree.nodes import Branch, Leaf, Node, route, walk
 from streed.tree.rows import sides_in
 
 

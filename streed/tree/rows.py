@@ -10,8 +10,9 @@ import attrs
 import numpy as np
 
 from streed.data import Column, Dataset, Kind
-from streed.data.column import Numbers, check_width, raw_columns
+from streed.data.column import check_width, raw_columns
 from streed.data.questions import TableRecipe
+from streed.data.reading import Values
 from streed.data.table import binary_codes
 from streed.errors import InputError
 from streed.exact import Array
@@ -28,7 +29,7 @@ def sides_in(data: Dataset, node: Branch, rows: Array | slice) -> Array:
 class TreeRows:
     """The rows of a table or data set, by the columns that a tree asks about, each of which is read once."""
 
-    def __init__(self, n_rows: int, read: Callable[[int], Array | Numbers]) -> None:
+    def __init__(self, n_rows: int, read: Callable[[int], Array | Values]) -> None:
         self.n_rows = n_rows
         self.column = functools.cache(read)
 
@@ -54,7 +55,7 @@ class TreeRows:
         names = [columns[j].name if j in columns else "" for j in range(n_columns)]
         n_rows, raw = raw_columns(X, names, columns, named=True)
 
-        def read(j: int) -> Array | Numbers:
+        def read(j: int) -> Array | Values:
             column, values = columns[j], raw(j)
             return column.codes(values, "warn") if column.scale is None else column.numbers(values, "warn")
 
@@ -66,21 +67,21 @@ class TreeRows:
     def sides(self, node: Branch, rows: Array) -> Array:
         """(m,) the child that each of the rows (m,), given by number, goes to."""
         column = self.column(node.column)
-        if not isinstance(column, Numbers):
+        if not isinstance(column, Values):
             return column[rows]
         assert node.cut is not None
-        return node.cut.sides(column.values[rows], column.missing[rows])
+        return node.cut.sides(np.asarray(column.values)[rows], column.missing[rows])
 
 
-def _of_data(data: Dataset, j: int, column: Column) -> Array | Numbers:
+def _of_data(data: Dataset, j: int, column: Column) -> Array | Values:
     """Column j of the data, for a tree that has it as `column`."""
     codes = data.X[:, j]
     if column.scale is None:
         return codes
     if j in data.ordered:
-        return Numbers(*data.ordered[j].numbers(codes))
+        return Values(column.scale, *data.ordered[j].numbers(codes))
     # a column of two numbers may be binary in one data set and ordered in another one
-    return Numbers(np.array(data.column(j).categories)[codes], np.zeros(len(codes), dtype=bool))
+    return Values(column.scale, np.array(data.column(j).categories)[codes])
 
 
 def _places(data: Dataset, columns: Mapping[int, Column]) -> dict[int, int]:

@@ -12,8 +12,8 @@ import numpy as np
 from streed.data import Column, Cut, Dataset
 from streed.data.questions import TableRecipe
 from streed.errors import InputError, escaped, visible
+from streed.exact import Array, as_objects
 from streed.tree.nodes import (
-    Array,
     Branch,
     Claims,
     Leaf,
@@ -124,12 +124,52 @@ class Tree:
     # -- forms -----------------------------------------------------------------------------------------------------
 
     def to_text(self, *, collapse: bool = False) -> str:
-        """The tree as text, one node a line; `collapse`: children of a branch that predict alike are drawn together."""
-        return text(self, collapse)
+        """The tree as text, one node a line, children below their question; control characters are shown as signs.
+
+        `collapse`: equal children of a branch are one, with the rows and costs of all; alone it needs no question.
+        """
+        shows = iter(self.shows())
+        flat: list[Any] = flatten(self.root)
+        shown = nest([node if isinstance(node[1], tuple) else (next(shows), *node[1:]) for node in flat])
+        lines: list[str] = []
+        stack: list[tuple[Node, str, str, str]] = [(shown, "", "", "")]
+        while stack:
+            node, lead, indent, answer = stack.pop()
+            if isinstance(node, Leaf):
+                lines.append(lead + visible(f"{answer}{_leaf(self, node, node.label)}"))
+                continue
+            column = self.columns[node.column]
+            said = answers(column, node.cut)
+            children: list[tuple[Any, str]] = list(zip(node.children, said, strict=True))
+            if collapse:
+                children = _together(children)
+                if len(children) == 1:
+                    stack.append((children[0][0], lead, indent, answer))
+                    continue
+            lines.append(lead + visible(f"{answer}{question(column, node.cut)}"))
+            last = len(children) - 1
+            below = [
+                (child, indent + "├└"[at == last] + "── ", indent + "│ "[at == last] + "   ", f"{each}: ")
+                for at, (child, each) in enumerate(children)
+            ]
+            stack.extend(reversed(below))
+        if self.positive is not None:
+            lines.append(visible(f"positive class: {written(self.positive)}"))
+        return "\n".join(lines)
 
     def to_dot(self) -> str:
-        """The tree in Graphviz's language."""
-        return dot(self)
+        """The tree in Graphviz's language: boxes for leaves, edges labelled with the answers."""
+        shows = iter(self.shows())
+        lines = ["digraph tree {", '  node [fontname="Helvetica"];', '  edge [fontname="Helvetica"];']
+        for place, (node, (_, below, *_)) in enumerate(zip(walk(self.root), flatten(self.root), strict=True)):
+            if isinstance(node, Leaf):
+                lines.append(f"  n{place} [shape=box, label={_quoted(_leaf(self, node, next(shows)))}];")
+                continue
+            column, cut = self.columns[node.column], node.cut
+            lines.append(f"  n{place} [shape=ellipse, label={_quoted(question(column, cut))}];")
+            edges: Any = zip(below, answers(column, cut), strict=True)  # type: ignore[arg-type]
+            lines += [f"  n{place} -> n{child} [label={_quoted(said)}];" for child, said in edges]
+        return "\n".join([*lines, "}"])
 
     def to_json(self, *, indent: int | None = None) -> str:
         """The tree and its claims as JSON by `tree.schema.json`; raises InputError for labels it cannot hold."""
@@ -180,9 +220,7 @@ def _plain_array(values: tuple[Any, ...]) -> Array:
         array = np.array(values)
         if array.dtype.kind in "bifU" and array.tolist() == list(values):
             return array
-    objects = np.empty(len(values), dtype=object)
-    objects[:] = values
-    return objects
+    return as_objects(values)
 
 
 def tree_of(model: Any) -> Tree:
@@ -240,41 +278,6 @@ def written(value: Any) -> str:
         return "a number of more than 4,300 digits"
 
 
-def text(tree: Tree, collapse: bool = False) -> str:
-    """The tree as text, one node a line, children below their question; control characters are shown as signs.
-
-    `collapse`: equal children of a branch are one, with the rows and costs of all; one child alone needs no question.
-    """
-    shows = iter(tree.shows())
-    flat: list[Any] = flatten(tree.root)
-    shown = nest([node if isinstance(node[1], tuple) else (next(shows), *node[1:]) for node in flat])
-    lines: list[str] = []
-    stack: list[tuple[Node, str, str, str]] = [(shown, "", "", "")]
-    while stack:
-        node, lead, indent, answer = stack.pop()
-        if isinstance(node, Leaf):
-            lines.append(lead + visible(f"{answer}{_leaf(tree, node, node.label)}"))
-            continue
-        column = tree.columns[node.column]
-        said = answers(column, node.cut)
-        children: list[tuple[Any, str]] = list(zip(node.children, said, strict=True))
-        if collapse:
-            children = _together(children)
-            if len(children) == 1:
-                stack.append((children[0][0], lead, indent, answer))
-                continue
-        lines.append(lead + visible(f"{answer}{question(column, node.cut)}"))
-        last = len(children) - 1
-        below = [
-            (child, indent + "├└"[at == last] + "── ", indent + "│ "[at == last] + "   ", f"{each}: ")
-            for at, (child, each) in enumerate(children)
-        ]
-        stack.extend(reversed(below))
-    if tree.positive is not None:
-        lines.append(visible(f"positive class: {written(tree.positive)}"))
-    return "\n".join(lines)
-
-
 def _together(children: list[tuple[Node, str]]) -> list[tuple[Node, str]]:
     """The children of a branch and their answers, those that ask and show the same as one with the rows of all."""
     alike: dict[str, list[tuple[Any, str]]] = {}
@@ -296,27 +299,6 @@ def _added(flat: list[Any]) -> Node:
             cost = tuple(map(sum, zip(*third, strict=True))) if isinstance(third[0], tuple) else sum(third)
             nodes.append((first[0], sum(second), cost))
     return nest(nodes)
-
-
-def dot(tree: Tree) -> str:
-    """The tree in Graphviz's language: boxes for leaves, edges labelled with the answers."""
-    shows = iter(tree.shows())
-    lines = ["digraph tree {", '  node [fontname="Helvetica"];', '  edge [fontname="Helvetica"];']
-    stack: list[tuple[Node, int, str]] = [(tree.root, -1, "")]
-    number = 0
-    while stack:
-        node, parent, answer = stack.pop()
-        if isinstance(node, Leaf):
-            lines.append(f"  n{number} [shape=box, label={_quoted(_leaf(tree, node, next(shows)))}];")
-        else:
-            column = tree.columns[node.column]
-            lines.append(f"  n{number} [shape=ellipse, label={_quoted(question(column, node.cut))}];")
-            edges = zip(node.children, answers(column, node.cut), strict=True)
-            stack.extend(reversed([(child, number, said) for child, said in edges]))
-        if parent >= 0:
-            lines.append(f"  n{parent} -> n{number} [label={_quoted(answer)}];")
-        number += 1
-    return "\n".join([*lines, "}"])
 
 
 def number(x: Any) -> str:
@@ -367,7 +349,7 @@ _MOST = 200  # lines of a tree, or points of a front, that are shown
 def tree_html(tree: Tree, verdict: str = "") -> str:
     """The tree as HTML that needs nothing else; `verdict`: a line of HTML above it."""
     said = f"<div><b>{verdict}</b></div>" if verdict else ""
-    lines = text(tree).split("\n")
+    lines = tree.to_text().split("\n")
     shown = [size_text(tree), *lines[:_MOST], *(["..."] if len(lines) > _MOST else [])]
     return f'<div class="streed-tree" style="{_STYLE}">{said}<pre>{"<br>".join(map(escaped, shown))}</pre></div>'
 

@@ -111,10 +111,10 @@ def test_dot_escapes_what_graphviz_reads_as_syntax() -> None:
     tree = Tree.grown(Branch(0, (Leaf(0, 1, 0), Leaf(1, 1, 0)), 2), data)
     assert tree.to_dot().splitlines()[3:] == [
         r'  n0 [shape=ellipse, label="say \"hi\"\\n\nthere = 1?"];',
-        r'  n1 [shape=box, label="\" (1 row, cost 0)"];',
         '  n0 -> n1 [label="no"];',
-        r'  n2 [shape=box, label="\\ (1 row, cost 0)"];',
         '  n0 -> n2 [label="yes"];',
+        r'  n1 [shape=box, label="\" (1 row, cost 0)"];',
+        r'  n2 [shape=box, label="\\ (1 row, cost 0)"];',
         "}",
     ]
 
