@@ -26,6 +26,7 @@ from typing import Any
 import attrs
 
 from streed.errors import InputError, StreedError, brief
+from streed.exact import as_float
 
 MOST_BYTES = 1 << 24
 """Of a saved tree: some hundred thousand nodes."""
@@ -37,9 +38,6 @@ MOST_LETTERS = 100_000
 """Of a name, label or category."""
 
 _DEEPEST = 200  # brackets within brackets
-_MOST_PARTS = 400_000  # lists and dicts: each takes its time to be checked
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
-_SURROGATE = re.compile(r"\\u[dD][89abAB]")  # how half of a character is written, which no file can hold
 
 _FRACTION = re.compile(r"(-?[0-9]+)(?:/([0-9]+))?")
 
@@ -48,35 +46,35 @@ def parse(text: str, argument: str, remedy: str) -> Any:
     """What the JSON text holds, as dicts, lists, texts, ints, finite floats, truth values and None.
 
     Raises InputError, naming `argument`, for what is no JSON, a key given twice, NaN and infinities, numbers too large
-    to be a float or of more than 4,000 digits, brackets more than 200 deep, texts of more than 100,000 letters or with
-    half a character, more than 400,000 lists and dicts, and texts of more than 16 MB.
+    to be a float, brackets more than 200 deep, texts of more than 100,000 letters or with half a character, and texts
+    of more than 16 MB.
     """
-    said = _excess(text)
+    said = f"it has more than {MOST_BYTES:,} letters" if len(text) > MOST_BYTES else None
     try:
-        found = said or json.loads(
-            text, parse_constant=_constant, parse_float=_real, parse_int=_whole, object_pairs_hook=_distinct
-        )
-    except (ValueError, TypeError) as error:
+        found = said or json.loads(text, parse_constant=_constant, object_pairs_hook=_distinct)
+    except (ValueError, TypeError, RecursionError) as error:
         raise InputError(argument, f"it is no JSON that can be read ({error})", remedy) from None
-    if said is None and _SURROGATE.search(text) and not is_text(json.dumps(found, ensure_ascii=False)):
-        said = "a text has half a character"
+    said = said or _excess(found)
     if said is not None:
         raise InputError(argument, said, remedy)
     return found
 
 
-def _excess(text: str) -> str | None:
-    """What JSON text has too much of."""
-    if len(text) > MOST_BYTES:
-        return f"it has more than {MOST_BYTES:,} letters"
-    longest = max((len(each[0]) - 2 for each in _STRING.finditer(text)), default=0)
-    brackets = re.findall(r"[][{}]", _STRING.sub("", text))
-    depths = itertools.accumulate(1 if each in "[{" else -1 for each in brackets)
-    if longest > MOST_LETTERS:
-        return f"a text has {longest:,} letters"
-    if len(brackets) > 2 * _MOST_PARTS:
-        return f"it has more than {_MOST_PARTS:,} lists and dicts"
-    return f"it is nested more than {_DEEPEST} deep" if max(depths, default=0) > _DEEPEST else None
+def _excess(found: Any) -> str | None:
+    """What there is too much of in what JSON text held."""
+    level: list[Any] = [found]
+    for _ in range(_DEEPEST + 1):
+        texts = [each for each in level if isinstance(each, str)]
+        longest = max(map(len, texts), default=0)
+        if longest > MOST_LETTERS:
+            return f"a text has {longest:,} letters"
+        if not is_text("".join(texts)):
+            return "a text has half a character"
+        if any(isinstance(each, float) and math.isinf(each) for each in level):
+            return "a number is too large"
+        parts = [each for each in level if isinstance(each, (list, dict))]
+        level = [each for part in parts for each in (part if isinstance(part, list) else [*part, *part.values()])]
+    return f"it is nested more than {_DEEPEST} deep" if level else None
 
 
 def whole_fraction(text: str, argument: str, remedy: str, where: str = "") -> Fraction:
@@ -89,10 +87,7 @@ def whole_fraction(text: str, argument: str, remedy: str, where: str = "") -> Fr
 
 def is_finite(x: int | float | Fraction) -> bool:
     """Whether a float can stand for the number."""
-    try:
-        return math.isfinite(float(x))
-    except OverflowError:
-        return False
+    return math.isfinite(as_float(x))
 
 
 def plain_value(x: Any) -> Any:
@@ -116,19 +111,6 @@ def plain_number(x: Any) -> int | float | str:
 
 def _constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON number")
-
-
-def _real(text: str) -> float:
-    value = float(text) if len(text) <= MOST_DIGITS else math.inf
-    if not math.isfinite(value):
-        raise ValueError(f"the number {text[:20]} is too large")
-    return value
-
-
-def _whole(text: str) -> int:
-    if len(text) > MOST_DIGITS:
-        raise ValueError(f"a number of {len(text):,} digits")
-    return int(text)
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
