@@ -290,10 +290,7 @@ def _over(task: Task, driver: Driver, data: Dataset) -> Driver:
 
 
 def whole_limit(name: str, value: Any, least: int, rows: int | None) -> Any:
-    """A whole number >= least, or None where that is allowed or where the number of rows is no limit at all.
-
-    A tree on n rows has at most n - 1 branching nodes, so larger limits are none.
-    """
+    """A whole number >= least, or None where that is allowed, or where as many rows are no limit at all."""
     number = _whole(least, optional=rows is not None).read(name, value)
     return None if number is None or (rows is not None and number >= rows) else number
 

@@ -261,10 +261,7 @@ class Asked(types.SimpleNamespace):
 
 
 def command(*options: Any, interrupted: str = "no tree yet", **settings: Any) -> Callable[[Any], click.Command]:
-    """Makes a command of a function of what was asked; the first option is the first one told.
-
-    `interrupted` is what is missing after Ctrl-C; `settings` are click's.
-    """
+    """Makes a command of a function of what was asked; `interrupted` is what is missing after Ctrl-C."""
 
     def make(told: Callable[..., None]) -> click.Command:
         def call(**given: Any) -> None:

@@ -142,10 +142,7 @@ class Column:
         return np.where(missing, gap, np.where(strange, usual, found)).astype(np.uint8)
 
     def numbers(self, read: Values, unseen: str) -> Values:
-        """The values of new rows in this ordered column; raises InputError for values of another kind.
-
-        A step that the scale does not have stands above all others.
-        """
+        """The values of new rows in this ordered column; a step that the scale does not have is above all others."""
         assert self.scale is not None
         way = "are answered no" if self.one_hot else "take the branch of more rows"
         missing = read.missing
@@ -164,8 +161,7 @@ def code_column(
 ) -> tuple[Column, Array, OrderedValues | None]:
     """The column, its codes (n,), uint8 or int32 of an ordered one, and that one's values.
 
-    `listed`: the caller calls the column categorical. `weights`, `max_cuts`: as of `ranked`. Raises InputError for
-    categories that are infinite.
+    `listed`: the caller calls the column categorical. `weights`, `max_cuts`: as of `ranked`.
     """
     scale = None if listed else _scale_of(read)
     if scale is None:
@@ -179,10 +175,7 @@ def code_column(
 def ranked(
     read: Values, scale: Kind, weights: Array | None = None, max_cuts: int | None = None
 ) -> tuple[OrderedValues, Array]:
-    """The values of a column on a scale, and the rank of every row, (n,) int32.
-
-    `max_cuts`: at most so many thresholds, at quantiles of the rows by their `weights` (n,); None is all.
-    """
+    """The values on a scale, and every row's rank, (n,) int32; at most `max_cuts` thresholds, at quantiles of rows."""
     numbers = places(read, read.order or ()) if scale is Kind.CATEGORY else np.asarray(read.values)
     numbers = numbers.astype(np.int64) if numbers.dtype.kind == "b" else numbers
     present = numbers if read.gaps is None else numbers[~read.gaps]
@@ -222,8 +215,8 @@ def column_of_categories(
 ) -> tuple[Column, Mapping[Any, int]]:
     """A column of at most so many categories, those of gaps and of other values among them, and the rows of each value.
 
-    No value has a category of its own where nearly all differ, unless `all_differ` says that they may. Of more than
-    `most`, the most frequent have that more than one row has. Raises InputError for infinite numbers.
+    None has a category of its own where nearly all differ, unless `all_differ` says that they may. Of more than `most`,
+    the most frequent have that more than one row has.
     """
     gaps = read.gaps is not None
     if not gaps and is_binary(read):
@@ -270,11 +263,7 @@ def places(read: Values, categories: Sequence[Any]) -> Array:
 
 
 def numbers_like(name: str, kind: Kind, read: Values, zone: str | None = None) -> Array:
-    """(m,) the numbers of new values in a column of that kind, any where missing.
-
-    Raises InputError for values of another kind, and for dates of a zone where those before had none, or without one
-    where those before had one.
-    """
+    """(m,) the numbers of new values in such a column, any where missing; raises InputError for another kind."""
     if read.missing.all():
         return np.zeros(len(read.values))
     truth = (Kind.NUMBER, Kind.BOOLEAN)
@@ -295,10 +284,7 @@ UNSEEN = ("error", "warn", "ignore")
 
 
 def _unseen_values(name: str, read: Values, rows: Array, unseen: str, way: str) -> None:
-    """Says that the data had no such value as in these rows (m,) bool, if there are any.
-
-    `unseen`: "error" raises InputError, "warn" warns, once a column, which `way` these values go; "ignore" is silent.
-    """
+    """Raises InputError, or warns `way`, where some rows (m,) bool have a value that the data did not have."""
     if unseen == "ignore" or not rows.any():
         return
     row = int(np.argmax(rows))
@@ -312,10 +298,7 @@ def _unseen_values(name: str, read: Values, rows: Array, unseen: str, way: str) 
 
 
 def distinct(values: Array | list[Any], argument: str, what: str) -> tuple[tuple[Any, ...], Array]:
-    """The sorted distinct values of a column as plain objects, and the number of each row's, (n,) int64.
-
-    Raises InputError that names `argument` and `what` for objects that cannot be hashed or compared.
-    """
+    """The sorted distinct values of a column as plain objects, and the number of each row's, (n,) int64."""
     if isinstance(values, np.ndarray):
         if values.dtype.kind in "buif":
             numbers, codes = distinct_numbers(values)

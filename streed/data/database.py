@@ -44,10 +44,7 @@ _TYPES = (*_NUMBERS, "BOOLEAN", "DATE", "TIMESTAMP", "VARCHAR", "ENUM", "INTERVA
 
 @contextlib.contextmanager
 def own_connection(memory_limit: int | None, threads: int | None) -> Iterator[Any]:
-    """A database in memory, which may spill to a folder that is gone afterwards.
-
-    Raises InputError where DuckDB is not installed, and for limits that are none.
-    """
+    """A database in memory, which may spill to a folder that is gone afterwards."""
     duckdb = _duckdb()
     with tempfile.TemporaryDirectory(prefix="streed-") as folder:
         connection = duckdb.connect()

@@ -43,10 +43,7 @@ TIMES = (Kind.DATE, Kind.DURATION, Kind.TIME)
 
 @attrs.frozen
 class Cut:
-    """What a branching node asks of an ordered column: child 0 is for values up to the threshold, child 1 for others.
-
-    Without a threshold it asks whether the value is missing: child 0 is for values, child 1 for gaps.
-    """
+    """What a node asks of an ordered column: child 0 is for values up to the threshold, else for those not missing."""
 
     threshold: int | float | None
     """On the column's scale, see `Kind`."""
@@ -189,10 +186,7 @@ def quantiles(totals: Array, most: int) -> list[int]:
 
 
 def threshold_text(threshold: int | float, scale: Kind, categories: tuple[Any, ...], zone: str | None = None) -> str:
-    """The threshold as text: a number as `repr` has it, but whole ones without a point; dates and times by ISO 8601.
-
-    A date of a zone is written in it; a duration in days and hours.
-    """
+    """The threshold as text: a number as `repr` has it, but whole ones without a point; times by their kind."""
     if scale is Kind.DATE:
         return date_text(int(threshold), zone)
     if scale in _WRITTEN:
@@ -252,10 +246,7 @@ def between(low: float, high: float) -> float:
 
 
 def between_moments(low: int, high: int, off: Callable[[int], int] = lambda moment: 0) -> int:
-    """A moment t with low <= t < high, in microseconds: about the middle, and the beginning of a day if there is one.
-
-    Else of an hour, a minute or a second, by clocks that are `off(t)` microseconds ahead.
-    """
+    """A moment t, low <= t < high, near the middle: the beginning of a day, hour, minute or second if it can be."""
     middle = (low + high) // 2
     ahead = off(middle)
     rounded = ((middle + ahead) // unit * unit - ahead for unit in _DATE_UNITS)
@@ -276,10 +267,7 @@ def between_durations(low: int, high: int) -> int:
 
 
 def at_most(numbers: Array, threshold: float) -> Array:
-    """(m,) bool: which of the numbers are no larger than the threshold, an int or a float, compared exactly.
-
-    `numbers` (m,): float64, integers of any width, or Python's numbers as objects.
-    """
+    """(m,) bool: which numbers of any type are no larger than the threshold, an int or float, compared exactly."""
     kind = numbers.dtype.kind
     if kind == "f":
         limit = float_below(threshold) if isinstance(threshold, int) else threshold

@@ -55,10 +55,7 @@ class Questions:
         return None if values is None else values.cut(int(self.limit[question]), int(self.gaps[question]))
 
     def among(self, most: int) -> Array:
-        """(m,) int64: the questions about at most so many thresholds of each ordered column, at quantiles, and others.
-
-        Others are those about columns that are not ordered, and whether a value is missing.
-        """
+        """(m,) int64: the questions about at most so many thresholds of each column, at quantiles, and all others."""
         kept = np.ones(len(self.column), bool)
         for j, values in self.source.ordered.items():
             chosen = values.fewer(self.source.X[:, j], None, most).cuts

@@ -123,11 +123,7 @@ def _held(values: Array | list[Any], gaps: Array | None = None) -> Values:
 
 
 def read_values(x: Any, argument: str, what: str) -> Array | list[Any]:
-    """(n,) one column of anything that must be complete: a bool, int or float array, or a list of other objects.
-
-    Raises InputError, naming `argument` and `what`, for missing and infinite values, more than one dimension and
-    complex numbers.
-    """
+    """(n,) a column without gaps or infinities: a bool, int or float array, or a list of other objects."""
     values = complete(x, argument, what)
     if isinstance(values, np.ndarray) and values.dtype.kind in "mM":
         values = list(values)

@@ -84,10 +84,7 @@ def some_copies(frequency: Array) -> Array | None:
 
 
 def weigh_copies(weights: Array | None, frequency: Array | None) -> Array | None:
-    """(n,) what all copies of each row weigh together, or None where each is 1; short decimals stay so.
-
-    `weights` are those of one copy. Raises InputError for weights that are all zero, and a total beyond 2**60.
-    """
+    """(n,) what all copies of each row weigh together, or None where each is 1; short decimals stay so."""
     if weights is not None and not weights.any():
         raise InputError("sample_weight", "all weights are zero", "give at least one row a positive weight")
     if weights is None or frequency is None:
@@ -113,11 +110,7 @@ def _check_total(weights: Array, each: Array, name: str) -> None:
 
 
 def read_row_data(row_data: Mapping[str, Any], n: int) -> dict[str, Array]:
-    """One array per name, its first axis the rows; a table becomes a structured array with one field per column.
-
-    Names given as None are left out. Raises InputError, naming the argument, for a wrong length or a missing value in
-    a column; what the numbers mean is for the task to judge.
-    """
+    """One array per name that is not None, its first axis the rows; a table becomes structured, a field per column."""
     arrays = {name: _row_array(name, data) for name, data in row_data.items() if data is not None}
     for name, array in arrays.items():
         if array.ndim == 0 or len(array) != n:
@@ -177,11 +170,7 @@ def _decimals(values: list[Any]) -> Array:
 
 
 def code_labels(y: Any, n: int) -> tuple[Array, tuple[Any, ...]]:
-    """The class number of each row, (n,) int64, and the classes that occur, sorted, as plain Python objects.
-
-    `y` is a list, an array (n,) or a series; or times and events of survival, whose labels are `Outcome`. Raises
-    InputError for a wrong length, missing labels, and labels that cannot be sorted.
-    """
+    """The class number of each row, (n,) int64, and the classes that occur, sorted, as plain Python objects."""
     labels = paired(y) if is_outcome(y) else read_values(y, "y", "it")
     if len(labels) != n:
         raise InputError("y", f"it has {len(labels)} labels, but X has {n} rows", "give one label per row")
@@ -190,10 +179,7 @@ def code_labels(y: Any, n: int) -> tuple[Array, tuple[Any, ...]]:
 
 
 def named_labels(names: Iterable[Any], labels: Iterable[Any]) -> tuple[Any, ...]:
-    """For each name the label that it is, or whose text it is, as tables may name columns by text only.
-
-    A name of none stays itself.
-    """
+    """For each name the label that it is, or whose text it is; a name of none stays itself."""
     known = tuple(labels)
     texts, exact = {str(label): label for label in known}, {label: label for label in known}
     return tuple(exact.get(name, texts.get(str(name), name)) for name in names)

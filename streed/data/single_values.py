@@ -111,10 +111,7 @@ def missing_value(argument: str, what: str, row: int) -> InputError:
 
 
 def numpy_of(series: Any) -> Array | None:
-    """The values of a narwhals series as an array, any where they are missing; None where numpy has no type for them.
-
-    Gaps are filled first: libraries differ in what they make of a missing whole number.
-    """
+    """A narwhals series as an array, any where values are missing; None where numpy has no type for them."""
     import narwhals as nw
 
     dtype = series.dtype
@@ -139,11 +136,7 @@ def declares_scale(series: Any) -> bool:
 
 
 def declared_order(series: Any) -> tuple[Any, ...] | None:
-    """The categories as the type declares them.
-
-    None for polars' Categorical, whose order is that of first appearance anywhere in the process, and so no choice of
-    the caller's: such columns are sorted like text.
-    """
+    """The categories as the type declares them; None for polars' Categorical, whose order nobody chose."""
     import narwhals as nw
 
     if series.dtype not in (nw.Categorical, nw.Enum):
@@ -177,10 +170,7 @@ def microseconds(moment: Any) -> int:
 
 
 def zone_of(zones: Iterable[Any]) -> str | None:
-    """The name of the zone that all these (tzinfo or None) are, UTC where they differ, None where all are None.
-
-    Raises ValueError where only some are None.
-    """
+    """The zone that all (tzinfo or None) are, UTC where they differ; raises ValueError where only some are None."""
     names = {None if zone is None else zone_name(zone) for zone in zones}
     if None in names and len(names) > 1:
         raise ValueError("moments with and without a zone")
@@ -240,10 +230,7 @@ def clock_text(time: int) -> str:
 
 
 def duration(span: Any) -> int:
-    """Microseconds of a timedelta, also numpy's or pandas'.
-
-    Raises OverflowError beyond 292,000 years, and TypeError for months, which have no number of days.
-    """
+    """Microseconds of a timedelta, also numpy's or pandas'; raises OverflowError, or TypeError for months."""
     if isinstance(span, np.timedelta64):
         check_unit(span.dtype)
         return int(span.astype("timedelta64[us]").astype(np.int64))

@@ -177,10 +177,7 @@ _REMEDY = "use a file that streed wrote"
 
 
 def describe(thing: Any) -> Any:
-    """`thing` as plain data: an attrs object, number, text, None, or lists, tuples and dicts of these.
-
-    Raises InputError for anything else, such as a function.
-    """
+    """`thing` as plain data: an attrs object, number, text, None, or lists, tuples and dicts of these."""
     if thing is None or isinstance(thing, (bool, str)):
         return thing
     if isinstance(thing, numbers.Integral):

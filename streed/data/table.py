@@ -67,10 +67,7 @@ class _SparseColumns(Sequence[Any]):
 
 
 def read_input(X: Any) -> Array | Table:
-    """The caller's X as a numeric array (n, p), or as a Table.
-
-    Raises InputError for anything that does not have rows and columns.
-    """
+    """The caller's X as a numeric array (n, p), or as a Table; raises InputError for what has no rows and columns."""
     if isinstance(X, Table):
         return X
     if isinstance(X, np.ndarray):
@@ -83,10 +80,7 @@ def read_input(X: Any) -> Array | Table:
 
 
 def named_columns(data: Any, argument: str) -> dict[Any, Any] | None:
-    """The columns of a table, a dict of columns or a structured array, by the caller's own names.
-
-    None for what names no columns. Raises InputError, naming `argument`, for what `read_input` does not take.
-    """
+    """The columns of a table, a dict or a structured array, by the caller's own names; None of anything else."""
     fields = getattr(getattr(data, "dtype", None), "names", None)
     if fields:
         return {name: data[name] for name in fields}
@@ -120,10 +114,7 @@ def take_rows(source: Array | Table, rows: Array) -> Array | Table:
 
 
 def take_values(x: Any, rows: Array, n: int, argument: str, what: str) -> Any:
-    """The values of these rows (m,) of n of one column, as `read_values` takes it.
-
-    Raises InputError, naming `argument` and `what` it should have n of, for a column of another length.
-    """
+    """The values of these rows (m,) of n of one column; raises InputError for one of another length."""
     if isinstance(x, Values):
         return x.taken(rows)
     if not hasattr(x, "__len__") or isinstance(x, (str, bytes, Mapping)):
@@ -227,10 +218,7 @@ def _unique_names(names: Sequence[Any], argument: str = "X") -> tuple[str, ...]:
 
 
 def binary_codes(X: Array) -> Array | None:
-    """(n, p) uint8, C-contiguous and never the caller's memory: the 0/1 array `X` (bool, int or float); or None.
-
-    None where a value is neither 0 nor 1, or the array is not numeric; then `table` says which.
-    """
+    """(n, p) uint8, C-contiguous and never the caller's memory: the 0/1 array `X`; None where it is none."""
     if X.dtype.kind not in "bfiu":
         return None
     if X.dtype.kind in "iu":

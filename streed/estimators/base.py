@@ -111,10 +111,7 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
             raise KeyboardInterrupt  # which ends searches over parameters, too; what was found is kept
 
     def _present(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> Any:
-        """What `fit` was given, without the rows of frequency 0; overridden where y is more than a column.
-
-        Every call begins with this, and all that it does counts for its limit of time.
-        """
+        """What `fit` was given without rows of frequency 0; every call begins so, and its time counts from here."""
         self._began = time.perf_counter()
         return reading.present_rows(reading.readable(X), y, sample_weight, row_data)
 
@@ -144,10 +141,7 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         return None if limit is None else max(float(limit) - (time.perf_counter() - self._began), LEAST_TIME)
 
     def _solve(self, data: Dataset, **other: Any) -> Result:
-        """The outcome for the estimator's parameters, some of them `other`.
-
-        Raises InputError if there is no tree, KeyboardInterrupt if an interrupt came before there was one.
-        """
+        """The outcome for the estimator's parameters, some of them `other`; raises InputError if there is no tree."""
         price = other.pop("cost_complexity", self.cost_complexity)
         Range(0, meaning="what a branching node costs").read("cost_complexity", price)
         objective = self._objective(price)

@@ -42,10 +42,7 @@ class Step:
 
 
 def complexity_path(solve: Solve) -> list[Step]:
-    """The trees that are optimal for some cost per node, the largest (cost 0) first.
-
-    Raises InputError where a solve stopped before its proof: then nothing is known of the trees between.
-    """
+    """The trees that are optimal for some cost per node, the largest (cost 0) first."""
     small = _step(solve(max_nodes=0, cost_complexity=0))
     large = _step(solve(cost_complexity=0))
     hull = [small]
@@ -69,10 +66,7 @@ def complexity_path(solve: Solve) -> list[Step]:
 
 
 def size_path(solve: Solve, most: int | None = None) -> list[Step]:
-    """The best tree of at most k nodes for k = 0, 1, ..., until more nodes are no better, or there are `most`.
-
-    Raises InputError where a solve stopped before its proof.
-    """
+    """The best tree of at most k nodes for k = 0, 1, ..., until more nodes are no better, or there are `most`."""
     best = _step(solve(cost_complexity=0))
     steps: list[Step] = []
     for budget in itertools.count():

@@ -316,10 +316,8 @@ def teach(
 ) -> dict[str, Any]:
     """What `streed.solve` is told of the past, by name: predicted outcomes and propensities, by models of other folds.
 
-    X (n, m) are the features that the models see, real ones if you have them; treatment (n,), outcome (n,). `regressor`
-    and `classifier` are scikit-learn estimators, cloned for every fold; default: random forests. For each treatment a
-    regressor of its own is fitted on the rows that were given it. Raises InputError where a treatment was given to
-    fewer rows than there are folds, and where the models are not fitted within `seconds`.
+    X (n, m) are the features that the models see; treatment (n,), outcome (n,). `regressor` and `classifier` are
+    scikit-learn estimators, cloned for every fold and treatment; default: random forests.
     """
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 

@@ -26,10 +26,7 @@ FREQUENCY = "frequency"
 
 
 def forget(estimator: Any) -> None:
-    """Takes every fitted attribute from an estimator that is fitted again, so that nothing of the last fit is left.
-
-    Fitted attributes end with an underscore, as scikit-learn has it; should the new fit fail, there is no fitted tree.
-    """
+    """Takes every fitted attribute (whose names end with _) from an estimator that is fitted again."""
     for name in [name for name in vars(estimator) if name.endswith("_") and not name.startswith("__")]:
         delattr(estimator, name)
 
@@ -46,10 +43,7 @@ def readable(X: Any) -> Any:
 
 
 def checked_table(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """What `readable` gave as `Dataset.make` takes it: an array (n, m) of any type, masked or not, or a table.
-
-    Gaps are allowed. Sets or compares `n_features_in_` and `feature_names_in_`. Raises what scikit-learn raises.
-    """
+    """What `readable` gave as `Dataset.make` takes it, as scikit-learn checks it; gaps are allowed."""
     if isinstance(X, Table):
         return _checked_columns(estimator, X, reset)
     if hasattr(X, "columns") and hasattr(X, "shape"):
@@ -175,10 +169,7 @@ def checked_weights(sample_weight: Any, X: Any) -> Array | None:
 
 
 def present_rows(X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> tuple[Any, ...]:
-    """The same without the rows whose `frequency`, one of the row data, is 0; whole numbers (n,) are in its place.
-
-    Raises InputError for frequencies that are no whole numbers >= 0, and row data of another length than X.
-    """
+    """The same without the rows whose `frequency`, one of the row data, is 0; in its place are whole numbers (n,)."""
     _check_lengths(X, row_data)
     given = {name: values for name, values in row_data.items() if name != FREQUENCY}
     if row_data.get(FREQUENCY) is None:

@@ -145,8 +145,7 @@ class SurvivalTree(OptimalTree):
 def concordance(times: Array, events: Array, risks: Array) -> float:
     """Harrell's C: of the pairs of which one was seen to die before the other, how often its risk was larger.
 
-    times, events, risks: (n,). Who is censored at the time of a death lived longer; two who died at one time cannot be
-    compared. Raises InputError where no two rows can.
+    times, events, risks: (n,). Who is censored at the time of a death lived longer; of one time, none can be compared.
     """
     order = np.lexsort((events == 0, times))
     times, events, risks = times[order], events[order], risks[order]

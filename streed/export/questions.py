@@ -81,11 +81,7 @@ class Plan:
 
 
 def plan(tree: Tree, given: Mapping[str, str] | None = None) -> Plan:
-    """The tree's nodes and questions.
-
-    `given`: by the name of a binary column, the expression that holds where its value is the second one (1, or yes).
-    Raises InputError for a name that the tree does not ask about, and for a column of categories.
-    """
+    """The tree's nodes and questions; `given`: the expression that holds where the binary column named so is 1."""
     used = {column.name: column for column in tree.columns.values()}
     for name in sorted(given or (), key=lambda name: name not in used):
         if name not in used:

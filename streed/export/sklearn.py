@@ -95,10 +95,7 @@ def _questions(tree: Tree) -> list[tuple[int, Any, int]]:
 
 
 def _binary(tree: Tree) -> list[list[int]]:
-    """[left, right, question] of every node, parents first; on the left are the rows whose answer is 0.
-
-    A node with c children becomes c - 1, which ask for the last child first.
-    """
+    """[left, right, question] of every node, parents first; of c children, c - 1 nodes ask for the last child first."""
     places = {key: place for place, key in enumerate(_questions(tree))}
     made: list[list[int]] = []
     # (node, how many of its children are left, the parent's place, whether this is its right child)

@@ -308,10 +308,8 @@ def _quoted(text: str, mark: str = '"') -> str:
 def _sql_time(column: str, kind: Kind, threshold: int, zone: str | None) -> tuple[str, str]:
     """(the column, the threshold) of a date, clock time or duration, as SQL compares them.
 
-    Dates and clock times without a zone are texts, which sort as they do: of dates, timestamps, times, and texts by ISO
-    8601. (Whatever an end of the microseconds is left out is a beginning of the rest, and sorts before it.) Those of a
-    zone are moments, whatever the zone of the session; they and intervals are written as PostgreSQL and DuckDB know
-    them; others, such as SQLite, refuse them.
+    Those without a zone are texts, which sort as they do: an end of the microseconds that is left out is a beginning of
+    the rest, and sorts before it. Others are moments and intervals as PostgreSQL and DuckDB know them.
     """
     if kind is Kind.DURATION:
         return column, f"INTERVAL '{threshold} microseconds'"

@@ -162,11 +162,7 @@ def rates_of(
 
 
 def measure(tree: Tree, what: Any, rows: Rows | None) -> float:
-    """What the tree measures.
-
-    `what`: a name in `SIZES` or `COUNTS`, a notion of fairness (its gap), or a function of a tree. Raises InputError
-    for anything else, and where rows are needed and not given.
-    """
+    """What a name in `SIZES` or `COUNTS`, a notion of fairness (its gap) or a function measures of the tree."""
     if callable(what):
         return float(what(tree))
     if isinstance(what, str) and what in SIZES:

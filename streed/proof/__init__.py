@@ -199,10 +199,7 @@ def prove_statement(statement: Statement, tree: Tree, seconds: float | None, beg
 
 
 def find_multipliers(made: ProofClaim, limits: Limits, deadline: float | None) -> list[Fraction]:
-    """Those of the search's own relaxation, whose bound on trees within the limits is highest, one for every amount.
-
-    They need not be trusted: `check.py` bounds what follows from any.
-    """
+    """Those of the search's own relaxation whose bound is highest, one an amount; any would do, and none is trusted."""
     from streed.drivers import DepthFirst
     from streed.problem import Problem, SearchLimits, SearchStopped
     from streed.problem.linear_oracle import FixedCosts
@@ -232,10 +229,7 @@ def find_multipliers(made: ProofClaim, limits: Limits, deadline: float | None) -
 
 
 def find_records(problem: Sums, made: ProofClaim, deadline: float | None, tell: Any) -> list[Record]:
-    """Claims from which follows, as far as time and Ctrl-C allow, that no tree costs less than the tree of a claim.
-
-    With limited sums also claims about all sides of the first split, which LIST asks for.
-    """
+    """Claims from which follows, as time and Ctrl-C allow, that no tree costs less; of first splits too, for LIST."""
     budget = problem.budget(made.goal.reached)
     if problem.depth <= 2 or not len(problem.starts):
         return []

@@ -302,10 +302,7 @@ def _asked(claims: Claims) -> tuple[str, list[str]]:
 
 
 def kept(found: Mapping[str, Any]) -> str:
-    """What a limit came to, in one line; `found`: an entry of a result's `stats["limits"]`.
-
-    The value and its limit, the favourable label if one matters, and every group's rates with what they are taken of.
-    """
+    """What a limit came to, in one line with every group's rates; `found`: of a result's `stats["limits"]`."""
     counts = found.get("counts", {})
     value, limit = f"{found['value']:.4g}", f"{found['limit']:g}"
     if not found["rates"]:

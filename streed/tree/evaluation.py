@@ -109,11 +109,7 @@ def inspect(tree: Tree, task: Task, data: Dataset) -> Evaluation:
 def leaf_displays(
     tree: Tree, task: Task, data: Dataset, sums: dict[str, Array] | None = None
 ) -> tuple[Any, ...] | None:
-    """What the bound task shows at every leaf, left to right: its `leaf_label` at the leaf's state on `data`.
-
-    A leaf without rows shows what its parent's rows would. None where the task shows the labels themselves. `sums` are
-    the task's statistics, as `quick_sums` gives them, where they are known.
-    """
+    """What the bound task shows at every leaf, left to right, an empty one as its parent; None for the labels."""
     if task.shows_labels:
         return None
     sums = quick_sums(task, data) if sums is None else sums
@@ -147,9 +143,7 @@ _CANCELLED = 2.0**-40  # part of the largest sums of all rows that is left where
 def check_declarations(task: Task, data: Dataset, root: Node, sums: dict[str, Array] | None = None) -> None:
     """Raises TaskError, with the line of the task's source, if a node of the tree refutes what the bound task declares.
 
-    Leaf costs of every label, and the values of the parts of the tree, are compared with the declared bounds at the
-    rows of every node; numbers that are not exact with room for their rounding. `sums`: the task's `quick_sums`, where
-    they are known.
+    `sums`: the task's `quick_sums`, where they are known. Numbers that are not exact have room for their rounding.
     """
     told = objective(task)
     if told.superadditive or told.any_label or told.overrides("lower_bound") or told.overrides("worst_per_row"):

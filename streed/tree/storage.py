@@ -321,10 +321,7 @@ def column_of(entry: Mapping[str, Any], where: str) -> Column:
 
 
 def cut_of(node: Mapping[str, Any], column: Column, where: str) -> tuple[Cut, ...]:
-    """The cut of a branch as `nest` takes it, () of a branch on a column that is not ordered.
-
-    Raises InputError where the column does not have such a cut.
-    """
+    """The cut of a branch as `nest` takes it, () of a branch on a column that is not ordered."""
     is_cut = "threshold" in node
     said = f"{'a' if is_cut else 'no'} threshold for column {column.name[:40]!r}"
     _refuse(where, (is_cut != (column.scale is not None), said))
