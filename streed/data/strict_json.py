@@ -171,8 +171,6 @@ def read_text(source: str | Path, argument: str, most: int, absent: str = "check
 FILE = "file"
 """In the metadata of a parameter: it may be the path of a file, which is read when the task is made."""
 
-_MOST_LEVELS = 50  # descriptions within descriptions
-
 _REMEDY = "use a file that streed wrote"
 
 
@@ -191,59 +189,50 @@ def describe(thing: Any) -> Any:
     if isinstance(thing, Mapping):
         return {"items": [[describe(key), describe(item)] for key, item in thing.items()]}
     if attrs.has(type(thing)):
-        held = {field.alias: describe(getattr(thing, field.name)) for field in _parameters(type(thing))}
+        held = {alias: describe(getattr(thing, field.name)) for alias, field in _parameters(type(thing)).items()}
         return {"class": type(thing).__name__, "module": type(thing).__module__, "parameters": held}
     raise InputError("task", f"it holds {thing!r}, which no file can hold", "use numbers, texts, lists and dicts")
 
 
-def rebuild(description: Any, depth: int = 0) -> Any:
+def rebuild(description: Any) -> Any:
     """The thing that `describe` described; lists come back as tuples.
 
     Raises InputError for what is no description, for classes that are not streed's own, parameters that they do not
     take, paths of files, and numbers beyond the range of floats.
     """
-    if depth > _MOST_LEVELS:
-        raise InputError("task", "its description is nested too deeply", "describe it anew")
-    if isinstance(description, dict) and isinstance(description.get("fraction"), str) and len(description) == 1:
-        description = whole_fraction(description["fraction"], "task", _REMEDY)
+    match description:
+        case list():
+            return tuple(map(rebuild, description))
+        case {"items": list(items)} if all(isinstance(item, list) and len(item) == 2 for item in items):
+            try:
+                made = {rebuild(key): rebuild(item) for key, item in items}
+            except TypeError:
+                raise InputError("task", "a list or dict is a key", _REMEDY) from None
+            if len(made) < len(items):
+                raise InputError("task", "two keys are equal", _REMEDY)
+            return made
+        case {"class": str(name), "module": str(module), "parameters": dict(parameters)}:
+            return _made(_class(module, name), parameters)
+        case {"fraction": str(text)} if len(description) == 1:
+            description = whole_fraction(text, "task", _REMEDY)
     if isinstance(description, (int, float, Fraction)) and not is_finite(description):
         raise InputError("task", "a parameter is a number that is too large", _REMEDY)
     if description is None or isinstance(description, (bool, int, float, str, Fraction)):
         return description
-    if isinstance(description, list):
-        return tuple(rebuild(item, depth + 1) for item in description)
-    match description:
-        case {"items": list(items)} if all(isinstance(item, list) and len(item) == 2 for item in items):
-            return _items(items, depth)
-        case {"class": str(name), "module": str(module), "parameters": dict(parameters)}:
-            return _made(_class(module, name), parameters, depth)
     raise InputError("task", f"{brief(description)} describes nothing", _REMEDY)
 
 
-def _parameters(known: type) -> list[attrs.Attribute[Any]]:
-    return [field for field in attrs.fields(known) if field.init and not field.metadata.get("bound", False)]
+def _parameters(known: type) -> dict[str, attrs.Attribute[Any]]:
+    return {x.alias: x for x in attrs.fields(known) if x.init and not x.metadata.get("bound", False)}
 
 
-def _items(items: list[Any], depth: int) -> dict[Any, Any]:
-    found = [(rebuild(key, depth + 1), rebuild(item, depth + 1)) for key, item in items]
-    try:
-        made = dict(found)
-    except TypeError:
-        raise InputError("task", "a list or dict is a key", _REMEDY) from None
-    if len(made) < len(found):
-        raise InputError("task", "two keys are equal", _REMEDY)
-    return made
-
-
-def _made(known: type, parameters: Mapping[str, Any], depth: int) -> Any:
+def _made(known: type, parameters: Mapping[str, Any]) -> Any:
     """The object of that class; raises InputError for parameters that it does not take."""
-    taken = {field.alias: field for field in _parameters(known)}
-    given = {}
-    for key, item in parameters.items():
+    taken, given = _parameters(known), {key: rebuild(item) for key, item in parameters.items()}
+    for key, item in given.items():
         if key not in taken:
             raise InputError("task", f"{known.__name__} has no parameter {brief(key)}", _REMEDY)
-        given[key] = rebuild(item, depth + 1)
-        if isinstance(given[key], str) and taken[key].metadata.get(FILE):
+        if isinstance(item, str) and taken[key].metadata.get(FILE):
             raise InputError("task", f"{known.__name__}: {key} is a text", "a saved tree names no file to be opened")
     try:
         return known(**given)
