@@ -29,7 +29,6 @@ LARGEST_TOTAL = 2**60
 
 _DECIMALS = 9  # floats with at most this many decimals are read as exact decimals
 _EXACT_FLOATS = 2.0**53  # whole floats below this are told apart from their neighbours
-_FEW = 512  # of so few numbers, equal ones are read one by one: to find them takes longer
 
 _GRID_BITS = 44
 
@@ -238,8 +237,7 @@ def _small(values: Array, name: str) -> tuple[Array, Fraction] | None:
     if not np.isfinite(values).all():
         raise InputError(name, "a value is NaN or infinite", "give finite numbers")
     top, total = float(np.abs(values).max(initial=0)), float(np.abs(values).sum())
-    # what the first value needs, all need: most arrays of many decimals end here
-    for decimals in range(_decimals_of(values.flat[0].item()) if values.size else 0, _DECIMALS + 1):
+    for decimals in range(_DECIMALS + 1):
         scale = 10**decimals
         if total * scale >= LARGEST_TOTAL or top * scale >= _EXACT_FLOATS:
             return None
@@ -249,18 +247,9 @@ def _small(values: Array, name: str) -> tuple[Array, Fraction] | None:
     return None
 
 
-def _decimals_of(value: float) -> int:
-    """The least number of decimals with which rounding gives the value back; more than _DECIMALS if none does."""
-    for decimals in range(_DECIMALS + 1):
-        scale = 10**decimals
-        if abs(value) * scale >= _EXACT_FLOATS or round(value * scale) / scale == value:
-            return decimals
-    return _DECIMALS + 1
-
-
 def _any_size(values: Array, name: str) -> tuple[Array, Fraction]:
     """The values as Python integers (objects), and the worth of one."""
-    place = None
+    place: Any = slice(None)
     if values.dtype.kind == "O":
         fractions = [Fraction(exact_number(x, name)) for x in values.flat]
         common = math.lcm(*{x.denominator for x in fractions})
@@ -268,18 +257,8 @@ def _any_size(values: Array, name: str) -> tuple[Array, Fraction]:
     elif values.dtype.kind in "bui":
         common, whole = 1, values.ravel().tolist()
     else:
-        different = values.ravel()
-        if values.size > _FEW:
-            found, where = np.unique(different, return_inverse=True)
-            if 2 * len(found) < values.size:
-                different, place = found, where
-        whole, common = _decimals_of_floats(different.astype(np.float64).tolist())
-    found = as_objects(whole)
-    return (found if place is None else found[place]).reshape(values.shape), Fraction(1, common)
-
-
-def _decimals_of_floats(floats: list[float]) -> tuple[list[int], int]:
-    """Whole numbers, and the power of ten by which they are to be divided: the decimals that Python prints."""
-    written = list(map(Decimal, map(repr, floats)))
-    digits = max([0, *(-each.as_tuple().exponent for each in written)])  # type: ignore[operator]
-    return [int(each.scaleb(digits, _PLENTY)) for each in written], 10**digits
+        different, place = np.unique(values.ravel().astype(np.float64), return_inverse=True)
+        written = [Decimal(repr(each)) for each in different.tolist()]
+        digits = max([0, *(-each.as_tuple().exponent for each in written)])  # type: ignore[operator]
+        whole, common = [int(each.scaleb(digits, _PLENTY)) for each in written], 10**digits
+    return as_objects(whole)[place].reshape(values.shape), Fraction(1, common)

@@ -91,7 +91,8 @@ def solve(
     """
     begin = time.perf_counter()
     check_task(task)
-    _check_names(row_data)
+    for name in row_data:
+        _check_name(name)
     data = Dataset.make(
         X, y, sample_weight=sample_weight, frequency=frequency, categorical=categorical, max_cuts=max_cuts, **row_data
     )
@@ -163,19 +164,12 @@ def _capped(order: Any) -> Any:
     return None if order is None or order >= _LARGEST_ORDER else order
 
 
-def _check_names(row_data: dict[str, Any]) -> None:
-    """Raises InputError for row data whose name looks like a misspelt argument."""
-    for name in row_data:
-        close = _parameter_like(name)
-        if close is not None:
-            raise InputError(name, "there is no such argument", f"write {close}=, or rename the row data")
-
-
 @functools.cache
-def _parameter_like(name: str) -> str | None:
-    """The parameter of `solve` that a name looks like, if there is one."""
+def _check_name(name: str) -> None:
+    """Raises InputError for row data whose name looks like a misspelt argument."""
     parameters = [known for known in inspect.signature(solve).parameters if known not in ("task", "X", "y", "row_data")]
-    return next(iter(difflib.get_close_matches(name, parameters, n=1, cutoff=0.75)), None)
+    for close in difflib.get_close_matches(name, parameters, n=1, cutoff=0.75):
+        raise InputError(name, "there is no such argument", f"write {close}=, or rename the row data")
 
 
 def check_stops(time_limit: Any, memory_limit: Any, threads: Any) -> None:

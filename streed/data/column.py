@@ -223,8 +223,8 @@ def column_of_categories(
         return Column(name, (False, True) if read.kind is Kind.BOOLEAN else (0, 1), False), {}
     values = [value for value in read.as_categories() if value is not None]
     counts = Counter(values)
-    if any(isinstance(value, float) and abs(value) == float("inf") for value in counts):
-        row = next(i for i, value in enumerate(read.as_categories()) if value in (float("inf"), -float("inf")))
+    if infinite := {float("inf"), -float("inf")} & counts.keys():
+        row = next(i for i, value in enumerate(read.as_categories()) if value in infinite)
         raise InputError("X", f"column {name!r} has an infinite value in row {row}", "use finite numbers")
     place = {value: at for at, value in enumerate(read.order or ())}
     asked, other = sorted(counts, key=place.__getitem__ if place else None), False
@@ -247,18 +247,9 @@ def names_of_rest(categories: Sequence[Any], other: bool, gaps: bool) -> list[st
 
 def places(read: Values, categories: Sequence[Any]) -> Array:
     """(m,) int64: the place of each value among the categories; -1 of gaps and of others."""
-    values: Any = read.values
-    texts = any(isinstance(category, str) for category in categories)
-    if isinstance(values, np.ndarray) and values.dtype != object and not texts:
-        found, codes = distinct_numbers(values)
-        known = {category: place for place, category in enumerate(categories)}
-        table = np.array([known.get(value, -1) for value in found.tolist()], np.int64)
-        at = table[codes] if len(found) else np.zeros(0, np.int64)
-        return at if read.gaps is None else np.where(read.gaps, -1, at)
-    values = read.as_categories()
-    if texts:
+    values, known = read.as_categories(), {category: place for place, category in enumerate(categories)}
+    if any(isinstance(category, str) for category in categories):
         values = [value if value is None else str(value) for value in values]
-    known = {category: place for place, category in enumerate(categories)}
     return np.fromiter((-1 if value is None else known.get(value, -1) for value in values), np.int64, len(values))
 
 
