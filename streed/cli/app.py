@@ -14,28 +14,17 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click import option
 
 import streed
-from streed.cli.asked import (
-    CODES,
-    FINE,
-    MISMATCH,
-    Asked,
-    command,
-    fail,
-    json_option,
-    option,
-    param_option,
-    show,
-    subject_to_option,
-)
+from streed.cli import asked as shell
 from streed.cli.saved import check_proof, export, predict, prove, verify
 from streed.cli.solve import front, rashomon, report, solve
 from streed.errors import InputError, StreedError
 
 
-@command(json_option)
-def tasks(asked: Asked) -> None:
+@shell.command(shell.json_option)
+def tasks(asked: shell.Asked) -> None:
     """List the objectives, limits, notions of fairness and rates, with their parameters."""
     from streed import registry
 
@@ -47,11 +36,11 @@ def tasks(asked: Asked) -> None:
         for entry in found:
             given = ", ".join(k if v == "required" else f"{k}={v}" for k, v in entry.parameters.items())
             lines.append(f"  {entry.name}{f'({given})' if given else ''}\n      {entry.summary}")
-    show(asked.as_json, document, lines)
+    shell.show(asked.as_json, document, lines)
 
 
-@command(json_option)
-def datasets(asked: Asked) -> None:
+@shell.command(shell.json_option)
+def datasets(asked: shell.Asked) -> None:
     """List the bundled data sets."""
     from streed import datasets as bundled
 
@@ -67,11 +56,11 @@ def datasets(asked: Asked) -> None:
         for entry in map(bundled.load, bundled.names())
     ]
     lines = [f"{e['name']}  ({e['rows']} rows, target {e['target']})\n    {e['description']}" for e in document]
-    show(asked.as_json, document, lines)
+    shell.show(asked.as_json, document, lines)
 
 
-@command(json_option)
-def doctor(asked: Asked) -> None:
+@shell.command(shell.json_option)
+def doctor(asked: shell.Asked) -> None:
     """Say where native code is kept, and which versions are installed."""
     from llvmlite import binding
 
@@ -86,25 +75,24 @@ def doctor(asked: Asked) -> None:
         "processor": binding.get_host_cpu_name(),
         "cache": f"none: {why_none()}" if cache is None else f"{cache}, writable, {len(kept)} compiled functions",
     }
-    show(asked.as_json, found, [f"{what:<14}  {told}" for what, told in found.items()])
+    shell.show(asked.as_json, found, [f"{what:<14}  {told}" for what, told in found.items()])
 
 
-@command(click.argument("task", metavar="TASK"), param_option, subject_to_option)
-def explain(asked: Asked) -> None:
+@shell.command(click.argument("task", metavar="TASK"), shell.param_option, shell.subject_to_option)
+def explain(asked: shell.Asked) -> None:
     """Print what is known of TASK: its order, its bounds, and what runs it."""
     click.echo(streed.explain(asked.limited(asked.stated())))
 
 
-@command(
+@shell.command(
     click.argument("task", metavar="FILE.py:TASK"),
     option("--data", metavar="NAME", help="A strategy of data sets in that file, or a function of Hypothesis' draw."),
     option("--examples", type=click.IntRange(1), default=100, show_default=True, metavar="N", help="Data sets a law."),
     option("--seed", type=int, metavar="N", help="Draw other data."),
     option("--engine/--no-engine", default=True, show_default=True, help="Whether to try the drivers too."),
-    json_option,
-    epilog=CODES,
+    shell.json_option,
 )
-def check(asked: Asked) -> None:
+def check(asked: shell.Asked) -> None:
     """Try the laws of separability on a task of your own, and show a counterexample where one does not hold.
 
     TASK is a class or an instance in a file or module, such as my_tasks.py:MyTask, 'my_tasks.py:MyTask(0.5)' or
@@ -115,8 +103,8 @@ def check(asked: Asked) -> None:
     laws = tuple(law for law in LAWS if asked.engine or not law.needs_engine)
     source = None if asked.data is None else load_object(asked.task, asked.data)
     report = find_violations(load_task(asked.task), laws, data=source, max_examples=asked.examples, seed=asked.seed)
-    show(asked.as_json, report.to_dict(), [report.to_text()])
-    sys.exit(FINE if report.holds else MISMATCH)
+    shell.show(asked.as_json, report.to_dict(), [report.to_text()])
+    sys.exit(shell.FINE if report.holds else shell.MISMATCH)
 
 
 def load_task(written: str) -> streed.Task | type[streed.Task]:
@@ -210,10 +198,10 @@ def _one_line() -> Iterator[None]:
     except click.exceptions.NoArgsIsHelpError:
         raise
     except click.UsageError as error:
-        fail(f"{error.format_message()} See {error.ctx.command_path if error.ctx else 'streed'} --help.")
+        shell.fail(f"{error.format_message()} See {error.ctx.command_path if error.ctx else 'streed'} --help.")
 
 
-@click.group(cls=App, epilog=CODES)
+@click.group(cls=App, epilog=shell.CODES)
 @click.version_option(streed.__version__, message="streed %(version)s")
 def app() -> None:
     """Provably optimal decision trees for the objective that you declare."""

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
+from click import option
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -269,8 +270,9 @@ def command(*options: Any, interrupted: str = "no tree yet", **settings: Any) ->
                 told(Asked(**given))
 
         declared: Any = call
-        for option in reversed(options):
-            declared = option(declared)
+        for each in reversed(options):
+            declared = each(declared)
+        settings.setdefault("epilog", CODES)
         decorate: Any = click.command(told.__name__.replace("_", "-"), help=told.__doc__, **settings)
         made: click.Command = decorate(declared)
         return made
@@ -278,7 +280,6 @@ def command(*options: Any, interrupted: str = "no tree yet", **settings: Any) ->
     return make
 
 
-option = click.option
 path = click.Path(path_type=Path)
 data_argument = click.argument("data", metavar="DATA")
 """A bundled data set, a file, or "-" for standard input."""

@@ -11,24 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click import option
 
-from streed.cli.asked import (
-    CODES,
-    FINE,
-    MISMATCH,
-    STOPPED,
-    Asked,
-    command,
-    data_argument,
-    fail,
-    json_option,
-    option,
-    path,
-    role_options,
-    show,
-    tree_argument,
-    write,
-)
+from streed.cli import asked as shell
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -37,7 +22,7 @@ if TYPE_CHECKING:
 _UNSEEN = click.Choice(["error", "warn", "ignore"])
 _FORMS = click.Choice(["python", "sql", "dot", "svg", "text", "sklearn", "onnx"])
 _TO = "A Python function, an SQL query, Graphviz, a picture, text; with --out a pickled scikit-learn pipeline or ONNX."
-_ROLES = role_options(" (of a tree that Python saved, which does not say)")
+_ROLES = shell.role_options(" (of a tree that Python saved, which does not say)")
 
 
 def load_tree(path: Path) -> Tree:
@@ -48,7 +33,7 @@ def load_tree(path: Path) -> Tree:
     return Tree.from_json(read_text(path, "tree", MOST_BYTES))
 
 
-def read_saved(asked: Asked) -> tuple[Tree, Dataset]:
+def read_saved(asked: shell.Asked) -> tuple[Tree, Dataset]:
     """The tree of a file, and the rows of the raw table as it reads them."""
     from streed.datasets.reading import make_dataset, read_table, roles_in
 
@@ -58,27 +43,26 @@ def read_saved(asked: Asked) -> tuple[Tree, Dataset]:
     table, found = read_table(asked.data, asked.target if roles is None else roles.target)
     if roles is None:
         if found is None:
-            fail("target: the tree does not say which column its labels are; give --target")
+            shell.fail("target: the tree does not say which column its labels are; give --target")
         multiway = tuple(column.name for column in tree.columns.values() if column.multiway)
         roles = roles_in(table, found, asked, multiway)
     return tree, make_dataset(table, roles, recipe=tree.recipe)
 
 
-def check_one_input(asked: Asked) -> None:
+def check_one_input(asked: shell.Asked) -> None:
     """Ends the command where the tree and the table are both to be read from standard input."""
     if str(asked.tree) == asked.data == "-":
-        fail("data: both the tree and the table are to be read from standard input; name a file for one of them")
+        shell.fail("data: both the tree and the table are to be read from standard input; name a file for one of them")
 
 
-@command(
-    tree_argument,
-    data_argument,
-    option("--out", type=path, metavar="FILE", help="Write a CSV file with one column instead."),
+@shell.command(
+    shell.tree_argument,
+    shell.data_argument,
+    option("--out", type=shell.path, metavar="FILE", help="Write a CSV file with one column instead."),
     option("--unseen", type=_UNSEEN, default="warn", show_default=True, help="Categories that the tree's data lack."),
-    json_option,
-    epilog=CODES,
+    shell.json_option,
 )
-def predict(asked: Asked) -> None:
+def predict(asked: shell.Asked) -> None:
     """Print what a tree that `streed solve --out` saved predicts for DATA, one row a line; - is standard input."""
     from streed.datasets.reading import read_table
 
@@ -88,17 +72,17 @@ def predict(asked: Asked) -> None:
         try:
             answers = load_tree(asked.tree).predict(read_table(asked.data)[0]).tolist()
         except UserWarning as warning:
-            fail(f"data: {warning}")
+            shell.fail(f"data: {warning}")
     if asked.out is not None:
         text = io.StringIO()
         csv.writer(text, lineterminator="\n").writerows([each] for each in ("prediction", *answers))
-        write(asked.out, text.getvalue())
+        shell.write(asked.out, text.getvalue())
     else:
-        show(asked.as_json, {"predictions": answers}, map(str, answers))
+        shell.show(asked.as_json, {"predictions": answers}, map(str, answers))
 
 
-@command(tree_argument, data_argument, *_ROLES, json_option, epilog=CODES)
-def verify(asked: Asked) -> None:
+@shell.command(shell.tree_argument, shell.data_argument, *_ROLES, shell.json_option)
+def verify(asked: shell.Asked) -> None:
     """Evaluate a saved tree again from the raw DATA, and check every number that it claims; - is standard input.
 
     Of the bound, only its place beside the value is checked: to prove it again, solve again or see `streed prove`.
@@ -107,27 +91,26 @@ def verify(asked: Asked) -> None:
 
     saved, data = read_saved(asked)
     if saved.claims is None:
-        fail("tree: it holds no claims to check; save it with `streed solve --out`")
+        shell.fail("tree: it holds no claims to check; save it with `streed solve --out`")
     checks = check(saved, data)
     held = all(each.holds for each in checks)
     listed = [{"what": c.what, "claimed": c.claimed, "found": c.found, "holds": c.holds} for c in checks]
     wrong = [f"MISMATCH  {c.what}: claimed {c.claimed}, found {c.found}" for c in checks if not c.holds]
-    show(asked.as_json, {"holds": held, "checks": listed}, wrong or [f"all {len(checks)} claims hold"])
-    sys.exit(FINE if held else MISMATCH)
+    shell.show(asked.as_json, {"holds": held, "checks": listed}, wrong or [f"all {len(checks)} claims hold"])
+    sys.exit(shell.FINE if held else shell.MISMATCH)
 
 
-@command(
-    tree_argument,
-    data_argument,
-    option("--out", required=True, type=path, metavar="FILE", help="The proof."),
-    option("--table", type=path, metavar="FILE", help="The table that it is about (default: --out with .csv)."),
+@shell.command(
+    shell.tree_argument,
+    shell.data_argument,
+    option("--out", required=True, type=shell.path, metavar="FILE", help="The proof."),
+    option("--table", type=shell.path, metavar="FILE", help="The table that it is about (default: --out with .csv)."),
     option("--time-limit", type=click.FloatRange(min=0), metavar="S", help="Seconds; then a bound is proved."),
     *_ROLES,
-    json_option,
+    shell.json_option,
     interrupted="no proof yet",
-    epilog=CODES,
 )
-def prove(asked: Asked) -> None:
+def prove(asked: shell.Asked) -> None:
     """Prove that a saved tree is the best one for DATA, for its own task and within its own limits.
 
     Two files are written: the proof, and the table of codes that it is about. With them `check.py`, which is one file
@@ -137,44 +120,43 @@ def prove(asked: Asked) -> None:
 
     out, beside = asked.out, asked.table or asked.out.with_suffix(".csv")
     if len({each.resolve() for each in (asked.tree, Path(asked.data), out, beside)}) < 4:
-        fail(f"table: {str(beside)!r} or {str(out)!r} would be written over what is read; give --table, or --out")
+        shell.fail(f"table: {str(beside)!r} or {str(out)!r} would be written over what is read; give --table, or --out")
     made = prove_tree(*read_saved(asked), time_limit=asked.time_limit, progress=True)
     made.save(out, beside)
     command = shlex.join(made.command(out, beside))
     numbers = {"cost": str(made.cost), "bound": str(made.bound), "optimal": made.optimal}
     said = "optimal" if made.optimal else made.said
-    show(
+    shell.show(
         asked.as_json,
         {**numbers, "claims": made.claims, "bytes": len(made.data), "check": command},
         [f"proved  {said}; {made.claims} claims, {len(made.data)} bytes, {made.seconds:.2f} s", f"check   {command}"],
     )
-    sys.exit(FINE if made.optimal else STOPPED)
+    sys.exit(shell.FINE if made.optimal else shell.STOPPED)
 
 
-@command(
+@shell.command(
     click.argument("arguments", nargs=-1, type=click.UNPROCESSED),
     context_settings={"ignore_unknown_options": True, "help_option_names": []},
     add_help_option=False,
     interrupted="not all of it is checked",
 )
-def check_proof(asked: Asked) -> None:
+def check_proof(asked: shell.Asked) -> None:
     """Check a proof against its table; task and limits are given here, not taken from the proof."""
     from streed.proof.check import main
 
     sys.exit(main(list(asked.arguments), "streed check-proof"))
 
 
-@command(
-    tree_argument,
+@shell.command(
+    shell.tree_argument,
     option("--to", "form", type=_FORMS, required=True, help=_TO),
     option("--table", metavar="NAME", help="sql: a query of this table, not the CASE expression alone."),
-    option("--out", type=path, metavar="FILE", help="Write a file, not standard output."),
-    epilog=CODES,
+    option("--out", type=shell.path, metavar="FILE", help="Write a file, not standard output."),
 )
-def export(asked: Asked) -> None:
+def export(asked: shell.Asked) -> None:
     """Print a tree that `streed solve --out` saved in another form, which predicts the same; - is standard input."""
     if asked.form in ("sklearn", "onnx") and asked.out is None:
-        fail(f"out: the form {asked.form} is no text; name its file with --out")
+        shell.fail(f"out: the form {asked.form} is no text; name its file with --out")
     import pickle
 
     from streed import export, plot
@@ -193,4 +175,4 @@ def export(asked: Asked) -> None:
     if asked.out is None:
         click.echo(made, nl=False)
     else:
-        write(asked.out, made)
+        shell.write(asked.out, made)

@@ -9,31 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click import option
 
 import streed
-from streed.cli.asked import (
-    CODES,
-    FINE,
-    INFEASIBLE,
-    NOTIONS,
-    SEARCHES,
-    STOPPED,
-    Asked,
-    brief,
-    code_of,
-    command,
-    counted,
-    fail,
-    json_option,
-    lam_option,
-    option,
-    path,
-    positive,
-    print_json,
-    search_options,
-    show,
-    write,
-)
+from streed.cli import asked as shell
 from streed.cli.saved import read_saved
 
 if TYPE_CHECKING:
@@ -47,7 +26,7 @@ if TYPE_CHECKING:
 _TOLD = ("limits", "trace", "searched_over", "bound_over_all_thresholds")
 """Statistics that are said elsewhere, or are too long."""
 
-_SEARCH = f"The search procedure, one of {', '.join(SEARCHES)}."
+_SEARCH = f"The search procedure, one of {', '.join(shell.SEARCHES)}."
 _CATEGORICAL = "A column of numbers that are categories; may be repeated; `all` for all."
 _QUERY = "Rows by a query in which `data` is the Parquet or CSV file, read and grouped by DuckDB: for many rows."
 
@@ -62,19 +41,18 @@ _DRIVEN = [
 """How it is searched, and what bundled and other columns are."""
 
 
-@command(
-    *search_options("accuracy", "What to optimise: a name of `streed tasks`, or 'name(arguments)'."),
-    lam_option,
+@shell.command(
+    *shell.search_options("accuracy", "What to optimise: a name of `streed tasks`, or 'name(arguments)'."),
+    shell.lam_option,
     *_DRIVEN,
     option("--query", metavar="SQL", help=_QUERY),
     option("--test-share", type=float, metavar="PART", help="Hold back this part of the rows, and try the tree on it."),
     option("--test", metavar="FILE", help="Or try the tree on the rows of this file."),
-    option("--out", type=path, metavar="FILE", help="Save the tree and its claims as JSON."),
+    option("--out", type=shell.path, metavar="FILE", help="Save the tree and its claims as JSON."),
     option("--stats", is_flag=True, help="Print the statistics of the search too."),
-    json_option,
-    epilog=CODES,
+    shell.json_option,
 )
-def solve(asked: Asked) -> None:
+def solve(asked: shell.Asked) -> None:
     """Find the optimal tree for DATA, and prove it.
 
     DATA is a bundled data set (see `streed datasets`), a CSV file, or - for standard input.
@@ -90,40 +68,40 @@ def solve(asked: Asked) -> None:
 
         saved = attrs.evolve(saved, claims=attrs.evolve(saved.claims, roles=roles))
     if asked.out is not None and saved is not None:
-        write(asked.out, saved.to_json(indent=1) + "\n")
+        shell.write(asked.out, saved.to_json(indent=1) + "\n")
     shape = {"rows": dataset.size, "columns": dataset.n_columns, "classes": dataset.n_classes}
     if asked.as_json:
         document = None if saved is None else json.loads(saved.to_json())
-        print_json({"data": {"name": asked.data, **shape}, **result.summary(), "document": document})
-        sys.exit(code_of(result))
+        shell.print_json({"data": {"name": asked.data, **shape}, **result.summary(), "document": document})
+        sys.exit(shell.code_of(result))
     from streed.report import kept
 
-    click.echo(f"data    {asked.data}: {', '.join(counted(count, what) for what, count in shape.items())}")
+    click.echo(f"data    {asked.data}: {', '.join(shell.counted(count, what) for what, count in shape.items())}")
     click.echo("\n".join([result.to_text(), *map(kept, result.stats.get("limits", ()))]))
     if rest is not None and saved is not None and roles is not None:
         click.echo(f"\n{on_rows_not_seen(saved, rest, roles, dataset.n_classes)}")
-    compiling, seconds = result.stats["seconds_compile"], result.stats["seconds_total"]
-    click.echo(f"\ntime    {brief(seconds)} s" + (f", {brief(compiling)} s of them to compile" if compiling else ""))
+    compiling, seconds = (result.stats[f"seconds_{part}"] for part in ("compile", "total"))
+    of_it = f", {shell.brief(compiling)} s of them to compile" if compiling else ""
+    click.echo(f"\ntime    {shell.brief(seconds)} s{of_it}")
     if result.stats.get("stopped"):
         click.echo(f"stopped {result.stats['stopped']}")
     if asked.stats:
-        told = [f"{key:<17}  {brief(value)}" for key, value in result.stats.items() if key not in _TOLD]
+        told = [f"{key:<17}  {shell.brief(value)}" for key, value in result.stats.items() if key not in _TOLD]
         click.echo("\n".join(["", *told]))
-    sys.exit(code_of(result))
+    sys.exit(shell.code_of(result))
 
 
-@command(
-    *search_options("accuracy", "What to optimise: a name of `streed tasks`, or 'name(arguments)'."),
-    lam_option,
+@shell.command(
+    *shell.search_options("accuracy", "What to optimise: a name of `streed tasks`, or 'name(arguments)'."),
+    shell.lam_option,
     *_DRIVEN,
-    option("--out", type=path, metavar="FILE.html", required=True, help="The file to write."),
+    option("--out", type=shell.path, metavar="FILE.html", required=True, help="The file to write."),
     option("--title", metavar="TEXT", help="The heading."),
     option("--gather", is_flag=True, help="One leaf for categories that predict the same."),
     option("--sizes", is_flag=True, help="Solve for every smaller number of branching nodes too: the front."),
-    option("--tree", type=path, metavar="TREE.json", help="Report on a saved tree, and solve nothing."),
-    epilog=CODES,
+    option("--tree", type=shell.path, metavar="TREE.json", help="Report on a saved tree, and solve nothing."),
 )
-def report(asked: Asked) -> None:
+def report(asked: shell.Asked) -> None:
     """Find the optimal tree for DATA as `streed solve` does, and write it as one HTML file.
 
     The file needs no other, and no network: the tree, its rules, its errors, the groups' rates,
@@ -137,44 +115,44 @@ def report(asked: Asked) -> None:
     if of_tree:
         tree, dataset = read_saved(asked)
         note = f"{asked.tree.name} on {asked.data}"
-        write(asked.out, make_report(tree, dataset, gather=asked.gather, title=title, note=note))
+        shell.write(asked.out, make_report(tree, dataset, gather=asked.gather, title=title, note=note))
         click.echo(f"report  {asked.out}")
-        sys.exit(FINE)
+        sys.exit(shell.FINE)
     objective = asked.objective()
     dataset, _ = asked.dataset()
     result = solved(asked, objective, dataset)
     if result.tree is None:
         click.echo(result.to_text())
-        sys.exit(code_of(result))
+        sys.exit(shell.code_of(result))
     smaller = range(result.tree.n_branches) if asked.sizes else ()
     several = [solved(asked, objective, dataset, max_nodes=nodes, progress=None) for nodes in smaller]
     compare = [each for each in several if each.tree is not None]
-    note = f"{asked.data}: {counted(dataset.n_rows, 'rows')}, {counted(dataset.n_columns, 'columns')}"
-    write(asked.out, make_report(result, dataset, compare=compare, gather=asked.gather, title=title, note=note))
-    click.echo("\n".join([result.to_text().partition("\n\n")[0], *positive(result), f"report  {asked.out}"]))
-    sys.exit(code_of(result))
+    note = f"{asked.data}: {shell.counted(dataset.n_rows, 'rows')}, {shell.counted(dataset.n_columns, 'columns')}"
+    shell.write(asked.out, make_report(result, dataset, compare=compare, gather=asked.gather, title=title, note=note))
+    click.echo("\n".join([result.to_text().partition("\n\n")[0], *shell.positive(result), f"report  {asked.out}"]))
+    sys.exit(shell.code_of(result))
 
 
 def check_folder(out: Path | None) -> None:
     """Ends the command where a file cannot be written: before the search, not after it."""
     if out is not None and not out.parent.is_dir():
-        fail(f"out: there is no folder {str(out.parent)!r}")
+        shell.fail(f"out: there is no folder {str(out.parent)!r}")
 
 
-def solved(asked: Asked, objective: Any, dataset: Any, **other: Any) -> Result:
+def solved(asked: shell.Asked, objective: Any, dataset: Any, **other: Any) -> Result:
     """What the search finds that was asked for, some of its limits `other`."""
     progress = (sys.stderr.isatty() if asked.progress is None else asked.progress) or None
     driven = {"search": asked.search, "threads": asked.threads, "gap": asked.gap, "progress": progress}
     return streed.solve(objective, dataset, **{**driven, **asked.limits(), **other})
 
 
-def held_back(asked: Asked) -> tuple[Table | None, Table | None]:
+def held_back(asked: shell.Asked) -> tuple[Table | None, Table | None]:
     """(the rows to solve on, None for all; the rows to try the tree on, None for none), by what was asked."""
     query, share, test = asked.query, asked.test_share, asked.test
     if share is None and test is None:
         return None, None
     if query is not None or (share is not None and test is not None):
-        fail("test: give one of --test-share and --test, without --query")
+        shell.fail("test: give one of --test-share and --test, without --query")
     if test is not None:
         from streed.datasets.reading import read_table
 
@@ -188,7 +166,7 @@ def held_back(asked: Asked) -> tuple[Table | None, Table | None]:
     assert share is not None
     count = round(n * share) if 0 < share < 1 else 0
     if not 0 < count < n:
-        fail(f"test_share: {share} of {n} rows leaves none on one side; give a part such as 0.3")
+        shell.fail(f"test_share: {share} of {n} rows leaves none on one side; give a part such as 0.3")
     order = np.random.default_rng(0).permutation(n)
     parts = np.sort(order[count:]), np.sort(order[:count])
     seen, rest = ({name: take_values(x, rows, n, "data", "rows") for name, x in table.items()} for rows in parts)
@@ -207,22 +185,21 @@ def on_rows_not_seen(tree: Tree, table: Table, roles: Roles, n_classes: int) -> 
     told = [] if labels is None else [f"{labels['right']}% are predicted right"]
     told += [] if measured is None else [f"the {name} is {number}" for name, number in measured["told"][:1]]
     said = ", ".join(told) or f"what the leaves show is no prediction of {roles.target}"
-    return f"unseen  {counted(data.n_rows, 'rows')}: {said}"
+    return f"unseen  {shell.counted(data.n_rows, 'rows')}: {said}"
 
 
 _MOST_VALUES = 12
 """Values of a histogram that are printed."""
 
-_QUANTITY = f"a task such as splits, or one of {', '.join(NOTIONS)}"
+_QUANTITY = f"a task such as splits, or one of {', '.join(shell.NOTIONS)}"
 
 
-@command(
-    *search_options("class-errors", "A task of several quantities, such as f1; with --against, one such as accuracy."),
+@shell.command(
+    *shell.search_options("class-errors", "A task of several quantities, such as f1; with --against, one as accuracy."),
     option("--against", metavar="NAME", multiple=True, help=f"A second quantity: {_QUANTITY}; may be repeated."),
-    json_option,
-    epilog=CODES,
+    shell.json_option,
 )
-def front(asked: Asked) -> None:
+def front(asked: shell.Asked) -> None:
     """Find all nondominated trees for DATA: none is better in one quantity and not worse in another.
 
     DATA is a bundled data set (see `streed datasets`), a CSV file, or - for standard input. With --json, each point has
@@ -248,23 +225,23 @@ def front(asked: Asked) -> None:
         "missing": result.stats.get("missing"),
     }
     lines = [f"status  {result.status}: {len(rows)} nondominated points", f"over    {result.searched_over}"]
-    lines += positive(result)
+    lines += shell.positive(result)
     lines += [f"objective: {record.parts[0].value_unit}"] if heads[0] == "objective" else []
     lines += [f"missing points keep {result.stats.get('missing')}"] if result.status == "feasible" else []
     shown = [[f"{x:.6g}" if isinstance(x, float) else str(x) for x in row] for row, _ in rows]
     widths = [max(map(len, column)) for column in zip(heads, *shown, strict=True)]
     lines += ["  ".join(text.rjust(n) for text, n in zip(row, widths, strict=True)) for row in [heads, *shown]]
-    show(asked.as_json, document, lines)
-    sys.exit(code_of(result))
+    shell.show(asked.as_json, document, lines)
+    sys.exit(shell.code_of(result))
 
 
-def _joined(asked: Asked) -> Task:
+def _joined(asked: shell.Asked) -> Task:
     """The task, and with it every other quantity that is named."""
     objective: Any = asked.stated()
     for name in asked.against:
         objective = objective & _quantity(name, asked.sensitive)
     if objective.order == "total":
-        fail(f"task: {asked.task} has one optimum and no front; name a second quantity, such as --against splits")
+        shell.fail(f"task: {asked.task} has one optimum and no front; name a second quantity, such as --against splits")
     return asked.limited(objective)
 
 
@@ -292,9 +269,9 @@ def _table(result: Result, objective: Task, against: Sequence[str], data: Any) -
     return [*heads, "branches", "depth"], rows
 
 
-@command(
-    *search_options("accuracy", "As of `streed solve`."),
-    lam_option,
+@shell.command(
+    *shell.search_options("accuracy", "As of `streed solve`."),
+    shell.lam_option,
     option("--epsilon", metavar="PART", help="Trees within this part of the optimum (default: 0.05)."),
     option("--slack", metavar="NUMBER", help="Or within so much of it, in the task's unit."),
     option("--budget", metavar="VALUE", help="Or of this value or a better one."),
@@ -302,10 +279,9 @@ def _table(result: Result, objective: Task, against: Sequence[str], data: Any) -
     option("--without", metavar="COLUMN", multiple=True, help="Only trees that do not ask it; may be repeated."),
     option("--best-by", metavar="NAME", help=f"Show the tree of least: {_QUANTITY}."),
     option("--importance", is_flag=True, help="Show by column the share of trees that ask it."),
-    json_option,
-    epilog=CODES,
+    shell.json_option,
 )
-def rashomon(asked: Asked) -> None:
+def rashomon(asked: shell.Asked) -> None:
     """Count the trees for DATA that are near the optimum, and ask what they have in common.
 
     DATA is a bundled data set (see `streed datasets`), a CSV file, or - for standard input.
@@ -334,28 +310,28 @@ def rashomon(asked: Asked) -> None:
         best = f"the best of them {kept.optimum}" if kept.count else "so these columns are needed"
         lines.append(f"         of {found.count:,}, without {', '.join(asked.without)}; {best}")
     values = list(kept.histogram.items())
-    lines += [f"  {brief(value):>10}  {count:,}" for value, count in values[:_MOST_VALUES]]
+    lines += [f"  {shell.brief(value):>10}  {count:,}" for value, count in values[:_MOST_VALUES]]
     lines += [f"  and {len(values) - _MOST_VALUES:,} more values"] if len(values) > _MOST_VALUES else []
     if kept.count:
         lines += _asked_of(kept, asked, document)
-    show(asked.as_json, {"data": asked.data, **document}, lines)
-    sys.exit(STOPPED if kept.status == "stopped" else FINE if kept.count else INFEASIBLE)
+    shell.show(asked.as_json, {"data": asked.data, **document}, lines)
+    sys.exit(shell.STOPPED if kept.status == "stopped" else shell.FINE if kept.count else shell.INFEASIBLE)
 
 
-def _asked_of(trees: RashomonSet, asked: Asked, document: dict[str, Any]) -> list[str]:
+def _asked_of(trees: RashomonSet, asked: shell.Asked, document: dict[str, Any]) -> list[str]:
     """The lines of what is asked of a set that is not empty, which the document is given, too."""
     lines = []
     if asked.best_by is not None:
         best = trees.best(_quantity(asked.best_by, asked.sensitive))
         told = {"quantity": best.quantity, "value": best.value, "ties": best.ties, "tree": str(best.tree)}
         document["best_by"] = {"name": asked.best_by, **told}
-        value = f"at the value {brief(best.value)}, {best.ties:,} trees"
-        lines += [f"least {asked.best_by}: {brief(best.quantity)}, {value}", str(best.tree)]
+        value = f"at the value {shell.brief(best.value)}, {best.ties:,} trees"
+        lines += [f"least {asked.best_by}: {shell.brief(best.quantity)}, {value}", str(best.tree)]
     if asked.importance:
         found = trees.importance()
         document["importance"] = {k: {"share": x.share, "best_without": x.best_without} for k, x in found.items()}
         for name, each in sorted(found.items(), key=lambda item: -item[1].share):
-            without = "needed" if each.best_without is None else f"best without it {brief(each.best_without)}"
+            without = "needed" if each.best_without is None else f"best without it {shell.brief(each.best_without)}"
             lines.append(f"  {each.share:7.1%}  {name}  ({without})")
     return lines if asked.best_by is not None else [*lines, str(trees[0])]
 
