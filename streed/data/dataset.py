@@ -10,31 +10,12 @@ from typing import Any
 import attrs
 import numpy as np
 
+from streed.data import rows as beside
+from streed.data import table as tables
 from streed.data.column import Column, code_column
 from streed.data.database import MOMENTS, MOST_ROWS, file_query, own_connection, read_query
 from streed.data.ordered import OrderedValues
-from streed.data.rows import (
-    check_classes,
-    code_labels,
-    own_values,
-    read_frequency,
-    read_row_data,
-    read_targets,
-    read_weights,
-    some_copies,
-    weigh_copies,
-)
 from streed.data.single_values import is_number
-from streed.data.table import (
-    Table,
-    as_table,
-    binary_codes,
-    column_names,
-    listed_columns,
-    read_input,
-    take_rows,
-    take_values,
-)
 from streed.errors import InputError
 from streed.exact import Array, Range, exact_integers, exact_number
 
@@ -111,28 +92,31 @@ class Dataset:
                 raise InputError("X", found, "put them into Dataset.make instead")
             return X
         most = most_cuts(max_cuts)
-        source = read_input(X)
+        source = tables.read_input(X)
         n, p = source.shape
         if n == 0:
             raise InputError("X", "it has no rows", "give at least one row")
-        weights, copies = read_weights(sample_weight, n), read_frequency(frequency, n)
-        read = read_row_data(row_data, n) if row_data else {}
+        weights, copies = beside.read_weights(sample_weight, n), beside.read_frequency(frequency, n)
+        read = beside.read_row_data(row_data, n) if row_data else {}
         if copies is not None and not copies.all():
             kept = np.flatnonzero(copies)
-            source, y = take_rows(source, kept), None if y is None else take_values(y, kept, n, "y", "labels")
+            source, y = (
+                tables.take_rows(source, kept),
+                None if y is None else tables.take_values(y, kept, n, "y", "labels"),
+            )
             weights = None if weights is None else weights[kept]
             read = {name: array[kept] for name, array in read.items()}
-            n, copies = len(kept), some_copies(copies[kept])
-        named = column_names(source, names, p)
-        listed = listed_columns(categorical, named, p)
-        held = weigh_copies(weights, copies)
+            n, copies = len(kept), beside.some_copies(copies[kept])
+        named = tables.column_names(source, names, p)
+        listed = tables.listed_columns(categorical, named, p)
+        held = beside.weigh_copies(weights, copies)
         coding = functools.partial(code_column, weights=held, max_cuts=most if isinstance(most, int) else None)
         codes, coded, ordered = _code_columns(source, named, listed, coding)
-        numbers, classes = (np.zeros(n, np.int64), (None,)) if y is None else code_labels(y, n)
+        numbers, classes = (np.zeros(n, np.int64), (None,)) if y is None else beside.code_labels(y, n)
         pair = (False, True) if isinstance(source, np.ndarray) and source.dtype.kind == "b" else (0, 1)
         multiway = tuple(j for j, column in coded.items() if column.multiway)
-        beside: dict[str, Any] = {"sample_weight": weights, "frequency": copies, "max_cuts": most, "ordered": ordered}
-        return cls(codes, numbers, classes, held, read, multiway, named, coded, pair, **beside)
+        more: dict[str, Any] = {"sample_weight": weights, "frequency": copies, "max_cuts": most, "ordered": ordered}
+        return cls(codes, numbers, classes, held, read, multiway, named, coded, pair, **more)
 
     @classmethod
     def from_query(
@@ -274,7 +258,7 @@ class Dataset:
         """The classes, for a task whose labels they are; raises InputError where y holds measured numbers, or sums."""
         if MOMENTS in self.row_data:
             raise InputError("y", "the database added it up", "read the data without moments=True")
-        check_classes(self.classes)
+        beside.check_classes(self.classes)
         return self.classes
 
     @functools.cached_property
@@ -286,12 +270,12 @@ class Dataset:
         """
         if self.classes == (None,):
             raise InputError("y", "there is none", "give one label or target per row")
-        return own_values(self.classes, self.class_numbers)
+        return beside.own_values(self.classes, self.class_numbers)
 
     @functools.cached_property
     def targets(self) -> Array:
         """(n,) y as numbers, int64 or float64; raises InputError where its labels are none."""
-        return read_targets(self.classes)[self.class_numbers]
+        return beside.read_targets(self.classes)[self.class_numbers]
 
     def class_totals(self) -> list[int | Fraction]:
         """The weight of each class's rows, exactly: a float weight is the decimal it prints as."""
@@ -320,16 +304,16 @@ class Dataset:
 
 
 def _code_columns(
-    source: Array | Table, names: tuple[str, ...] | None, listed: Collection[int], coding: Callable[..., Any]
+    source: Array | tables.Table, names: tuple[str, ...] | None, listed: Collection[int], coding: Callable[..., Any]
 ) -> tuple[Array, dict[int, Column], dict[int, OrderedValues]]:
     """The codes, the columns but for those of an array that are plain 0/1, and the values of ordered ones."""
     plain = np.zeros(source.shape[1], bool)
     if isinstance(source, np.ndarray):
-        binary = binary_codes(source)
+        binary = tables.binary_codes(source)
         if binary is not None:
             return binary, {}, {}
         plain = ((source == 0) | (source == 1)).all(axis=0)
-    table = attrs.evolve(as_table(source), names=names)
+    table = attrs.evolve(tables.as_table(source), names=names)
     coded, ordered = dict[int, Column](), dict[int, OrderedValues]()
     codes: Array = np.zeros(source.shape, np.int32)
     for j, name in enumerate(table.all_names):

@@ -16,28 +16,8 @@ from typing import Any, final
 import attrs
 import numpy as np
 
+from streed.data import single_values as single
 from streed.data.ordered import TIMES, Kind, threshold_text
-from streed.data.single_values import (
-    FIRST,
-    LAST,
-    check_finite,
-    check_unit,
-    clock,
-    declared_order,
-    declares_scale,
-    duration,
-    exact_numbers,
-    gaps_of,
-    is_fine,
-    is_number,
-    is_plain_number,
-    microseconds,
-    missing_value,
-    numpy_of,
-    plain_number,
-    zone_name,
-    zone_of,
-)
 from streed.errors import InputError
 from streed.exact import Array, as_objects
 
@@ -119,7 +99,7 @@ class Values:
 
 def _held(values: Array | list[Any], gaps: Array | None = None) -> Values:
     """The values of a container, which says what is missing, before it is known what they are."""
-    return Values(Kind.CATEGORY, values, gaps_of(values, gaps))
+    return Values(Kind.CATEGORY, values, single.gaps_of(values, gaps))
 
 
 def read_values(x: Any, argument: str, what: str) -> Array | list[Any]:
@@ -128,10 +108,10 @@ def read_values(x: Any, argument: str, what: str) -> Array | list[Any]:
     if isinstance(values, np.ndarray) and values.dtype.kind in "mM":
         values = list(values)
     if isinstance(values, list):
-        numeric = exact_numbers(values)
+        numeric = single.exact_numbers(values)
         values = values if numeric is None else numeric
     if isinstance(values, np.ndarray) and values.dtype.kind == "f":
-        check_finite(values, argument, what)
+        single.check_finite(values, argument, what)
     return values
 
 
@@ -139,7 +119,7 @@ def complete(x: Any, argument: str, what: str) -> Array | list[Any]:
     """(n,) what a column holds, as its container does; raises InputError that names the first row without a value."""
     held = _Reader(argument, what, objects=True).held(x)
     if held.gaps is not None:
-        raise missing_value(argument, what, int(np.argmax(held.gaps)))
+        raise single.missing_value(argument, what, int(np.argmax(held.gaps)))
     return held.values
 
 
@@ -202,14 +182,14 @@ class _Reader:
                 return self.held(np.asarray(x))
             raise self.error(f"is a {type(x).__name__}", "give a list, an array or a series") from None
         gaps = series.is_null().to_numpy().astype(bool) if series.null_count() else None
-        order = declared_order(series)
+        order = single.declared_order(series)
         if order is not None:
-            return attrs.evolve(_held(series.to_list(), gaps), order=order, is_scale=declares_scale(series))
-        array = numpy_of(series)
+            return attrs.evolve(_held(series.to_list(), gaps), order=order, is_scale=single.declares_scale(series))
+        array = single.numpy_of(series)
         if array is None or array.dtype.kind not in ("buif" if self.objects else "buifmM"):
             return _held(series.to_list(), gaps)
         zone = getattr(series.dtype, "time_zone", None)
-        return attrs.evolve(_held(array, gaps), zone=None if zone is None else zone_name(zone))
+        return attrs.evolve(_held(array, gaps), zone=None if zone is None else single.zone_name(zone))
 
     # -- what they are -----------------------------------------------------------------------------------------------
 
@@ -249,7 +229,7 @@ class _Reader:
         is_date = x.dtype.kind == "M"
         try:
             if not is_date:
-                check_unit(x.dtype)
+                single.check_unit(x.dtype)
             moments = x.astype(f"{x.dtype.kind}8[us]")
         except TypeError:  # months and years have no number of days
             raise self.error(f"has the type {x.dtype}", "give days or seconds") from None
@@ -268,7 +248,7 @@ class _Reader:
         return whole
 
     def _check_years(self, moments: Array) -> None:
-        beyond = (moments < FIRST) | (moments > LAST)
+        beyond = (moments < single.FIRST) | (moments > single.LAST)
         if beyond.any():
             raise self._too_far(True, int(np.argmax(beyond)))
 
@@ -289,13 +269,13 @@ class _Reader:
         if all_are(bool, np.bool_):
             return Values(Kind.BOOLEAN, np.array(values, dtype=bool))
         if all_are(dt.timedelta, np.timedelta64):
-            return Values(Kind.DURATION, self._counted(values, duration))
-        if all(is_number(kind) for kind in kinds):
+            return Values(Kind.DURATION, self._counted(values, single.duration))
+        if all(single.is_number(kind) for kind in kinds):
             return Values(Kind.NUMBER, self._numbers(list(values)))
         if all_are(dt.time):
             if any(value.tzinfo is not None for value in values):
                 raise self.error("has clock times with a zone", "give times without one, or dates and times")
-            return Values(Kind.TIME, np.fromiter(map(clock, values), np.int64, len(values)))
+            return Values(Kind.TIME, np.fromiter(map(single.clock, values), np.int64, len(values)))
         if all(issubclass(kind, (dt.date, np.datetime64)) or hasattr(kind, "start_time") for kind in kinds):
             return self._dates(values)
         if all_are(str, bytes):
@@ -309,7 +289,7 @@ class _Reader:
                 return self._dates([dt.datetime.fromisoformat(text) for text in texts])
             if all(map(_ISO_CLOCK.fullmatch, texts)):
                 times = [dt.time.fromisoformat(text) for text in texts]
-                return Values(Kind.TIME, np.fromiter(map(clock, times), np.int64, len(times)))
+                return Values(Kind.TIME, np.fromiter(map(single.clock, times), np.int64, len(times)))
         return Values(Kind.CATEGORY, texts)
 
     def _texts(self, values: Sequence[Any], kinds: Collection[type]) -> list[str]:
@@ -323,35 +303,35 @@ class _Reader:
 
     def _dates(self, values: Sequence[Any]) -> Values:
         try:
-            zone = zone_of(getattr(value, "tzinfo", None) for value in values)
+            zone = single.zone_of(getattr(value, "tzinfo", None) for value in values)
         except ValueError:
             remedy = "give all of them in a zone, or none"
             raise self.error("has dates with a zone and dates without one", remedy) from None
-        moments = self._counted(values, microseconds)
+        moments = self._counted(values, single.microseconds)
         self._check_years(moments)
         return Values(Kind.DATE, moments, zone=zone)
 
     def _counted(self, values: Sequence[Any], read: Callable[[Any], int]) -> Array:
         """(m,) int64: dates or durations in microseconds; raises InputError for what these do not hold."""
-        fine = [value for value in values if is_fine(value)]
+        fine = [value for value in values if single.is_fine(value)]
         if fine:
             found = f"has a time that is no whole microsecond: {fine[0]}"
             raise self.error(found, "round it, or give it as a whole number")
         try:
             return np.fromiter(map(read, values), np.int64, len(values))
         except (OverflowError, TypeError):
-            raise self._too_far(read is microseconds, None) from None
+            raise self._too_far(read is single.microseconds, None) from None
 
     def _numbers(self, values: list[Any]) -> Array:
         """(m,) numbers of any types, exactly; raises InputError where double precision does not tell two apart."""
-        found = exact_numbers(values)
+        found = single.exact_numbers(values)
         if found is not None:
             return self._doubles(found) if found.dtype.kind == "f" else found
-        if not all(is_plain_number(value) for value in values):
-            plain = list(map(plain_number, values))
+        if not all(single.is_plain_number(value) for value in values):
+            plain = list(map(single.plain_number, values))
             if len(set(plain)) < len(set(values)):
                 raise self.error("has different numbers that are the same double", "round them, or give them as texts")
-            found = exact_numbers(plain)
+            found = single.exact_numbers(plain)
             values = plain
         if found is None:
             if any(isinstance(value, int) and abs(value) > _LARGEST for value in values):

@@ -33,16 +33,8 @@ from streed.data.column import distinct
 from streed.data.reading import read_values
 from streed.data.table import named_columns
 from streed.errors import InputError
+from streed.estimators import reading
 from streed.estimators.base import OptimalTree, with_splits
-from streed.estimators.reading import (
-    FREQUENCY,
-    argument_names,
-    checked_weights,
-    named_errors,
-    refuse_gaps,
-    take_rows,
-    together,
-)
 from streed.exact import Array, Range, exact_number
 from streed.result import Result
 from streed.task import Task
@@ -100,10 +92,10 @@ class PolicyTree(OptimalTree):
         `predicted`: outcomes under each treatment, (n, K) or a table with a column named after each.
         `sensitive_features`: the groups, for `parity`. `frequency`: not where propensities are learned here.
         """
-        together(parity=self.parity, sensitive_features=sensitive_features)
+        reading.together(parity=self.parity, sensitive_features=sensitive_features)
         past = {"treatment": treatment, "propensity": propensity, "predicted": predicted}
-        with argument_names(outcome="y"):
-            self._grow(X, y, sample_weight, {**past, FREQUENCY: frequency, ROW_DATA: sensitive_features})
+        with reading.argument_names(outcome="y"):
+            self._grow(X, y, sample_weight, {**past, reading.FREQUENCY: frequency, ROW_DATA: sensitive_features})
         return self
 
     def score(
@@ -121,13 +113,13 @@ class PolicyTree(OptimalTree):
         if not {"propensity", "predicted"} & set(past):
             raise InputError("propensity", "there is none", "give it, or predicted=; nothing is learned here")
         values = prescribed_scores(self.tree_, encoded, chosen_method(self.method, past), past)
-        return float(np.average(values, weights=checked_weights(sample_weight, values)))
+        return float(np.average(values, weights=reading.checked_weights(sample_weight, values)))
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> Dataset:
         if self.method not in METHODS:
             raise InputError("method", f"{self.method!r}", f"use one of {', '.join(METHODS)}")
         X, weights = self._checked(X, sample_weight)
-        beside = {name: row_data.get(name) for name in (FREQUENCY, ROW_DATA)}
+        beside = {name: row_data.get(name) for name in (reading.FREQUENCY, ROW_DATA)}
         past = {name: values for name, values in row_data.items() if name not in beside}
         data = self._make_data(X, None, weights, {**_past(y, len(X), **past), **beside})
         if "treatment" in data.row_data and not {"propensity", "predicted"} & set(data.row_data):
@@ -145,9 +137,9 @@ class PolicyTree(OptimalTree):
 
     def _further_limits(self, data: Dataset) -> list[Any]:
         found: list[Any] = []
-        together(treatment_costs=self.treatment_costs, budget=self.budget)
+        reading.together(treatment_costs=self.treatment_costs, budget=self.budget)
         if self.treatment_costs is not None:
-            with argument_names(costs="treatment_costs", limit="budget"):
+            with reading.argument_names(costs="treatment_costs", limit="budget"):
                 found.append(TreatmentCosts(self.treatment_costs) <= self.budget)
         if self.capacity is None and self.parity is None:
             return found
@@ -159,12 +151,12 @@ class PolicyTree(OptimalTree):
         if self.capacity is not None:
             found.append(TreatmentCosts(dict.fromkeys(treated, 1)) <= self._room(data))
         if self.parity is not None:
-            with argument_names(limit="parity"):
+            with reading.argument_names(limit="parity"):
                 found.append(TreatmentParity(treated=treated) <= self.parity)
         return found
 
     def _solve(self, data: Dataset, **other: Any) -> Result:
-        with argument_names(costs="treatment_costs"):
+        with reading.argument_names(costs="treatment_costs"):
             return super()._solve(data, **other)
 
     def _room(self, data: Dataset) -> Any:
@@ -205,8 +197,8 @@ def _past(y: Any, n_rows: int, treatment: Any = None, propensity: Any = None, pr
     if columns is not None and len(columns) == 1 and treatment is not None:
         (y,), columns = columns.values(), None
         y = np.asarray(read_values(y, "y", "it"))
-    refuse_gaps(y, "y")
-    with named_errors("y", "give one number per row, or a score for each treatment"):
+    reading.refuse_gaps(y, "y")
+    with reading.named_errors("y", "give one number per row, or a score for each treatment"):
         outcomes = y if columns is not None else check_array(y, ensure_2d=False, dtype="numeric", input_name="y")
     if columns is None and outcomes.ndim == 2 and outcomes.shape[1] == 1 and treatment is not None:
         outcomes = outcomes[:, 0]
@@ -271,10 +263,10 @@ def cross_validate_policy(
         room = capacity if capacity is None or 0 < capacity < 1 else math.floor(capacity * part)
         spent = None if budget is None else float(f"{float(budget) * part:.9g}")
         model = clone(estimator).set_params(capacity=room, budget=spent)
-        groups = None if estimator.parity is None else take_rows(sensitive_features, train)
-        given = {name: take_rows(column, train) for name, column in past.items()}
-        model.fit(take_rows(X, train), take_rows(y, train), sensitive_features=groups, **given)
-        chosen[test] = [place_of[label] for label in model.predict(take_rows(X, test)).tolist()]
+        groups = None if estimator.parity is None else reading.take_rows(sensitive_features, train)
+        given = {name: reading.take_rows(column, train) for name, column in past.items()}
+        model.fit(reading.take_rows(X, train), reading.take_rows(y, train), sensitive_features=groups, **given)
+        chosen[test] = [place_of[label] for label in model.predict(reading.take_rows(X, test)).tolist()]
         values.append(float(valued[test, chosen[test]].mean()))
     got, treated = valued[np.arange(n), chosen], chosen != place_of.get(estimator.control, 0)
     value, interval = _mean(got, confidence)

@@ -20,22 +20,12 @@ from typing import Any
 import attrs
 
 from streed.data import Column, Cut
+from streed.data import strict_json as strict
 from streed.data.column import MOST_CATEGORIES
 from streed.data.database import Roles
 from streed.data.ordered import Kind
 from streed.data.questions import TableRecipe
 from streed.data.single_values import FIRST, LAST
-from streed.data.strict_json import (
-    MOST_DIGITS,
-    MOST_LETTERS,
-    describe,
-    is_finite,
-    is_text,
-    parse,
-    plain_number,
-    plain_value,
-    whole_fraction,
-)
 from streed.errors import InputError
 from streed.tree.nodes import Claims, Leaf, depth_of, flatten, nest, walk, worth
 from streed.tree.tree import Tree
@@ -64,10 +54,14 @@ def dump(tree: Tree, indent: int | None = None) -> str:
     for first, second, third, *cut in flatten(tree.root):
         if isinstance(second, tuple):
             branch = {"column": int(first), "children": list(second), "rows": int(third)}
-            asked = {"threshold": plain_value(cut[0].threshold), "gaps": cut[0].gaps} if cut else {}
+            asked = {"threshold": strict.plain_value(cut[0].threshold), "gaps": cut[0].gaps} if cut else {}
             nodes.append(branch | asked)
             continue
-        leaf: dict[str, Any] = {"label": int(first), "rows": int(second), "cost": plain_value(worth(tree.unit, third))}
+        leaf: dict[str, Any] = {
+            "label": int(first),
+            "rows": int(second),
+            "cost": strict.plain_value(worth(tree.unit, third)),
+        }
         if shown is not None:
             leaf["shows"] = typed(next(shown))
         nodes.append(leaf)
@@ -127,7 +121,7 @@ def load(text: str) -> Tree:
 def _parse(text: str) -> dict[str, Any]:
     import jsonschema
 
-    document = parse(text, "tree", REMEDY)
+    document = strict.parse(text, "tree", REMEDY)
     version = document.get("version") if isinstance(document, dict) else None
     if isinstance(document, dict) and document.get("format") == FORMAT and version != VERSION:
         remedy = f"this streed reads version {VERSION}: grow the tree again"
@@ -176,11 +170,11 @@ def _check_structure(nodes: list[dict[str, Any]], columns: dict[int, Column], n_
 
 
 def _claims(claims: Claims) -> dict[str, Any]:
-    task = claims.task if isinstance(claims.task, dict) else describe(claims.task)
+    task = claims.task if isinstance(claims.task, dict) else strict.describe(claims.task)
     held = attrs.asdict(claims, recurse=False) | {"task": task}
     if claims.roles is not None:
         held["roles"] = attrs.asdict(claims.roles, filter=attrs.filters.exclude("features"))
-    return held | {name: plain_value(held[name]) for name in ("value", "lower_bound", "upper_bound")}
+    return held | {name: strict.plain_value(held[name]) for name in ("value", "lower_bound", "upper_bound")}
 
 
 def _roles(held: dict[str, Any] | None) -> Roles | None:
@@ -219,8 +213,8 @@ def _exact(x: Any, where: str) -> Any:
         return tuple(_exact(part, where) for part in x)
     if x is None or x in ("Infinity", "-Infinity"):
         return None if x is None else float(x)
-    number = whole_fraction(x, "tree", REMEDY, f"{where}: ") if isinstance(x, str) else x
-    if not is_finite(number):
+    number = strict.whole_fraction(x, "tree", REMEDY, f"{where}: ") if isinstance(x, str) else x
+    if not strict.is_finite(number):
         raise broken(where, "a number is too large")
     return number
 
@@ -228,7 +222,7 @@ def _exact(x: Any, where: str) -> Any:
 REMEDY = "give what Tree.to_json wrote"
 """For whoever gives another file."""
 
-_LONGEST: int = 10 ** (MOST_DIGITS - 1)
+_LONGEST: int = 10 ** (strict.MOST_DIGITS - 1)
 
 
 def broken(where: str, found: str) -> InputError:
@@ -255,7 +249,7 @@ def typed(value: Any) -> dict[str, Any]:
         return {"float": float(value)}
     if isinstance(value, (numbers.Integral, Fraction)):
         if max(abs(int(value.numerator)), int(value.denominator)) >= _LONGEST:
-            found = f"a number has more than {MOST_DIGITS:,} digits"
+            found = f"a number has more than {strict.MOST_DIGITS:,} digits"
             raise InputError("labels", found, "use smaller numbers, or texts")
         return {"fraction": str(value)} if isinstance(value, Fraction) else {"int": int(value)}
     found = f"{value!r} of type {type(value).__name__} has no JSON form"
@@ -265,11 +259,11 @@ def typed(value: Any) -> dict[str, Any]:
 def plain(held: dict[str, Any], where: str) -> Any:
     """What `typed` gave as it was."""
     ((kind, value),) = held.items()
-    _refuse(where, (kind == "float" and not is_finite(value), "a number is too large for a float"))
+    _refuse(where, (kind == "float" and not strict.is_finite(value), "a number is too large for a float"))
     if kind == "none":
         return None
     if kind == "fraction":
-        return whole_fraction(value, "tree", REMEDY, f"{where}: ")
+        return strict.whole_fraction(value, "tree", REMEDY, f"{where}: ")
     return float(value) if kind == "float" else value
 
 
@@ -282,8 +276,8 @@ def distinct(held: list[dict[str, Any]], where: str) -> tuple[Any, ...]:
 
 def checked_text(text: str) -> str:
     """A name or label as it is; raises InputError where no file can hold it."""
-    if len(text) > MOST_LETTERS or not is_text(text):
-        found = f"{len(text):,} letters" if len(text) > MOST_LETTERS else "half of a character"
+    if len(text) > strict.MOST_LETTERS or not strict.is_text(text):
+        found = f"{len(text):,} letters" if len(text) > strict.MOST_LETTERS else "half of a character"
         raise InputError("labels", f"the text {text[:40]!r} has {found}", "use shorter texts of whole characters")
     return text
 
@@ -300,7 +294,7 @@ def held_column(column: Column) -> dict[str, Any]:
     """What a file says of a column."""
     categories = [typed(category) for category in column.categories]
     held = attrs.asdict(column) | {"name": checked_text(column.name), "categories": categories}
-    held["thresholds"] = list(map(plain_number, column.thresholds))
+    held["thresholds"] = list(map(strict.plain_number, column.thresholds))
     return {name: value for name, value in held.items() if value or name in ("name", "categories", "multiway")}
 
 
