@@ -252,9 +252,15 @@ def list_sides(node, f, multiple, rule, rooms, part, leaves, found):
 @native
 def by_cost(found, size):
     """The first `size` entries by rising cost, those of equal keys once."""
-    if size <= _FEW and found.shape[1] > 2:
-        return found[np.argsort(found[:size, COST])]
-    return compact(as_table(found, size))
+    if size > _FEW or found.shape[1] == 2:
+        return compact(as_table(found, size))
+    listed = np.empty((size, found.shape[1]), np.int64)
+    for i in range(size):
+        place = 0
+        for j in range(size):
+            place += found[j, COST] < found[i, COST] or (j < i and found[j, COST] == found[i, COST])
+        copy_into(listed[place], found[i])
+    return listed
 
 
 @native
@@ -289,7 +295,8 @@ def put_shallow(table, node, depth, multiple, rule, budget, check):
                 # most splits of few rows, or of rows of one class, are worth the same, and each would meet all others
                 a, b = by_cost(found[0], n_in), by_cost(found[1], n_out)
                 if width > 2:
-                    b[:, width - 1] *= names
+                    for i in range(len(b)):
+                        b[i, width - 1] *= names
                     add[width - 1] = (f + 1) * names * names
                 table = put_sums(table, a, b, add, budget, multiple[f], check)
             if check[0] >= 2.0**62 or table[2][USED] > table[2][MOST]:
