@@ -37,6 +37,9 @@ SURELY_MORE = 2.0**62
 
 ONE = Fraction(1)
 
+_FINEST = Fraction(1, 2**30)
+"""What rounding may be of how far numbers lie apart."""
+
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE]([+-]?[0-9]{1,5}))?")
 
 _PLENTY = Context(prec=50, Emax=99_999, Emin=-99_999)  # more digits than any float prints
@@ -149,6 +152,21 @@ def as_float(x: Any) -> float:
         return float(x)
     except OverflowError:
         return math.inf if x > 0 else -math.inf
+
+
+def doubles(values: Sequence[Any], argument: str) -> Array:
+    """(n,) numbers of any types as float64; raises InputError where rounding changes how far they lie apart."""
+    try:
+        found = np.array(values, dtype=np.float64)
+    except OverflowError:
+        raise InputError(argument, "it has a number that no float can hold", "divide all by a common factor") from None
+    if len(set(values)) > 1 and set(map(type, values)) != {float}:
+        exact = [exact_number(x, argument) for x in values]
+        lost = max(abs(exact_number(rounded) - x) for rounded, x in zip(found.tolist(), exact, strict=True))
+        if lost > _FINEST * (max(exact) - min(exact)):
+            said = "its numbers differ by less than floats of their size can tell"
+            raise InputError(argument, said, "subtract a common number from all")
+    return found
 
 
 @functools.lru_cache(maxsize=1024)

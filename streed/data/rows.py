@@ -20,7 +20,7 @@ from streed.data.reading import read_values
 from streed.data.single_values import is_number, missing_value
 from streed.data.table import named_columns
 from streed.errors import InputError, TaskError, brief, shown
-from streed.exact import LARGEST_TOTAL, Array, Range, as_objects, exact_array, exact_number
+from streed.exact import LARGEST_TOTAL, Array, Range, as_objects, doubles, exact_array, exact_number
 
 
 def read_weights(sample_weight: Any, n: int) -> Array | None:
@@ -268,7 +268,7 @@ def read_targets(classes: tuple[Any, ...]) -> Array:
         found = "there is none" if label is None else f"it has the label {label!r}, which is no number"
         raise InputError("y", found, "a regression task needs one number per row")
     whole = all(issubclass(kind, numbers.Integral) for kind in kinds) and -(2**63) < classes[0] <= classes[-1] < 2**63
-    return np.array(classes, dtype=np.int64 if whole else np.float64)
+    return np.array(classes, dtype=np.int64) if whole else doubles(classes, "y")
 
 
 _UNCLEAR = {"alive", "censor", "censored", "censoring", "survived"}

@@ -19,7 +19,7 @@ from streed.data.rows import read_frequency
 from streed.data.single_values import check_finite, is_number, missing_value
 from streed.data.table import Table, named_columns, read_input
 from streed.errors import InputError, brief
-from streed.exact import Array
+from streed.exact import Array, as_objects, doubles
 
 FREQUENCY = "frequency"
 """The row data that say how many equal rows each row stands for."""
@@ -102,6 +102,8 @@ def checked_column(y: Any, n_rows: int, name: str = "y", *, numeric: bool = Fals
         held = complete(y, name, "it")
         if isinstance(held, np.ndarray) and held.dtype.kind in "biu":
             y = held  # of which scikit-learn makes floats where their container may have gaps
+        elif isinstance(held, list) and set(map(type, held)) == {int}:
+            y = as_objects(held)  # of 128 bits, which scikit-learn does not read
     with named_errors(name, "give one entry per row of X"):
         checked = validation.check_array(y, ensure_2d=False, dtype=None, input_name=name)
         column = validation.column_or_1d(checked, warn=name == "y")
@@ -126,13 +128,10 @@ def named_errors(name: str, remedy: str) -> Iterator[None]:
 
 def _numbers(column: Array, name: str) -> Array:
     """(n,) float64; raises InputError for what is no number."""
-    found = np.full(len(column), math.nan)
     for row, value in enumerate(column):
-        with contextlib.suppress(TypeError, ValueError, OverflowError):
-            found[row] = float(value) if is_number(type(value)) else math.nan
-        if math.isnan(found[row]):
+        if not is_number(type(value)) or value != value:
             raise InputError(name, f"it has {brief(value)} in row {row}, which is no number", "give one number per row")
-    return found
+    return doubles(column.tolist(), name)
 
 
 def signs_of(monotonic_cst: Any, n_features: int) -> dict[Any, int]:
