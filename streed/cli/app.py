@@ -89,6 +89,7 @@ def explain(asked: shell.Asked) -> None:
     option("--data", metavar="NAME", help="A strategy of data sets in that file, or a function of Hypothesis' draw."),
     option("--examples", type=click.IntRange(1), default=100, show_default=True, metavar="N", help="Data sets a law."),
     option("--seed", type=int, metavar="N", help="Draw other data."),
+    option("--time-limit", type=float, default=20.0, show_default=True, metavar="SECONDS", help="For all laws."),
     option("--engine/--no-engine", default=True, show_default=True, help="Whether to try the drivers too."),
     shell.json_option,
 )
@@ -102,7 +103,8 @@ def check(asked: shell.Asked) -> None:
 
     laws = tuple(law for law in LAWS if asked.engine or not law.needs_engine)
     source = None if asked.data is None else load_object(asked.task, asked.data)
-    report = find_violations(load_task(asked.task), laws, data=source, max_examples=asked.examples, seed=asked.seed)
+    effort = {"max_examples": asked.examples, "seed": asked.seed, "time_limit": asked.time_limit}
+    report = find_violations(load_task(asked.task), laws, data=source, **effort)
     shell.show(asked.as_json, report.to_dict(), [report.to_text()])
     sys.exit(shell.FINE if report.holds else shell.MISMATCH)
 

@@ -152,7 +152,7 @@ def parse_table(raw: bytes, given: argparse.Namespace, path: Any) -> Table:
     try:
         names, *rows = csv.reader(filter(str.strip, raw.decode("utf-8-sig").split("\n")), strict=True)
     except (ValueError, csv.Error) as error:
-        raise UsageError(f"{path}: {error}") from None
+        raise UsageError(f"{path} is no table: it is no CSV file of UTF-8 with a line of names ({error})") from None
     if len(set(names)) != len(names) or {len(row) for row in rows} != {len(names)}:
         raise UsageError(f"{path}: different names of columns, and rows of that length, are needed")
     texts = dict(zip(names, zip(*rows, strict=True), strict=True))

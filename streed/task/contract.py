@@ -170,7 +170,7 @@ class ContractCheck:
             other.rows += 1
         same = [self.call("leaf_cost", other, k) for k in range(len(costs))] == costs
         found = None
-        if same == self.task.reads_rows:
+        if same == self.task.reads_rows and (not same or any(map(any, map(_flat, costs)))):  # nothing has no weight
             found = "rows_cost does not use data.weights" if same else "leaf_cost reads s.rows; use s.weight"
         elif data.n_columns and len({self.call("branching_cost", rows, (), 0) for rows in (s.rows, s.rows + 1)}) > 1:
             found = "branching_cost reads rows; give whole weights as frequency="

@@ -363,7 +363,7 @@ class Law:
     unconcerned: str = "no data was drawn that the law is about"
     """Why the law says nothing about a task that it was never concerned with."""
     prepare: Callable[[], None] | None = None
-    """Called once before the clock runs, such as to compile."""
+    """Called once before any law is tried, such as to compile."""
     effort: float = 1
     """How many times as many data sets to try as of other laws."""
     max_rows: int | None = None

@@ -67,6 +67,10 @@ def _check_frequencies(case: Case) -> bool:
     return _compare(case, one, one.expanded(), rows, alike, words, limits=True)
 
 
+_EQUAL = "the same; s.weight is what rows weigh, s.rows how many there are"
+_NO_WEIGHTS = "the same; branching_cost is never told of weights: refuse those, by InputError in bind"
+
+
 def _weighed(data: Dataset, weights: Any) -> Dataset:
     """The data with these weights, and without frequencies."""
     given = None if (weights == 1).all() else weights
@@ -114,7 +118,7 @@ def _compare(
                 f"{what} depends on how often rows are written" if limits else f"{what} does not count rows by weight",
                 (words[0], show(a)),
                 (words[1], show(b)),
-                ("expected", "the same; s.weight is what rows weigh, s.rows how many there are"),
+                ("expected", _NO_WEIGHTS if "branching" in what else _EQUAL),
             )
     return True
 

@@ -117,7 +117,7 @@ class Report:
         lines = [f"{self.task}: {verdict}"]
         for each in self.findings:
             shown = each.verdict.upper() if each.verdict == VIOLATED else each.verdict
-            said = f"{each.examples} data sets" if each.verdict == HOLDS else ""
+            said = f"{each.examples} data set{'s' * (each.examples > 1)}" if each.verdict == HOLDS else ""
             note = "; ".join(filter(None, (said, each.note)))
             lines.append(f"  {shown:<14}  {each.law.name:<{name}}  {each.law.source:<{source}}  {note}".rstrip())
         return "\n".join([*lines, *(["", self.explanation()] if self.violated else [])])
@@ -138,10 +138,8 @@ def _table(data: Dataset) -> list[str]:
 
 
 def _columns(data: Dataset, *, every: bool) -> list[tuple[str, list[Any]]]:
-    columns: list[tuple[str, list[Any]]] = []
-    for j, column in enumerate(data.columns):
-        if every or len(set(data.X[:, j].tolist())) > 1:
-            columns.append((column.name, [column.categories[code] for code in data.X[:, j]]))
+    shown = [j for j in range(data.n_columns) if every or len(set(data.X[:, j].tolist())) > 1]
+    columns = [(data.names[j], [data.column(j).categories[code] for code in data.X[:, j]]) for j in shown]
     columns.append(("y", data.y.tolist()))
     if data.weights is not None:
         columns.append(("weight", data.weights.tolist()))
@@ -160,10 +158,6 @@ class OutOfTime(BaseException):
     """No time is left. No Exception, because Hypothesis would take that for a counterexample."""
 
 
-class UnusableData(Exception):
-    """The task refuses the data that is drawn; the message is its last refusal."""
-
-
 @final
 class Trial:
     """One law on one task; it keeps the smallest counterexample, also of tasks whose answers change by the call."""
@@ -173,6 +167,8 @@ class Trial:
         self.task = task
         self.data = data
         self.deadline = time.monotonic() + time_limit
+        self.tried, self.is_cut = 0, False
+        """How many data sets that the task accepts, and whether time was up before all were."""
         self.concerned = 0
         self.refusal = ""
         self.smallest: Counterexample | None = None
@@ -181,22 +177,24 @@ class Trial:
         """How the task breaks the contract, on data of how few rows."""
 
     def run(self, *, max_examples: int, seed: int | None) -> Finding:
-        """The finding; raises TaskError where the task breaks the contract, UnusableData where it accepts no data."""
+        """The finding; raises TaskError where the task breaks the contract, or accepts no data."""
         try:
             self._search(self.data, max(1, round(max_examples * self.law.effort)), seed)
-        except Unsatisfiable:
-            raise UnusableData(self.refusal) from None
-        except (TaskError, Flaky):
-            if self.breach is None:
+        except (TaskError, Flaky, Unsatisfiable) as error:
+            if self.breach is not None:
+                raise TaskError(self.breach[1]) from None
+            if not isinstance(error, Unsatisfiable):
                 raise
-            raise TaskError(self.breach[1]) from None
+        if not self.tried:
+            found = f"{type(self.task).__name__} refuses all data that was drawn ({self.refusal})"
+            raise TaskError(f"{found}; give data=, a strategy of data sets that it accepts")
         if self.smallest is not None:
             concerned = self.concerned
             self._drop_rows(seed)
             return Finding(self.law, VIOLATED, concerned, counterexample=self.smallest)
-        if not self.concerned:
-            return Finding(self.law, NOT_APPLICABLE, 0, self.law.unconcerned)
-        return Finding(self.law, HOLDS, self.concerned)
+        said = [] if self.concerned else [self.law.unconcerned]
+        said += [f"time was up after {self.tried} were tried"] if self.is_cut else []
+        return Finding(self.law, HOLDS if self.concerned else NOT_APPLICABLE, self.concerned, "; ".join(said))
 
     def _drop_rows(self, seed: int | None) -> None:
         """Makes the counterexample smaller by rows that it does not need, which Hypothesis does not find by itself."""
@@ -236,13 +234,15 @@ class Trial:
                 raise
 
     def _attempt(self, data: Dataset, tags: list[Tag], choices: st.DataObject) -> None:
-        if time.monotonic() > self.deadline:
+        if time.monotonic() > self.deadline and (self.tried or self.refusal):
+            self.is_cut = True
             raise OutOfTime
         if self.law.max_rows is not None and data.n_rows > self.law.max_rows:
             data, tags = data.subset(range(self.law.max_rows)), tags[: self.law.max_rows]
         try:
             check_contract(self.task, data, warns=False)  # a law tells it
             case = Case(self.task, data, tags, choices.draw)
+            self.tried += 1
         except InputError as error:
             self.refusal = str(error)
             hypothesis.reject()
@@ -271,6 +271,8 @@ class Trial:
 
     def _keep(self, case: Case, violation: Violation) -> None:
         found = Counterexample(case.data, violation.headline, violation.facts)
+        if self.smallest is None:
+            self.deadline = max(self.deadline, time.monotonic() + _TO_SHRINK)
         if self.smallest is None or found.size <= self.smallest.size:
             self.smallest, self.tags = found, list(case.tags)
 
@@ -279,7 +281,9 @@ DATA_SETS = 100
 """Tried per law, unless the caller says otherwise."""
 
 SECONDS = 20.0
-"""Longest search for one law's counterexample, unless the caller says otherwise."""
+"""Longest search for counterexamples of all laws together, unless the caller says otherwise."""
+
+_TO_SHRINK = 2.0  # seconds at least to make a counterexample smaller
 
 Data = Dataset | SearchStrategy[Dataset] | Callable[..., Dataset] | None
 """Data to try laws on: a data set whose rows are drawn, a strategy, a function of `draw`, or None for the default."""
@@ -301,9 +305,9 @@ def check_separable(
     `task`: a task, or its class if it needs no arguments. `data`: a strategy of small data sets, a function that is
     given Hypothesis' `draw` and returns one, or a data set of which up to eight rows are drawn. By default they are
     those of `streed.testing.datasets` with `y`, the strategy of single labels, and `row_data`, by name the strategy of
-    a single row's entry. Every law is tried on `max_examples` data sets, a few on more or fewer, for at most
-    `time_limit` seconds. The same call draws the same data; `seed` draws other. `drivers=False` leaves out the engine,
-    which compiles when first used.
+    a single row's entry. Every law is tried on `max_examples` data sets, a few on more or fewer, until its part
+    of the `time_limit` in seconds, for all laws together, is over: then its note says so. The same call draws the same
+    data; `seed` draws other. `drivers=False` leaves out the engine, which compiles when first used.
 
     Raises TaskError if the task does not keep the contract, or uses none of the data.
     """
@@ -352,25 +356,22 @@ def find_violations(
 ) -> Report:
     """The report of these laws on the task, as `check_separable` makes it, whatever it says."""
     made = build(task)
-    source = _source(data, row_data, y, few_kinds=False)
-    for_engine = _source(data, row_data, y, few_kinds=True)
+    source, for_engine = (_source(data, row_data, y, few_kinds=few) for few in (False, True))
     large = repeated(source)
     findings: list[Finding] = []
-    for law in laws:
+    until = time.monotonic() + time_limit
+    for prepare in {law.prepare for law in laws} - {None}:
+        prepare()
+    for place, law in enumerate(laws):
         if law.after_all and any(each.verdict == VIOLATED for each in findings):
             findings.append(Finding(law, NOT_CHECKED, 0, "it follows from the laws above, and one is violated"))
             continue
-        if law.prepare is not None:
-            law.prepare()
-        try:
-            drawn = for_engine if law.needs_engine else source
-            finding = Trial(law, made, drawn, time_limit).run(max_examples=max_examples, seed=seed)
-            if finding.verdict != VIOLATED and not law.needs_engine and law.max_rows is None:
-                further = Trial(law, made, large, time_limit).run(max_examples=max_examples // 4 or 1, seed=seed)
-                finding = further if further.verdict == VIOLATED else finding
-        except UnusableData as refused:
-            found = f"{type(made).__name__} refuses all data that was drawn ({refused})"
-            raise TaskError(f"{found}; give data=, a strategy of data sets that it accepts") from None
+        drawn = for_engine if law.needs_engine else source
+        seconds = (until - time.monotonic()) * law.effort / sum(each.effort for each in laws[place:])
+        finding = Trial(law, made, drawn, 0.8 * seconds).run(max_examples=max_examples, seed=seed)
+        if finding.verdict != VIOLATED and not law.needs_engine and law.max_rows is None:
+            further = Trial(law, made, large, 0.2 * seconds).run(max_examples=max_examples // 4 or 1, seed=seed)
+            finding = further if further.verdict == VIOLATED else finding
         findings.append(_noted(finding, made) if law is drivers_agree else finding)
     return Report(type(made).__name__, tuple(findings))
 
@@ -392,6 +393,6 @@ def _source(data: Data, row_data: Any, y: Any, *, few_kinds: bool) -> Source:
 def _noted(finding: Finding, task: Task) -> Finding:
     """The finding on the drivers, with the names of those that searched and of those that refused."""
     accepted, refused = accepting(task)
-    parts = [f"searched by {', '.join(accepted)}"] if accepted else []
+    parts = [finding.note, f"searched by {', '.join(accepted)}" if accepted else ""]
     parts += [f"{name} refuses it: {reason}" for name, reason in refused.items()]
-    return attrs.evolve(finding, note="; ".join(parts))
+    return attrs.evolve(finding, note="; ".join(filter(None, parts)))
