@@ -161,7 +161,7 @@ def doubles(values: Sequence[Any], argument: str) -> Array:
     except OverflowError:
         raise InputError(argument, "it has a number that no float can hold", "divide all by a common factor") from None
     if len(set(values)) > 1 and set(map(type, values)) != {float}:
-        exact = [exact_number(x, argument) for x in values]
+        exact = [Fraction(exact_number(x, argument)) for x in values]
         lost = max(abs(exact_number(rounded) - x) for rounded, x in zip(found.tolist(), exact, strict=True))
         if lost > _FINEST * (max(exact) - min(exact)):
             said = "its numbers differ by less than floats of their size can tell"

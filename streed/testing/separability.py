@@ -360,7 +360,7 @@ def find_violations(
     large = repeated(source)
     findings: list[Finding] = []
     until = time.monotonic() + time_limit
-    for prepare in {law.prepare for law in laws} - {None}:
+    for prepare in {law.prepare for law in laws if law.prepare is not None}:
         prepare()
     for place, law in enumerate(laws):
         if law.after_all and any(each.verdict == VIOLATED for each in findings):

@@ -39,20 +39,10 @@ from tests.unit.conftest import run as shell
 from tests.unit.outcomes import refused
 
 ROWS = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 9)
-
-
 LABELS = ["ill", "sick", "well"]
-
-
 SICK = [LABELS[k] for k in [0, 1, 2, 2, 1, 1, 0, 0, 1, 0, 2, 1] * 3]
-
-
 MATRIX = np.array([[0, 1, 7], [2, 0, 3], [9, 4, 0]])
-
-
 NAMED = pd.DataFrame(MATRIX, LABELS, LABELS)
-
-
 SHUFFLED = NAMED.iloc[[2, 0, 1], [1, 2, 0]]
 
 
@@ -83,8 +73,6 @@ def test_a_death_and_a_censoring_at_one_time_are_compared() -> None:
 
 PATIENTS = [[0], [0], [1], [1]]
 TIMES = [9, 8, 2, 1]
-
-
 EVENTS = [0, 1, 1, 1]
 
 

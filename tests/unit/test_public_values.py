@@ -12,6 +12,7 @@ from typing import Any, final
 import attrs
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 import streed
@@ -98,8 +99,6 @@ def _costs(a: Fraction, c: Fraction) -> Task:
 
 
 _PAST = {"treatment": _KINDS, "propensity": _GIVEN[_KINDS]}
-
-
 _SCALED: dict[str, tuple[Any, str, dict[str, Any]]] = {
     "squared": (SquaredError(), "y+", {}),
     "squared, a price": (_priced, "y+", {}),
@@ -122,8 +121,6 @@ _SCALED: dict[str, tuple[Any, str, dict[str, Any]]] = {
     "accuracy": (Accuracy(), "classes", {}),
     "balanced": (BalancedAccuracy(), "classes", {}),
 }
-
-
 _KERNELS_OF_THEIR_OWN = (
     *("linear", "linear, ridge", "Gini", "entropy", "Brier"),
     *("squared", "squared, a price", "squared, normalized", "squared, a user's"),
@@ -236,6 +233,17 @@ def test_exact_numbers_are_targets_of_every_front_end(kind: Any) -> None:
     assert ((data.y[:, None] == np.array(data.classes, object)).argmax(1) == data.class_numbers).all()
 
 
+@pytest.mark.parametrize("far", [10**25, 2**63 + 10**6, Decimal(10) ** 20], ids=str)
+def test_numbers_that_floats_do_not_tell_apart_are_no_targets(far: Any) -> None:
+    y = [far + count for count in _COUNTS.tolist()]
+    for each in [y, pl.Series(y, dtype=pl.Int128)] if isinstance(far, int) else [y]:
+        for call in (functools.partial(streed.solve, SquaredError()), OptimalTreeRegressor("absolute-error").fit):
+            refused("y", "subtract a common number", call=functools.partial(call, _CODES, each))
+    whole = [far * count for count in _COUNTS.tolist()]
+    found, plain = (OptimalTreeRegressor(max_depth=1).fit(_CODES, each) for each in (whole, _COUNTS))
+    assert found.apply(_CODES).tolist() == plain.apply(_CODES).tolist()
+
+
 def test_times_are_no_numbers_of_a_unit_that_nobody_named() -> None:
     past: dict[str, Any] = {"treatment": _EVENTS, "propensity": np.full(40, 0.5)}
     spans = pd.to_timedelta(_TARGETS, unit="s")
@@ -307,3 +315,4 @@ def test_a_task_that_counts_rows_without_their_weights_says_so() -> None:
         solve(task, frequency=_COUNTS + 1)
         with pytest.warns(UserWarning, match=said):
             solve(task, sample_weight=_WEIGHTS)
+    solve(_Medians(), y=np.ones(40), sample_weight=_WEIGHTS)  # nothing has no weight
