@@ -17,7 +17,7 @@ import click
 from click import option
 
 import streed
-from streed.cli import asked as shell
+from streed import cli as shell
 from streed.cli.saved import check_proof, export, predict, prove, verify
 from streed.cli.solve import front, rashomon, report, solve
 from streed.errors import InputError, StreedError

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click import option
 
-from streed.cli import asked as shell
+from streed import cli as shell
 
 if TYPE_CHECKING:
     from streed.data import Dataset
@@ -35,7 +35,7 @@ def load_tree(path: Path) -> Tree:
 
 def read_saved(asked: shell.Asked) -> tuple[Tree, Dataset]:
     """The tree of a file, and the rows of the raw table as it reads them."""
-    from streed.datasets.reading import make_dataset, read_table, roles_in
+    from streed.datasets import make_dataset, read_table, roles_in
 
     check_one_input(asked)
     tree = load_tree(asked.tree)
@@ -64,7 +64,7 @@ def check_one_input(asked: shell.Asked) -> None:
 )
 def predict(asked: shell.Asked) -> None:
     """Print what a tree that `streed solve --out` saved predicts for DATA, one row a line; - is standard input."""
-    from streed.datasets.reading import read_table
+    from streed.datasets import read_table
 
     check_one_input(asked)
     with warnings.catch_warnings():

@@ -12,12 +12,12 @@ import click
 from click import option
 
 import streed
-from streed.cli import asked as shell
+from streed import cli as shell
 from streed.cli.saved import read_saved
 
 if TYPE_CHECKING:
     from streed.data.database import Roles
-    from streed.datasets.reading import Table
+    from streed.datasets import Table
     from streed.rashomon import RashomonSet
     from streed.result import Result
     from streed.task import Task
@@ -154,7 +154,7 @@ def held_back(asked: shell.Asked) -> tuple[Table | None, Table | None]:
     if query is not None or (share is not None and test is not None):
         shell.fail("test: give one of --test-share and --test, without --query")
     if test is not None:
-        from streed.datasets.reading import read_table
+        from streed.datasets import read_table
 
         return None, read_table(test)[0]
     import numpy as np
@@ -175,7 +175,7 @@ def held_back(asked: shell.Asked) -> tuple[Table | None, Table | None]:
 
 def on_rows_not_seen(tree: Tree, table: Table, roles: Roles, n_classes: int) -> str:
     """How good the predictions are on rows that the tree was not grown on."""
-    from streed.datasets.reading import make_dataset
+    from streed.datasets import make_dataset
     from streed.plot.measures import Rows
     from streed.report import agreement, errors
 

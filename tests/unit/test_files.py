@@ -19,7 +19,7 @@ import streed
 from streed.data import Cut, Dataset
 from streed.data.reading import read_column
 from streed.data.strict_json import parse, rebuild
-from streed.datasets.reading import read_table
+from streed.datasets import read_table
 from streed.errors import InputError
 from streed.estimators import Binarizer
 from streed.registry import limits, notions, rates, tasks

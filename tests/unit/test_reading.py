@@ -11,7 +11,7 @@ import pytest
 
 import streed
 from streed import datasets
-from streed.datasets.reading import read_table
+from streed.datasets import read_table
 from streed.tasks import F1, Accuracy, DemographicParity, InstanceCosts, Splits, SquaredError
 from tests.processes import ended
 from tests.unit.outcomes import refused
@@ -128,7 +128,7 @@ def test_bundled_data_by_name() -> None:
 def test_reading_needs_no_table_library(write: Any) -> None:
     path = write("a,b,y\n1,u,0\n0,v,1\n0,w,1\n")
     code = (
-        "import sys; from streed.data import Dataset; from streed.datasets.reading import read_table;"
+        "import sys; from streed.data import Dataset; from streed.datasets import read_table;"
         f"t, y = read_table({str(path)!r}, 'y'); labels = t.pop(y); d = Dataset.make(t, labels);"
         "print(d.n_rows, sorted({'numba', 'pandas', 'polars', 'narwhals', 'sklearn'} & set(sys.modules)))"
     )
