@@ -17,6 +17,7 @@ import numpy as np
 
 from streed.binarize import Settings, make_recipe
 from streed.data import Dataset
+from streed.data.column import MOST_CATEGORIES
 from streed.data.database import Roles
 from streed.data.ordered import TIMES
 from streed.data.reading import read_column
@@ -64,20 +65,14 @@ class Bundled:
 
 
 def one_hot(table: Mapping[str, Sequence[Any]]) -> dict[str, list[int]]:
-    """The table in 0/1 columns: one per value, named `column=value`, in sorted order.
+    """The table in 0/1 columns: one per value, named `column=value`, in sorted order; none of a constant column.
 
-    A column of two values gives one column, named after the greater value, which is 1 (`gender=male`). A constant
-    column gives one column of ones; a column that holds 0/1 or False/True keeps its name.
+    A column of two values gives one column, named after the greater value, which is 1 (`gender=male`); a column that
+    holds 0/1 or False/True keeps its name.
     """
-    columns: dict[str, list[int]] = {}
-    for name, values in table.items():
-        found = sorted(set(values))
-        if all(value in (0, 1) for value in found):
-            columns[name] = [int(value) for value in values]
-            continue
-        for value in found[1:] if len(found) == 2 else found:
-            columns[f"{name}={value}"] = [int(v == value) for v in values]
-    return columns
+    recipe = make_recipe(table, Settings(categorical=tuple(table), max_categories=MOST_CATEGORIES - 2))
+    names = (output.name for output in recipe.outputs)
+    return dict(zip(names, recipe.encode(table).T.tolist(), strict=True))
 
 
 _one_hot = one_hot
@@ -360,18 +355,6 @@ def make_dataset(
     `one_hot`: of columns that all are categories, a question for each of them, as `Bundled.dataset` has it; `recipe`:
     the questions of a saved tree. Raises InputError for columns that are not there.
     """
-    features, given = _by_role(table, roles)
-    if one_hot and features:
-        recipe = make_recipe(features, Settings(categorical=roles.categorical))
-    if recipe is not None:
-        return recipe.dataset(recipe.encode(features), **given)  # type: ignore[no-any-return]
-    listed = [name for name in roles.categorical if name in features]
-    X: Any = features or np.zeros((len(given["y"]), 0), dtype=np.uint8)
-    return Dataset.make(X, categorical=listed or None, max_cuts=max_cuts, **given)
-
-
-def _by_role(table: Table, roles: Roles) -> tuple[dict[str, Any], dict[str, Any]]:
-    """(the features by name, labels and what else `Dataset.make` takes beside them)."""
     for argument, name in roles.named:
         if name not in table:
             raise InputError(argument, f"there is no column {name!r}", f"the columns are {', '.join(table)}")
@@ -380,9 +363,16 @@ def _by_role(table: Table, roles: Roles) -> tuple[dict[str, Any], dict[str, Any]
     groups = {name: table[name] for name in roles.row_data.get(GROUPS, ())}
     assert roles.target is not None
     labels = read_column(table[roles.target], "it")
-    return features, {
+    given: dict[str, Any] = {
         "y": labels.as_categories() if labels.kind in TIMES else table[roles.target],
         "sample_weight": None if roles.sample_weight is None else table[roles.sample_weight],
         "frequency": None if roles.frequency is None else table[roles.frequency],
         GROUPS: groups or None,
     }
+    if one_hot and features:
+        recipe = make_recipe(features, Settings(categorical=roles.categorical))
+    if recipe is not None:
+        return recipe.dataset(recipe.encode(features), **given)  # type: ignore[no-any-return]
+    listed = [name for name in roles.categorical if name in features]
+    X: Any = features or np.zeros((len(given["y"]), 0), dtype=np.uint8)
+    return Dataset.make(X, categorical=listed or None, max_cuts=max_cuts, **given)

@@ -13,20 +13,7 @@ from streed.data import Column, Cut, Dataset
 from streed.data.questions import TableRecipe
 from streed.errors import InputError, escaped, visible
 from streed.exact import Array, as_objects
-from streed.tree.nodes import (
-    Branch,
-    Claims,
-    Leaf,
-    Node,
-    depth_of,
-    flatten,
-    nest,
-    route,
-    same,
-    used_columns,
-    walk,
-    worth,
-)
+from streed.tree import nodes
 from streed.tree.rows import TreeRows
 
 
@@ -49,28 +36,28 @@ class Tree:
     claims do not count.
     """
 
-    root: Node
+    root: nodes.Node
     columns: Mapping[int, Column]
     n_columns: int
     labels: tuple[Any, ...]
     unit: Fraction | int = 1
     shown: tuple[Any, ...] | None = attrs.field(default=None, converter=_plain_shown)
-    claims: Claims | None = None
+    claims: nodes.Claims | None = None
     recipe: TableRecipe | None = None
 
     @classmethod
     def grown(
         cls,
-        root: Node,
+        root: nodes.Node,
         data: Dataset,
         labels: tuple[Any, ...] | None = None,
         *,
         unit: Fraction | int = 1,
         shown: tuple[Any, ...] | None = None,
-        claims: Claims | None = None,
+        claims: nodes.Claims | None = None,
     ) -> Tree:
         """The tree of `root`, whose branches name columns of `data`; labels are the classes unless given."""
-        columns = {j: data.column(j) for j in used_columns(root)}
+        columns = {j: data.column(j) for j in nodes.used_columns(root)}
         found = data.classes if labels is None else labels
         return cls(root, columns, data.n_columns, found, unit, shown, claims, data.recipe)
 
@@ -84,16 +71,16 @@ class Tree:
     @property
     def n_branches(self) -> int:
         """The number of branching nodes."""
-        return sum(isinstance(node, Branch) for node in walk(self.root))
+        return sum(isinstance(node, nodes.Branch) for node in nodes.walk(self.root))
 
     @property
     def depth(self) -> int:
         """The largest number of questions that a row is asked."""
-        return depth_of(self.root)
+        return nodes.depth_of(self.root)
 
-    def leaves(self) -> Iterator[Leaf]:
+    def leaves(self) -> Iterator[nodes.Leaf]:
         """The leaves, left to right."""
-        return (node for node in walk(self.root) if isinstance(node, Leaf))
+        return (node for node in nodes.walk(self.root) if isinstance(node, nodes.Leaf))
 
     def shows(self) -> tuple[Any, ...]:
         """What each leaf predicts, left to right."""
@@ -119,7 +106,7 @@ class Tree:
     def apply(self, X: Any) -> Array:
         """(m,) int64: the number of each row's leaf, the leaves numbered left to right; `X` as in `predict`."""
         rows = TreeRows.of(X, self.columns, self.n_columns, self.recipe)
-        return route(self.root, rows.sides, rows.n_rows)
+        return nodes.route(self.root, rows.sides, rows.n_rows)
 
     # -- forms -----------------------------------------------------------------------------------------------------
 
@@ -129,13 +116,13 @@ class Tree:
         `collapse`: equal children of a branch are one, with the rows and costs of all; alone it needs no question.
         """
         shows = iter(self.shows())
-        flat: list[Any] = flatten(self.root)
-        shown = nest([node if isinstance(node[1], tuple) else (next(shows), *node[1:]) for node in flat])
+        flat: list[Any] = nodes.flatten(self.root)
+        shown = nodes.nest([node if isinstance(node[1], tuple) else (next(shows), *node[1:]) for node in flat])
         lines: list[str] = []
-        stack: list[tuple[Node, str, str, str]] = [(shown, "", "", "")]
+        stack: list[tuple[nodes.Node, str, str, str]] = [(shown, "", "", "")]
         while stack:
             node, lead, indent, answer = stack.pop()
-            if isinstance(node, Leaf):
+            if isinstance(node, nodes.Leaf):
                 lines.append(lead + visible(f"{answer}{_leaf(self, node, node.label)}"))
                 continue
             column = self.columns[node.column]
@@ -161,8 +148,10 @@ class Tree:
         """The tree in Graphviz's language: boxes for leaves, edges labelled with the answers."""
         shows = iter(self.shows())
         lines = ["digraph tree {", '  node [fontname="Helvetica"];', '  edge [fontname="Helvetica"];']
-        for place, (node, (_, below, *_)) in enumerate(zip(walk(self.root), flatten(self.root), strict=True)):
-            if isinstance(node, Leaf):
+        for place, (node, (_, below, *_)) in enumerate(
+            zip(nodes.walk(self.root), nodes.flatten(self.root), strict=True)
+        ):
+            if isinstance(node, nodes.Leaf):
                 lines.append(f"  n{place} [shape=box, label={_quoted(_leaf(self, node, next(shows)))}];")
                 continue
             column, cut = self.columns[node.column], node.cut
@@ -202,7 +191,7 @@ class Tree:
             and self.n_columns == other.n_columns
             and self.labels == other.labels
             and self.shows() == other.shows()
-            and same(self.root, other.root, self.unit, other.unit)
+            and nodes.same(self.root, other.root, self.unit, other.unit)
         )
 
     def __hash__(self) -> int:
@@ -278,27 +267,27 @@ def written(value: Any) -> str:
         return "a number of more than 4,300 digits"
 
 
-def _together(children: list[tuple[Node, str]]) -> list[tuple[Node, str]]:
+def _together(children: list[tuple[nodes.Node, str]]) -> list[tuple[nodes.Node, str]]:
     """The children of a branch and their answers, those that ask and show the same as one with the rows of all."""
     alike: dict[str, list[tuple[Any, str]]] = {}
     for child, answer in children:
-        flat = flatten(child)
+        flat = nodes.flatten(child)
         asked = [(node[0], node[1], *node[3:]) if isinstance(node[1], tuple) else node[:1] for node in flat]
         alike.setdefault(repr(asked), []).append((flat, answer))
     return [(_added([flat for flat, _ in each]), " or ".join(said for _, said in each)) for each in alike.values()]
 
 
-def _added(flat: list[Any]) -> Node:
+def _added(flat: list[Any]) -> nodes.Node:
     """Equal nodes, as `flatten` gives each of them, as one with the rows and costs of all."""
-    nodes = []
+    made = []
     for alike in zip(*flat, strict=True):
         first, second, third = ([each[place] for each in alike] for place in range(3))
         if isinstance(second[0], tuple):
-            nodes.append((first[0], second[0], sum(third), *alike[0][3:]))
+            made.append((first[0], second[0], sum(third), *alike[0][3:]))
         else:
             cost = tuple(map(sum, zip(*third, strict=True))) if isinstance(third[0], tuple) else sum(third)
-            nodes.append((first[0], sum(second), cost))
-    return nest(nodes)
+            made.append((first[0], sum(second), cost))
+    return nodes.nest(made)
 
 
 def number(x: Any) -> str:
@@ -313,23 +302,23 @@ def number(x: Any) -> str:
     return f"{x:.6g}" if isinstance(x, float) else written(x)
 
 
-def size_text(tree: Tree, node: str = "branching node", nodes: str = "branching nodes") -> str:
+def size_text(tree: Tree, one: str = "branching node", several: str = "branching nodes") -> str:
     """How large the tree is: `1 branching node, 2 leaves, depth 1`."""
     branches, leaves = tree.n_branches, tree.n_leaves
-    said = f"{branches} {node if branches == 1 else nodes}, {leaves} {'leaf' if leaves == 1 else 'leaves'}"
+    said = f"{branches} {one if branches == 1 else several}, {leaves} {'leaf' if leaves == 1 else 'leaves'}"
     return f"{said}, depth {tree.depth}"
 
 
-def _leaf(tree: Tree, leaf: Leaf, shown: Any) -> str:
+def _leaf(tree: Tree, leaf: nodes.Leaf, shown: Any) -> str:
     rows = "1 row" if leaf.rows == 1 else f"{leaf.rows} rows"
     said = number(shown) if tree.shown is not None else written(shown)
-    return f"{said} ({rows}, {worth_text(tree, worth(tree.unit, leaf.cost))})"
+    return f"{said} ({rows}, {worth_text(tree, nodes.worth(tree.unit, leaf.cost))})"
 
 
 def worth_text(tree: Tree, cost: Any) -> str:
     """What a leaf costs, or gains where that is what the tree was grown for: `cost 3`, `gain 4`."""
     gains = 0 if tree.claims is None else tree.claims.gains
-    return f"gain {number(worth(gains, cost))}" if gains else f"cost {number(cost)}"
+    return f"gain {number(nodes.worth(gains, cost))}" if gains else f"cost {number(cost)}"
 
 
 def _quoted(said: str) -> str:
