@@ -129,10 +129,7 @@ class BalancedAccuracy(Composition):
     """
 
     value_unit: ClassVar[str] = "balanced accuracy"
-
-    @property
-    def larger_is_better(self) -> bool:
-        return True
+    larger_is_better: ClassVar[bool] = True
 
     def compose(self, data: Dataset) -> Task:
         totals = data.class_totals()

@@ -45,10 +45,10 @@ from streed.data.dataset import row_matrix
 from streed.data.rows import named_labels
 from streed.data.strict_json import FILE
 from streed.errors import InputError
-from streed.exact import LARGEST_TOTAL, Array, exact_integers
+from streed.exact import LARGEST_TOTAL, Array
 from streed.task import RowCostTask, State, Task, bound
 from streed.task.test_costs import TaskWithTests
-from streed.tasks.cost_tables import MOST_KNOWN, NO_TEST, CostTable, unlike
+from streed.tasks.cost_tables import MOST_KNOWN, NO_TEST, CostTable, unlike, whole_numbers
 from streed.tree import Branch, Node, Tree
 
 
@@ -75,7 +75,7 @@ class MisclassificationCosts(RowCostTask):
         return (exact.astype(np.int64) if whole else exact)[_places(self.costs, data)]
 
     def cost_terms(self, data: Dataset) -> list[tuple[Fraction, Array]]:
-        matrix, unit = _whole(self.costs.for_labels(data.class_labels).matrix)
+        matrix, unit = whole_numbers(self.costs.for_labels(data.class_labels).matrix)
         return [(Fraction(unit), matrix[_places(self.costs, data)])]
 
     def labels(self, data: Dataset) -> Sequence[Any]:
@@ -139,26 +139,12 @@ def _bound_to(task: CostSensitive, names: tuple[str, ...]) -> Task:
     owner = task.costs.feature_of(dict(enumerate(names)), width)
     if not any(test != NO_TEST and task.costs.tests[test].cost > 0 for test in owner):
         return MisclassificationCosts(task.costs)
-    tests = task.costs.tests
-    listed = [(0, 0) if test == NO_TEST else (tests[test].cost, tests[test].discounted) for test in owner]
-    (full, discounted), price_unit = _whole(list(zip(*listed, strict=True)))
-    matrix, unit = _whole(task.costs.matrix)
-    owners = np.array(owner)
-    groups = np.where(owners == NO_TEST, NO_TEST, np.array(task.costs.group_of())[owners])
-    given = np.where((groups[:, None] == groups) & (groups != NO_TEST), discounted, full)
-    given[owners[:, None] == owners] = 0
+    full, given, price_unit = task.costs.prices(owner)
+    matrix, unit = whole_numbers(task.costs.matrix)
     if unit != 1 or price_unit != 1:
         # one type for all costs: whole ones are fractions too where others are
         unit, price_unit = Fraction(unit), Fraction(price_unit)
     return attrs.evolve(task, matrix=matrix, unit=unit, full=full, given=given, price_unit=price_unit)
-
-
-def _whole(table: Sequence[Sequence[Any]]) -> tuple[Array, Any]:
-    """(the numbers as whole multiples, int64, of their unit, the unit); raises InputError where they do not fit."""
-    whole, unit = exact_integers(np.array(table, object), "costs")
-    if whole.dtype == object:
-        raise InputError("costs", "they have too many digits beside one another", "round them to fewer digits")
-    return whole, int(unit) if unit.denominator == 1 else unit
 
 
 def _places(costs: CostTable, data: Dataset) -> Array:
@@ -168,15 +154,15 @@ def _places(costs: CostTable, data: Dataset) -> Array:
     return np.array([place_of[label] for label in data.class_labels])[data.class_numbers]
 
 
-def _distinct(task: InstanceCosts, attribute: Any, value: Any) -> None:
-    if value is not None and (not value or len(unlike(value)) < len(value)):
-        raise InputError("labels", f"{value!r}", "give every column of the costs a label of its own")
-
-
 def _listed(labels: Any) -> tuple[Any, ...] | None:
-    if labels is not None and (isinstance(labels, str) or not isinstance(labels, Iterable)):
+    if labels is None:
+        return None
+    if isinstance(labels, str) or not isinstance(labels, Iterable):
         raise InputError("labels", f"{labels!r} is no list", "give a label for every column of the costs")
-    return None if labels is None else tuple(labels)
+    listed = tuple(labels)
+    if not listed or len(unlike(listed)) < len(listed):
+        raise InputError("labels", f"{listed!r}", "give every column of the costs a label of its own")
+    return listed
 
 
 @final
@@ -186,7 +172,7 @@ class InstanceCosts(RowCostTask):
 
     value_unit: ClassVar[str] = "total cost"
 
-    labels_: Sequence[Any] | None = attrs.field(default=None, alias="labels", validator=_distinct, converter=_listed)
+    labels_: Sequence[Any] | None = attrs.field(default=None, alias="labels", converter=_listed)
 
     def row_costs(self, data: Dataset) -> Array:
         return row_matrix(data, "costs", "InstanceCosts")[0]
@@ -267,12 +253,14 @@ def tests_of_leaves(tree: Tree, costs: CostTable) -> list[tuple[Fraction, int]]:
     """For each leaf, left to right, what its tests cost and how many they are."""
     names = {j: column.name for j, column in tree.columns.items()}
     owner = costs.feature_of(names, tree.n_columns, every=False)
+    full, given, unit = costs.prices(owner)
     found: list[tuple[Fraction, int]] = []
     stack: list[tuple[Node, tuple[int, ...], Fraction]] = [(tree.root, (), Fraction(0))]
     while stack:
         node, path, paid = stack.pop()
         if isinstance(node, Branch):
-            paid += costs.price(path, node.column, owner)
+            price: int = min([full.item(node.column), *(given.item(above, node.column) for above in path)])
+            paid += price * unit
             stack.extend((child, (*path, node.column), paid) for child in reversed(node.children))
         else:
             # a column without a price is a feature of its own

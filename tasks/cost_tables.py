@@ -23,7 +23,7 @@ from streed.data.rows import named_labels
 from streed.data.strict_json import read_text
 from streed.data.table import named_columns
 from streed.errors import InputError, shown
-from streed.exact import Range, exact_number, read_decimal
+from streed.exact import Array, Range, exact_integers, exact_number, read_decimal
 
 Exact = int | Fraction
 
@@ -271,21 +271,32 @@ class CostTable:
             for number, test in enumerate(self.tests)
         ]
 
-    def price(self, path: Iterable[int], split: int, owner: Sequence[int]) -> Exact:
-        """Eq. 9, m(F, f): what asking column `split` costs where `path` was asked above; `owner`: `feature_of` them."""
-        test = owner[split]
-        if test == NO_TEST:
-            return 0
-        made = {owner[j] for j in path} - {NO_TEST}
-        if test in made:
-            return 0
-        groups = self.group_of()
-        known = any(groups[other] == groups[test] for other in made)
-        return self.tests[test].discounted if known else self.tests[test].cost
+    def prices(self, owner: Sequence[int]) -> tuple[Array, Array, Any]:
+        """Eq. 9, m(F, f), of columns of these tests: (full, given, unit), whole numbers of a unit, int64.
+
+        full[f] is what asking column f costs where nothing was asked above, given[g, f] where g was, which cannot make
+        it dearer: m(F, f) is the least of them. Raises InputError for prices of too many digits.
+        """
+        tests, owners = [TestCost("", 0), *self.tests], np.array(owner, np.int64) - NO_TEST
+        (full, discounted), unit = whole_numbers(
+            [[tests[test].cost for test in owners], [tests[test].discounted for test in owners]]
+        )
+        groups = np.array([NO_TEST, *self.group_of()])[owners]
+        given = np.where((groups[:, None] == groups) & (groups != NO_TEST), discounted, full)
+        given[owners[:, None] == owners] = 0
+        return full, given, unit
 
     def all_tests(self) -> Exact:
         """The cost of all tests at full price."""
         return exact_number(sum(Fraction(test.cost) for test in self.tests))
+
+
+def whole_numbers(table: Sequence[Sequence[Any]]) -> tuple[Array, Any]:
+    """(the numbers as whole multiples, int64, of their unit, the unit); raises InputError where they do not fit."""
+    whole, unit = exact_integers(np.array(table, object), "costs")
+    if whole.dtype == object:
+        raise InputError("costs", "they have too many digits beside one another", "round them to fewer digits")
+    return whole, int(unit) if unit.denominator == 1 else unit
 
 
 def _numbers(fields: list[str]) -> list[Any] | None:

@@ -191,12 +191,9 @@ class PolicyValue(Composition):
     """The (weighted) mean of the estimated outcomes, maximised; `method` is "dm", "ipw" or "dr"."""
 
     value_unit: ClassVar[str] = "mean outcome"
+    larger_is_better: ClassVar[bool] = True
 
     method: str = attrs.field(default="dr", validator=_known_method)
-
-    @property
-    def larger_is_better(self) -> bool:
-        return True
 
     def compose(self, data: Dataset) -> Task:
         known = treatments(data)

@@ -53,14 +53,6 @@ from streed.task import State, Task, bound
 _LAST_DIGITS = 2.0**-51  # what the roundings of a quotient and a product leave of nothing
 
 
-def half_deviance(saturated: Any, events: Any, exposure: Any) -> Any:
-    """saturated - Y log(Y / E), where `saturated` is the sum of y log(y / e); 0 where nothing happened."""
-    if events <= 0 or exposure <= 0:
-        return 0.0
-    # Rounding may leave a little less than nothing.
-    return max(saturated - events * log_ratio(events, exposure), 0.0)
-
-
 def half_deviance_of_rows(events: Array, exposures: Array, weights: Array | None) -> float:
     """Half the deviance of rows (n,) from the rate of all of them, to the last digits of a float.
 
@@ -108,7 +100,11 @@ class EventRates(Task):
         return ("rate",)
 
     def leaf_cost(self, s: State, k: int) -> Any:
-        return half_deviance(s.saturated, s.events, s.exposure) * self.scale
+        """2 (sum of y log(y / e) - Y log(Y / E)), or a part of that; 0 where nothing happened."""
+        if s.events <= 0 or s.exposure <= 0:
+            return 0.0
+        # Rounding may leave a little less than nothing.
+        return max(s.saturated - s.events * log_ratio(s.events, s.exposure), 0.0) * self.scale
 
     def exact_cost(self, data: Dataset, rows: Array, k: int) -> Any:
         events, exposures = self.events(data)

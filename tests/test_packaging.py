@@ -157,7 +157,6 @@ def test_tasks_are_imported_under_one_name() -> None:
         "import streed",
         "import streed.cli.app",
         "import streed.plot, streed.export, streed.report",
-        "import streed.testing",
         "from streed import Task, Tree, minimize",
     ],
 )

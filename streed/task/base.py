@@ -344,22 +344,16 @@ class Composition(RowCostTask):
         return composed.row_costs(data)
 
 
-def parts_of(task: Task) -> Iterator[Task]:
-    """The task, and those that it is made of."""
-    yield task
-    for name in field_names(type(task)):
-        yield from _tasks_in(getattr(task, name, None))
+def parts_of(task: Any) -> Iterator[Task]:
+    """The task, and those that it is made of, also in tuples."""
+    if isinstance(task, Task):
+        yield task
+        task = tuple(getattr(task, name, None) for name in field_names(type(task)))
+    for each in task if isinstance(task, tuple) else ():
+        yield from parts_of(each)
 
 
 @functools.lru_cache(maxsize=1024)
 def field_names(kind: type) -> tuple[str, ...]:
     """Those that an attrs class is made by; none of any other."""
     return tuple(field.name for field in attrs.fields(kind) if field.init) if attrs.has(kind) else ()
-
-
-def _tasks_in(value: Any) -> Iterator[Task]:
-    if isinstance(value, Task):
-        yield from parts_of(value)
-    elif isinstance(value, tuple):
-        for each in value:
-            yield from _tasks_in(each)

@@ -254,6 +254,7 @@ class SumTask(Task):
     """
 
     order: ClassVar[str] = COMPONENTWISE
+    larger_is_better: ClassVar[bool] = True
     components: ClassVar[tuple[str, ...]]
     """The names of the sums, in the order of the values."""
 
@@ -266,10 +267,6 @@ class SumTask(Task):
     def rated(self) -> SumTask:
         """What the score is of, without the price."""
         return self
-
-    @property
-    def larger_is_better(self) -> bool:
-        return True
 
     @abc.abstractmethod
     def sums(self, data: Dataset) -> Mapping[str, Array]:

@@ -132,9 +132,8 @@ class Objective(Joint):
 
     @property
     def limits(self) -> tuple[Limit, ...]:
-        return tuple(
-            OwnLimit(limit, number) if limit.has_statistics else limit for number, limit in enumerate(self.leaf_limits)
-        )
+        own = [type(limit).statistics is not Limit.statistics for limit in self.leaf_limits]
+        return tuple(OwnLimit(limit, i) if own[i] else limit for i, limit in enumerate(self.leaf_limits))
 
     @functools.cached_property
     def without_limits(self) -> Task:

@@ -39,12 +39,8 @@ class Totals(State):
             self.__dict__["bound"] = task.bind(data)
             return self.__dict__["bound"]
         if not name.startswith("_") and self.__dict__.pop("_pending", False):
-            bound, data = self.bound, self.__dict__["_source"][1]
-            quick, everyone = quick_sums(bound, data), np.arange(data.n_rows)
-            whole = all(values.dtype.kind == "i" for values in quick.values())
-            beside = beside_sums(bound, data, everyone)
-            found = state_of(quick, slice(None), data, beside) if whole else ExactSums(bound, data).state(everyone)
-            self.__dict__.update(vars(found))
+            data = self.__dict__["_source"][1]
+            self.__dict__.update(vars(ExactSums(self.bound, data).state(np.arange(data.n_rows))))
             return getattr(self, name)
         return super().__getattr__(name)
 

@@ -131,11 +131,6 @@ class Limit(Fields, abc.ABC):
         """Whether a leaf may stand at state s."""
 
     @property
-    def has_statistics(self) -> bool:
-        """Whether it asks for anything of rows beside the task's statistics."""
-        return type(self).statistics is not Limit.statistics
-
-    @property
     def support(self) -> int | None:
         """The number of rows that a leaf needs, if that is all the limit asks for: drivers enforce it natively."""
         return None

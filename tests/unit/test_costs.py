@@ -62,12 +62,10 @@ def test_prices_along_a_path(path: Path) -> None:
     )
     owner = table.feature_of({}, 5)
     assert owner == [0, 0, 1, 2, -1]
-    assert table.price((), 0, owner) == 5
-    assert table.price((0,), 1, owner) == 0
-    assert table.price((0,), 2, owner) == 3
-    assert table.price((2, 3), 1, owner) == 2
-    assert table.price((2,), 3, owner) == 4
-    assert table.price((0, 1, 2, 3), 4, owner) == 0
+    full, given, unit = table.prices(owner)
+    asked = (((), 0), ((0,), 1), ((0,), 2), ((2, 3), 1), ((2,), 3), ((0, 1, 2, 3), 4))
+    prices = [min([full[split], *(given[above, split] for above in path)]) * unit for path, split in asked]
+    assert prices == [5, 0, 3, 2, 4, 0]
 
 
 @pytest.mark.compiles
