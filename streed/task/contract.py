@@ -278,20 +278,17 @@ class ContractCheck:
         except InputError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever the user's code raises, told as it is
-            self.fail_with(f"{name}({', '.join(map(_brief, arguments))})", error)
-
-    def fail_with(self, what: str, error: Exception) -> NoReturn:
-        """Complain about an exception, with the line that raised it."""
-        said = str(error) if isinstance(error, TaskError) else f"{type(error).__name__}: {error}"
-        key = error.args[0] if isinstance(error, KeyError) and error.args else None
+            raised = error
+        said = str(raised) if isinstance(raised, TaskError) else f"{type(raised).__name__}: {raised}"
+        key = raised.args[0] if isinstance(raised, KeyError) and raised.args else None
         if isinstance(key, str) and key not in self.data.row_data:
             said = (
                 f"KeyError: {key!r}; if that is row data, give {key}= one entry per row (row_data= in streed.testing)"
             )
-        if isinstance(error, IndexError):
+        if isinstance(raised, IndexError):
             said += "; the places of the labels of y are data.class_numbers"
-        place = own_line(error) or self.definition(what.partition("(")[0])
-        raise TaskError(f"{self.name}.{what} raised {said}\n  {place}") from error
+        shown, place = ", ".join(map(_brief, arguments)), own_line(raised) or self.definition(name)
+        raise TaskError(f"{self.name}.{name}({shown}) raised {said}\n  {place}") from raised
 
     def refuse(self, name: str, arguments: tuple[Any, ...], found: Any, remedy: str) -> NoReturn:
         """Complain about what a member returned, with the line that returned it."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import numbers
-from collections.abc import Sequence
 from typing import Any
 
 import attrs
@@ -18,7 +17,7 @@ from hypothesis import strategies as st
 from streed.data import Dataset
 from streed.data.rows import some_copies, weigh_copies
 from streed.errors import InputError, MismatchError, TaskError
-from streed.exact import exact_number
+from streed.exact import Array, exact_number
 from streed.problem import Driver
 from streed.reference import Evaluation, best_trees, optimal_front
 from streed.task import TOTAL, Task, Totals
@@ -49,7 +48,7 @@ def _check_weights(case: Case) -> bool:
     rows = [row for row in case.rows() if weights[row]]
     known = 1 if other.weights is None else other.weights
     words = f"weights {weights.tolist()}", f"rows {origin.tolist()} of weights {known}"
-    return _compare(case, one, other, rows, np.flatnonzero(np.isin(origin, rows)).tolist(), words, limits=False)
+    return _compare(case, (one, other), rows, origin, words, limits=False)
 
 
 @law("frequencies are copies", "contract: Dataset.frequency", effort=0.6)
@@ -63,8 +62,7 @@ def _check_frequencies(case: Case) -> bool:
     rows = case.rows()
     origin = np.repeat(np.arange(data.n_rows), copies)
     words = f"frequencies {copies.tolist()}", "as many equal rows"
-    alike = np.flatnonzero(np.isin(origin, rows)).tolist()
-    return _compare(case, one, one.expanded(), rows, alike, words, limits=True)
+    return _compare(case, (one, one.expanded()), rows, origin, words, limits=True)
 
 
 _EQUAL = "the same; s.weight is what rows weigh, s.rows how many there are"
@@ -78,21 +76,17 @@ def _weighed(data: Dataset, weights: Any) -> Dataset:
 
 
 def _compare(
-    case: Case,
-    one: Dataset,
-    other: Dataset,
-    rows: Sequence[int],
-    alike: Sequence[int],
-    words: tuple[str, str],
-    *,
-    limits: bool,
+    case: Case, on: tuple[Dataset, Dataset], rows: list[int], origin: Array, words: tuple[str, str], limits: bool
 ) -> bool:
-    """Whether anything was asked; raises Violation where the task tells `rows` of one data set from `alike`."""
+    """Whether anything was asked; raises Violation where the task tells `rows` from those of the other data they are.
+
+    `origin`: the number in the first data set of each row of the second.
+    """
     if not rows:
         return False
     try:
-        first, second = Evaluation(case.given, one), Evaluation(case.given, other)
-        s, t = first.state(list(rows)), second.state(list(alike))
+        first, second = (Evaluation(case.given, each) for each in on)
+        s, t = first.state(rows), second.state(np.flatnonzero(np.isin(origin, rows)).tolist())
         asked: list[tuple[str, Any, Any]] = []
         for k in range(len(first.labels)):
             name = f"leaf_cost(s, {k}) of {case.rows_text(rows)}"

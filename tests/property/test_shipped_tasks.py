@@ -110,8 +110,6 @@ def test_compositions_are_separable(name: str, examples: int) -> None:
 
 
 def _both_classes(draw: Any) -> Any:
-    from streed.data import Dataset
-
     more = draw(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), max_size=6))
     rows = [(0, 0), (0, 1), *more]
     return Dataset.make([[x] for x, _ in rows], [label for _, label in rows])
