@@ -164,18 +164,40 @@ class Rate(Bounded, Events):
         return self
 
     def sizes(self, kind: str, data: Dataset) -> dict[str, int]:
-        """What the rows of each group weigh over which a rate is taken."""
+        """What the rows of each group weigh over which a rate is taken; raises InputError for groups without any."""
         groups = self.groups(data, 2)
-        return dict(zip(groups.names, groups.sizes(self.counted(kind, data), integer_weights(data)[0]), strict=True))
+        sizes = groups.sizes(self.counted(kind, data), integer_weights(data)[0])
+        if isinstance(self, GroupRates) and not all(sizes):
+            group, of_kind = groups.names[sizes.index(0)], "" if kind in ("all", "errors") else f"{kind} "
+            remedy = f"its rate for {type(self).__name__} is undefined; leave it out"
+            raise InputError(ROW_DATA, f"group {group!r} has no {of_kind}rows of any weight", remedy)
+        return dict(zip(groups.names, sizes, strict=True))
+
+    def ratios(self, data: Dataset) -> tuple[tuple[RowSum, int], ...]:
+        """The imbalance of every two groups, by kind of rate: n_b p_a - n_a p_b, and n_a n_b."""
+        found = []
+        for kind in self.rates:
+            for (a, of_a), (b, of_b) in itertools.combinations(self.sizes(kind, data).items(), 2):
+                common = math.gcd(of_a, of_b)
+                shares = {(kind, a): of_b // common, (kind, b): -(of_a // common)}
+                found.append((self.sum_of(shares, data), of_a * of_b // common))
+        return tuple(found)
 
     def sums(self, side: str, limit: Fraction, data: Dataset) -> list[RowSum]:
-        """The sums that say that all rates are at least the limit, or at most, as the side is."""
-        sign = 1 if side == "lowest" else -1
-        return [
-            self.sum_of({(kind, group): sign}, data, math.ceil(sign * limit * size))
-            for kind in self.rates
-            for group, size in self.sizes(kind, data).items()
-        ]
+        """The sums that say that the gap, the ratio, the lowest or the highest rate is within the limit."""
+        if side == "gap":
+            ends = [(signed, math.floor(limit * size)) for signed, size in self.ratios(data)]
+            return [attrs.evolve(signed, least=-most, most=most) for signed, most in ends]
+        found, sign = [], 1 if side == "lowest" else -1
+        for kind in self.rates:
+            sizes = self.sizes(kind, data)
+            for a, b in itertools.permutations(sizes, 2) if side == "ratio" else ():
+                more, less = limit.denominator * sizes[b], limit.numerator * sizes[a]
+                common = math.gcd(more, less)
+                found.append(self.sum_of({(kind, a): more // common, (kind, b): -less // common}, data, 0))
+            for group, size in sizes.items() if side != "ratio" else ():
+                found.append(self.sum_of({(kind, group): sign}, data, math.ceil(sign * limit * size)))
+        return found
 
     def __str__(self) -> str:
         """As it is written, without what is None."""
@@ -206,42 +228,6 @@ class GroupRates(Rate, Gap):
     def highest(self) -> Side:
         """The largest rate of a group, for a limit such as `ErrorRateParity().highest <= 0.2`."""
         return Side(self, "highest")
-
-    def sizes(self, kind: str, data: Dataset) -> dict[str, int]:
-        """As of any rates; raises InputError for groups without any rows that count."""
-        sizes = super().sizes(kind, data)
-        for group, size in sizes.items():
-            if size == 0:
-                found = f"group {group!r} has no {'' if kind in ('all', 'errors') else f'{kind} '}rows of any weight"
-                remedy = f"its rate for {type(self).__name__} is undefined; leave it out"
-                raise InputError(ROW_DATA, found, remedy)
-        return sizes
-
-    def ratios(self, data: Dataset) -> tuple[tuple[RowSum, int], ...]:
-        """The imbalance of every two groups, by kind of rate: n_b p_a - n_a p_b, and n_a n_b."""
-        found = []
-        for kind in self.rates:
-            for (a, of_a), (b, of_b) in itertools.combinations(self.sizes(kind, data).items(), 2):
-                common = math.gcd(of_a, of_b)
-                shares = {(kind, a): of_b // common, (kind, b): -(of_a // common)}
-                found.append((self.sum_of(shares, data), of_a * of_b // common))
-        return tuple(found)
-
-    def sums(self, side: str, limit: Fraction, data: Dataset) -> list[RowSum]:
-        """As of any rates; of a gap or a ratio, for every two groups."""
-        if side == "gap":
-            ends = [(signed, math.floor(limit * size)) for signed, size in self.ratios(data)]
-            return [attrs.evolve(signed, least=-most, most=most) for signed, most in ends]
-        if side != "ratio":
-            return super().sums(side, limit, data)
-        found = []
-        for kind in self.rates:
-            sizes = self.sizes(kind, data)
-            for a, b in itertools.permutations(sizes, 2):
-                more, less = limit.denominator * sizes[b], limit.numerator * sizes[a]
-                common = math.gcd(more, less)
-                found.append(self.sum_of({(kind, a): more // common, (kind, b): -less // common}, data, 0))
-        return found
 
 
 @attrs.frozen(order=False)

@@ -56,12 +56,7 @@ class LinearForm(RowCostTask):
         return self.task.labels(data)
 
     def row_costs(self, data: Dataset) -> Array:
-        """(n, K) int64 where all costs are whole, else exact fractions as objects."""
-        total = np.zeros((data.n_rows, len(self.coefficients)), dtype=object)
-        for weight, costs in self.cost_terms(data):
-            total += weight * costs.astype(object)
-        whole = all(isinstance(x, int) or x.denominator == 1 for x in total.flat)
-        return total.astype(np.int64) if whole else total
+        return np.asarray(sum(weight * costs.astype(object) for weight, costs in self.cost_terms(data)))
 
     def cost_terms(self, data: Dataset) -> list[tuple[Fraction, Array]]:
         """One term per entry of a statistic that matters: its unit and (n, K) integers; one of all where that fits."""
