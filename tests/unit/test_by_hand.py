@@ -162,6 +162,7 @@ def test_copies_and_weights_multiply_and_leaves_claim_their_rows() -> None:
         assert found.value == value
 
 
+@pytest.mark.compiles
 @pytest.mark.parametrize("search", ["depth-first", "general"])
 def test_empty_leaves_show_what_the_rows_above_them_would(search: str) -> None:
     """Of the rows of x0 = 0, none has the third category."""

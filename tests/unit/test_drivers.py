@@ -158,6 +158,7 @@ def test_all_find_one_value_and_one_tree_with_any_number_of_threads(limits: dict
             assert len({str(each.tree) for each in found}) == 1
 
 
+@pytest.mark.compiles
 @pytest.mark.parametrize("search", NATIVE)
 def test_the_gap_never_grows_and_ends_at_zero(search: str) -> None:
     result = streed.solve(SparseAccuracy(0.002), noisy(3, 300, [2] * 14), search=search)

@@ -122,6 +122,7 @@ def test_cuts_say_how_many_thresholds_are_tried() -> None:
         refused("cuts", call=functools.partial(grown, cuts=wrong))
 
 
+@pytest.mark.compiles
 def test_tasks_limits_and_search_reach_the_solver() -> None:
     y = np.array(["no", "yes"])[TRUTH]
     best = OptimalTreeClassifier("f1", max_depth=2).fit(TABLE, y)

@@ -25,6 +25,8 @@ from streed.testing.laws import LAWS
 from streed.tree import Tree
 from streed.tree.evaluation import check, evaluate
 
+pytestmark = pytest.mark.compiles
+
 
 @final
 @attrs.frozen
@@ -120,7 +122,7 @@ def _fine(rng: np.random.Generator, n: int, labels: int, kind: int) -> Any:
 
 
 @pytest.mark.parametrize("kind", range(3))
-@pytest.mark.parametrize("depth", [1, 2, 3, pytest.param(4, marks=pytest.mark.compiles)])
+@pytest.mark.parametrize("depth", [1, 2, 3, 4])
 @pytest.mark.parametrize("seed", range(6))
 def test_the_best_of_nearly_equal_trees(kind: int, depth: int, seed: int) -> None:
     rng = np.random.default_rng([kind, depth, seed])
@@ -140,7 +142,6 @@ def test_the_best_of_nearly_equal_trees(kind: int, depth: int, seed: int) -> Non
         assert result.stats["closed"] == NEAR_OPTIMAL
 
 
-@pytest.mark.compiles
 @pytest.mark.parametrize("depth", [1, 2])
 def test_costs_over_all_thresholds_are_closed(depth: int) -> None:
     """What is searched over thresholds by rounded costs is searched by questions where bounds are left apart."""
@@ -230,7 +231,6 @@ class Errors(streed.Task):
 THREE, y = [[0], [0], [1]], ["no", "yes", "yes"]
 
 
-@pytest.mark.compiles
 @pytest.mark.parametrize("driver", ["depth-first", "general"])
 def test_a_state_knows_what_its_rows_weigh(driver: str) -> None:
     found = streed.solve(ByWeight(), THREE, y, sample_weight=[3, 1, 2], max_depth=1, search=driver)
@@ -240,7 +240,6 @@ def test_a_state_knows_what_its_rows_weigh(driver: str) -> None:
     assert streed.solve(both, THREE, y, sample_weight=[3, 0, 0.5], max_depth=1, search=driver).value == 0.5
 
 
-@pytest.mark.compiles
 def test_the_law_tells_who_counts_rows_in_place_of_weights() -> None:
     found = find_violations(ByRows(), WEIGHTS, max_examples=60)
     assert found.violated == ("weights are copies",)
@@ -264,7 +263,6 @@ class Mean(streed.Task):
         return (s.weight - s.counts[k]) / self.n
 
 
-@pytest.mark.compiles
 def test_the_law_tells_who_forgets_frequencies() -> None:
     found = find_violations(Mean(), WEIGHTS, max_examples=60)
     assert "frequencies are copies" in found.violated

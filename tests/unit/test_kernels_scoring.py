@@ -23,6 +23,8 @@ from streed.kernels.packed import pack
 from streed.kernels.records import INFINITE, LOWEST, UNLIMITED
 from tests.unit.kernel_harness import KINDS, Bench, Instance, find_or_add, make_instance
 
+pytestmark = pytest.mark.compiles
+
 
 @entry
 def _pack(array, words):  # type: ignore[no-untyped-def]
@@ -229,7 +231,6 @@ class Wide(Instance):
         return self.__dict__["_packed"]
 
 
-@pytest.mark.compiles
 @pytest.mark.parametrize("lane", [np.int32, np.int64])
 @pytest.mark.parametrize(("columns", "share"), [(8, 0.15), (31, 0.15), (32, 0.15), (33, 0.15), (63, 0.15), (64, 0.15),
                                                 (65, 0.15), (65, 0.45), (96, 0.45), (130, 0.45)])  # fmt: skip
@@ -315,7 +316,6 @@ def _check(instance: Instance, lane: Any, rng: np.random.Generator) -> None:
                 _check_children(bench, rows)
 
 
-@pytest.mark.compiles
 @pytest.mark.parametrize("lane", LANE_TYPES)
 @given(seed=st.integers(0, 2**32))
 @settings(max_examples=25, deadline=None)
@@ -329,7 +329,6 @@ def test_two_labels_on_binary_columns(lane: Any, seed: int) -> None:
     _check(instance, lane, rng)
 
 
-@pytest.mark.compiles
 @pytest.mark.parametrize("lane", LANE_TYPES)
 @given(seed=st.integers(0, 2**32))
 @settings(max_examples=25, deadline=None)

@@ -20,6 +20,8 @@ from streed.kernels.counting.units import build_nibbles, build_units, fill_up
 from streed.kernels.records import CHUNK, LANES, NIBBLE, UNIT_BYTES, UNIT_ROWS, WORD_ROWS
 from streed.kernels.simd import store
 
+pytestmark = pytest.mark.compiles
+
 LANE_TYPES = (np.int16, np.int32, np.int64)
 
 
@@ -216,9 +218,7 @@ def test_rows_for_and_against_meet_in_a_byte(rows: int, share: float, full: bool
 
 
 @tables
-@pytest.mark.parametrize(
-    "lane", [np.int16, *(pytest.param(k, marks=pytest.mark.compiles) for k in (np.int32, np.int64))]
-)
+@pytest.mark.parametrize("lane", [np.int16, np.int32, np.int64])
 @given(seed=st.integers(0, 2**32))
 @settings(deadline=None, max_examples=12)
 def test_pair_sums_of_units_and_words_are_matrix_products(lane: Any, seed: int) -> None:
