@@ -17,9 +17,9 @@ import numpy as np
 
 from streed.data.column import distinct
 from streed.data.reading import read_values
-from streed.data.single_values import is_number, missing_value
+from streed.data.single_values import OwnValues, is_number, missing_value
 from streed.data.table import named_columns
-from streed.errors import InputError, TaskError, brief, shown
+from streed.errors import InputError, brief, shown
 from streed.exact import LARGEST_TOTAL, Array, Range, as_objects, doubles, exact_array, exact_number
 
 
@@ -199,51 +199,6 @@ def check_classes(classes: tuple[Any, ...]) -> None:
     if real:
         found = f"it has {len(classes)} different labels that are not whole numbers: {shown(real)}"
         raise InputError("y", found, "a classification task needs classes; bin a real target, or give classes as text")
-
-
-class OwnValues(np.ndarray[Any, np.dtype[Any]]):
-    """Labels or targets as the caller wrote them, which no comparison takes for class numbers by mistake.
-
-    Whole numbers that texts are compared with, as in `data.y[:, None] == np.arange(data.n_classes)`, are class numbers:
-    they can be nothing else. Numbers are compared with numbers among them; others raise TaskError. What is made of them
-    by arithmetic is an ordinary array.
-    """
-
-    labels: Array | None
-    """(K,) those that there are, in the order of their numbers."""
-
-    def __array_finalize__(self, source: Any) -> None:
-        self.labels = getattr(source, "labels", None)
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **given: Any) -> Any:
-        if ufunc in (np.equal, np.not_equal) and self.labels is not None:
-            inputs = tuple(x if isinstance(x, OwnValues) else self._meant(np.asarray(x)) for x in inputs)
-        if "out" in given:
-            given["out"] = tuple(_plain(x) for x in given["out"])
-        return getattr(ufunc, method)(*map(_plain, inputs), **given)
-
-    def _meant(self, others: Array) -> Array:
-        """What the values are to be compared with."""
-        assert self.labels is not None
-        if others.dtype.kind == "O" and all(is_number(type(other)) for other in others.flat):
-            others = others.astype(np.float64)  # decimals and fractions, as the labels are
-        if self.labels.dtype.kind == "O":
-            if others.dtype.kind not in "biu":
-                return others
-            known = (others >= 0) & (others < len(self.labels))
-            return as_objects([*self.labels, object()])[np.where(known, others, -1)]
-        strange = np.array(others.dtype.kind in "biuf") & ~np.isin(others, self.labels)
-        if strange.any():
-            raise TaskError(
-                f"data.y is compared with {others[strange][0].item()}, and its values are "
-                f"{shown(self.labels.tolist())}; compare data.class_numbers with class numbers, such as "
-                "np.arange(data.n_classes), data.y with data.classes, and data.targets with any number"
-            )
-        return others
-
-
-def _plain(x: Any) -> Any:
-    return np.asarray(x) if isinstance(x, OwnValues) else x
 
 
 def own_values(classes: tuple[Any, ...], class_numbers: Array) -> Array:

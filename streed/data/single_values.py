@@ -12,14 +12,14 @@ import numbers
 import operator
 import re
 import zoneinfo
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from streed.errors import InputError
-from streed.exact import Array
+from streed.errors import InputError, TaskError, shown
+from streed.exact import Array, as_objects
 
 
 def gaps_of(values: Array | list[Any], told: Array | None) -> Array | None:
@@ -257,3 +257,100 @@ def duration_text(span: int) -> str:
     clock = f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}{f'.{fraction:06}' if fraction else ''}"
     said = [*([f"{days} day{'' if days == 1 else 's'}"] if days else []), *([clock] if rest or not days else [])]
     return ("-" if span < 0 else "") + " ".join(said)
+
+
+class OwnValues(np.ndarray[Any, np.dtype[Any]]):
+    """Labels or targets as the caller wrote them, which no comparison takes for class numbers by mistake.
+
+    Whole numbers that texts are compared with, as in `data.y[:, None] == np.arange(data.n_classes)`, are class numbers:
+    they can be nothing else. Numbers are compared with numbers among them; others raise TaskError. What is made of them
+    by arithmetic is an ordinary array, and what is taken from them one by one is compared as they are.
+    """
+
+    labels: Array | None
+    """(K,) those that there are, in the order of their numbers."""
+
+    def __array_finalize__(self, source: Any) -> None:
+        self.labels = getattr(source, "labels", None)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **given: Any) -> Any:
+        if ufunc in (np.equal, np.not_equal) and self.labels is not None:
+            inputs = tuple(x if isinstance(x, OwnValues) else self._meant(np.asarray(x)) for x in inputs)
+        if "out" in given:
+            given["out"] = tuple(_plain(x) for x in given["out"])
+        return getattr(ufunc, method)(*map(_plain, inputs), **given)
+
+    def __array_function__(self, function: Any, types: Any, inputs: Any, given: Any) -> Any:
+        if function is np.isin and isinstance(inputs[0], OwnValues) and self.labels is not None and len(inputs) > 1:
+            inputs = (inputs[0], self._meant(np.asarray(inputs[1])), *inputs[2:])
+        return super().__array_function__(function, types, inputs, given)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.tolist()) if self.ndim == 1 else super().__iter__()
+
+    def tolist(self) -> Any:
+        found = np.asarray(self).tolist()
+        if self.labels is None or self.labels.dtype.kind == "O" or self.ndim != 1:
+            return found
+        known = frozenset(self.labels.tolist())
+        return [_OWN[type(value)](value)._among(known) for value in found]
+
+    def _meant(self, others: Array) -> Array:
+        """What the values are to be compared with."""
+        assert self.labels is not None
+        if others.dtype.kind == "O" and all(is_number(type(other)) for other in others.flat):
+            others = others.astype(np.float64)  # decimals and fractions, as the labels are
+        if self.labels.dtype.kind == "O":
+            if others.dtype.kind not in "biuf":
+                return others
+            known = (others >= 0) & (others < len(self.labels)) & (others == np.floor(others))
+            return as_objects([*self.labels, object()])[np.where(known, others, -1).astype(np.int64)]
+        strange = ~np.isin(others, self.labels) if others.dtype.kind in "biuf" else np.ones(others.shape, np.bool_)
+        if strange.any():
+            raise _no_value(others[strange][0], self.labels.tolist())
+        return others
+
+
+class _Own:
+    """A number among the caller's own values, which is compared with those only."""
+
+    known: frozenset[Any] = frozenset()
+    __array_priority__ = 1  # so that numpy's numbers ask it, too
+
+    def _among(self, known: frozenset[Any]) -> Self:
+        self.known = known
+        return self
+
+    def __eq__(self, other: Any) -> Any:
+        if isinstance(other, (numbers.Real, np.bool_)) and other not in self.known:
+            raise _no_value(other, sorted(self.known))
+        return super().__eq__(other)
+
+    def __ne__(self, other: Any) -> Any:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return super().__hash__()
+
+
+class _OwnInt(_Own, int):
+    pass
+
+
+class _OwnFloat(_Own, float):
+    pass
+
+
+_OWN: dict[type, type[Any]] = {int: _OwnInt, float: _OwnFloat}
+
+
+def _no_value(other: Any, labels: list[Any]) -> TaskError:
+    return TaskError(
+        f"data.y is compared with {other.item() if hasattr(other, 'item') else other!r}, and its values are "
+        f"{shown(labels)}; compare data.class_numbers with class numbers, such as np.arange(data.n_classes), data.y "
+        "with data.classes, and data.targets with any number"
+    )
+
+
+def _plain(x: Any) -> Any:
+    return np.asarray(x) if isinstance(x, OwnValues) else x

@@ -17,6 +17,7 @@ import pytest
 
 import streed
 from streed.data import Dataset
+from streed.errors import TaskError
 from streed.estimators import OptimalTreeRegressor, PolicyTree, SurvivalTree
 from streed.exact import Array
 from streed.task import GeneralTask, State, Task
@@ -231,6 +232,23 @@ def test_exact_numbers_are_targets_of_every_front_end(kind: Any) -> None:
     assert shown.tolist() == [np.median(_TARGETS[leaves == leaf]) for leaf in leaves]
     data = Dataset.make(_CODES, targets)
     assert ((data.y[:, None] == np.array(data.classes, object)).argmax(1) == data.class_numbers).all()
+
+
+@pytest.mark.parametrize("y", [[1, 2, 2, 1], [0.5, 1.5, 2.5, 0.5], [10, 20, 10, 30]], ids=str)
+def test_class_numbers_are_no_values_however_they_are_asked(y: Any) -> None:
+    data = Dataset.make([[0]] * 4, y)
+    numbers = np.arange(data.n_classes)
+    for ask in (
+        lambda: np.isin(data.y, numbers),
+        lambda: [value == k for value in data.y for k in range(data.n_classes)],
+        lambda: [k == value for value in data.y.tolist() for k in numbers],
+        lambda: data.y == "yes",
+    ):
+        with pytest.raises(TaskError, match="with class numbers, such as"):
+            ask()
+    assert np.isin(data.y, data.classes).all()
+    assert [list(data.classes).index(value) for value in data.y] == data.class_numbers.tolist()
+    assert (sum(data.y), sorted(data.y), max(data.y)) == (sum(y), sorted(y), max(y))
 
 
 @pytest.mark.parametrize("far", [10**25, 2**63 + 10**6, Decimal(10) ** 20], ids=str)
