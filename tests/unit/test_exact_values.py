@@ -196,11 +196,19 @@ WEIGHTS = tuple(law for law in LAWS if law.name.endswith("are copies"))
 
 
 @attrs.frozen
-class ByWeight(streed.Task):
-    """The error rate of the worst leaf, by weight: the first task of the README."""
+class Errors(streed.Task):
+    """Misclassified weight, linear in the sums."""
 
     def statistics(self, data: Any) -> Any:
         return {"counts": data.class_numbers[:, None] == np.arange(data.n_classes)}
+
+    def leaf_cost(self, s: Any, k: int) -> Any:
+        return s.weight - s.counts[k]
+
+
+@attrs.frozen
+class ByWeight(Errors):
+    """The error rate of the worst leaf, by weight: the first task of the README."""
 
     def leaf_cost(self, s: Any, k: int) -> Any:
         return (s.weight - s.counts[k]) / s.weight if s.weight > 0 else 0.0
@@ -217,17 +225,6 @@ class ByRows(ByWeight):
         return (s.rows - s.counts[k]) / s.rows
 
 
-@attrs.frozen
-class Errors(streed.Task):
-    """Misclassified weight, linear in the sums."""
-
-    def statistics(self, data: Any) -> Any:
-        return {"counts": data.class_numbers[:, None] == np.arange(data.n_classes)}
-
-    def leaf_cost(self, s: Any, k: int) -> Any:
-        return s.weight - s.counts[k]
-
-
 THREE, y = [[0], [0], [1]], ["no", "yes", "yes"]
 
 
@@ -240,15 +237,8 @@ def test_a_state_knows_what_its_rows_weigh(driver: str) -> None:
     assert streed.solve(both, THREE, y, sample_weight=[3, 0, 0.5], max_depth=1, search=driver).value == 0.5
 
 
-def test_the_law_tells_who_counts_rows_in_place_of_weights() -> None:
-    found = find_violations(ByRows(), WEIGHTS, max_examples=60)
-    assert found.violated == ("weights are copies",)
-    assert "does not count rows by weight" in found.explanation()
-    assert find_violations(ByWeight(), WEIGHTS, max_examples=60).holds
-
-
 @attrs.frozen
-class Mean(streed.Task):
+class Mean(Errors):
     """Errors as a share of the rows that are there, each once: it forgets that they may stand for several."""
 
     n: int = streed.task.bound(1)
@@ -256,13 +246,13 @@ class Mean(streed.Task):
     def bind(self, data: Any) -> Any:
         return attrs.evolve(self, n=data.n_rows)
 
-    def statistics(self, data: Any) -> Any:
-        return {"counts": data.class_numbers[:, None] == np.arange(data.n_classes)}
-
     def leaf_cost(self, s: Any, k: int) -> Any:
         return (s.weight - s.counts[k]) / self.n
 
 
-def test_the_law_tells_who_forgets_frequencies() -> None:
-    found = find_violations(Mean(), WEIGHTS, max_examples=60)
-    assert "frequencies are copies" in found.violated
+def test_the_laws_tell_who_counts_rows_in_place_of_weights_or_frequencies() -> None:
+    found = find_violations(ByRows(), WEIGHTS, max_examples=60)
+    assert found.violated == ("weights are copies",)
+    assert "does not count rows by weight" in found.explanation()
+    assert find_violations(ByWeight(), WEIGHTS, max_examples=60).holds
+    assert "frequencies are copies" in find_violations(Mean(), WEIGHTS, max_examples=60).violated
