@@ -253,13 +253,15 @@ def tests_of_leaves(tree: Tree, costs: CostTable) -> list[tuple[Fraction, int]]:
     """For each leaf, left to right, what its tests cost and how many they are."""
     names = {j: column.name for j, column in tree.columns.items()}
     owner = costs.feature_of(names, tree.n_columns, every=False)
-    full, given, unit = costs.prices(owner)
+    full, given, unit = costs.prices([owner[j] for j in names])  # of those that the tree asks
+    place = {j: at for at, j in enumerate(names)}
     found: list[tuple[Fraction, int]] = []
     stack: list[tuple[Node, tuple[int, ...], Fraction]] = [(tree.root, (), Fraction(0))]
     while stack:
         node, path, paid = stack.pop()
         if isinstance(node, Branch):
-            price: int = min([full.item(node.column), *(given.item(above, node.column) for above in path)])
+            asked = place[node.column]
+            price: int = min([full.item(asked), *(given.item(place[above], asked) for above in path)])
             paid += price * unit
             stack.extend((child, (*path, node.column), paid) for child in reversed(node.children))
         else:

@@ -362,8 +362,6 @@ class Law:
     """Draws what it needs, raises `Violation` where the law does not hold, and returns whether it was concerned."""
     unconcerned: str = "no data was drawn that the law is about"
     """Why the law says nothing about a task that it was never concerned with."""
-    prepare: Callable[[], None] | None = None
-    """Called once before any law is tried, such as to compile."""
     effort: float = 1
     """How many times as many data sets to try as of other laws."""
     max_rows: int | None = None

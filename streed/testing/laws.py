@@ -243,7 +243,7 @@ _FEW_TREES = 6
 """Rows: of more, there are too many trees to try them all at every step of a search for a small counterexample."""
 
 
-def _compile() -> None:
+def compile_first() -> None:
     """Importing the drivers and compiling takes longer than any law; it is nobody's counterexample."""
     import streed
     from streed.tasks import Accuracy
@@ -255,7 +255,6 @@ def _compile() -> None:
     "native equals Python",
     "contract: leaf_cost",
     unconcerned="no native kernel",
-    prepare=_compile,
     needs_engine=True,
     effort=0.4,
 )
@@ -322,7 +321,6 @@ def accepting(task: Task) -> tuple[dict[str, type[Driver]], dict[str, str]]:
     "drivers equal recursion",
     "STreeD, Eq. 8",
     unconcerned="no driver accepts the task",
-    prepare=_compile,
     needs_engine=True,
     effort=4,
     after_all=True,

@@ -24,7 +24,7 @@ from streed.errors import InputError, NotSeparableError, TaskError
 from streed.task import Task
 from streed.task.contract import build, check_contract, own_line
 from streed.testing.cases import MAX_ROWS, Case, Law, Tag, Violation, repeated, tagged, tagged_datasets, tagged_subsets
-from streed.testing.laws import LAWS, accepting, drivers_agree
+from streed.testing.laws import LAWS, accepting, compile_first, drivers_agree
 
 HOLDS, VIOLATED, NOT_APPLICABLE, NOT_CHECKED = "holds", "violated", "not applicable", "not checked"
 
@@ -360,8 +360,8 @@ def find_violations(
     large = repeated(source)
     findings: list[Finding] = []
     until = time.monotonic() + time_limit
-    for prepare in {law.prepare for law in laws if law.prepare is not None}:
-        prepare()
+    if any(law.needs_engine for law in laws):
+        compile_first()
     for place, law in enumerate(laws):
         if law.after_all and any(each.verdict == VIOLATED for each in findings):
             findings.append(Finding(law, NOT_CHECKED, 0, "it follows from the laws above, and one is violated"))
