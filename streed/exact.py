@@ -181,6 +181,11 @@ def read_decimal(text: str, name: str = "number") -> Fraction:
     return Fraction(text)
 
 
+def simplest(x: int | Fraction) -> int | Fraction:
+    """A whole fraction as an int, any other number as it is."""
+    return int(x) if x.denominator == 1 else x
+
+
 def readable(value: Any, *, real: bool = False) -> Any:
     """A value without fractions, which few libraries take: ints and floats in their place, in tuples too.
 

@@ -1,8 +1,4 @@
-"""The general route: any separable task, in Python and numpy, where the native kernels cannot take it.
-
-Leaves that are a function of their rows, values that are tuples, orders that are partial, limits on states, bounds on
-values: all that the contract allows. Slower than the kernels by two to three orders of magnitude.
-"""
+"""The general route: any separable task, in Python and numpy, where the native kernels cannot take it."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
 """The one check at the end of every route: whether its bound proves its tree; where rounding left that open, a proof.
 
-Native code adds integers of 64 bits, or real numbers. Where it had to round costs, the bounds that it proves stay apart
-by the rounding, though the tree is nearly always the best. A better one is within the rounding of it by rounded costs
-too: of such trees there are few, and they are enumerated with what rounding took from their costs as further sums. On a
-small problem the general route, whose integers have any size, proves the optimum of the exact costs.
+Where native code had to round costs, a better tree is within the rounding of the one found by rounded costs too: of
+such trees there are few, and they are enumerated with what rounding took from their costs as further sums. On a small
+problem the general route, whose integers have any size, proves the optimum of the exact costs.
 """
 
 from __future__ import annotations
@@ -49,8 +48,8 @@ GENERAL, NEAR_OPTIMAL = "general", "near-optimal trees"
 def checked(problem: Problem, outcome: Outcome, time_limit: float | None) -> Outcome:
     """The outcome; where rounding keeps its bounds apart, closed exactly or, if that is not possible, so stopped.
 
-    Bounds of real numbers that are as near as rounding lets them be are closed where that takes a moment. Elsewhere
-    they are one number as far as real numbers can tell: the value is the bound, and how far apart they were is said.
+    Bounds of real numbers that are as near as rounding lets them be are closed where that takes a moment, else taken
+    for one number, and how far apart they were is said.
     """
     if outcome.stopped not in (None, "rounding") or outcome.meets:
         return outcome

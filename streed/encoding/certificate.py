@@ -11,7 +11,7 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.errors import MismatchError
-from streed.exact import Array, exact_number
+from streed.exact import Array, exact_number, simplest
 from streed.kernels.packed import writable
 from streed.kernels.records import LEAF
 from streed.kernels.routing import measure_tree, route_rows
@@ -191,5 +191,4 @@ def _worth(total: Any, unit: Fraction, exact: bool) -> Any:
         return total * unit.numerator / unit.denominator
     if unit == 1:
         return total
-    number = total * unit
-    return int(number) if number.denominator == 1 else number
+    return simplest(total * unit)

@@ -13,7 +13,7 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.errors import InputError
-from streed.exact import exact_number, readable
+from streed.exact import exact_number, readable, simplest
 from streed.problem import Problem
 from streed.task import Task, Totals, Value
 from streed.task.algebra import Threshold
@@ -127,7 +127,7 @@ class Question:
 
     def value(self, totals: Sequence[int]) -> Value:
         """The value, as the task has it, of a tree whose sums have these totals."""
-        worth = [_plain(each.unit * total) for each, total in zip(self.sums, totals, strict=False)]
+        worth = [simplest(each.unit * total) for each, total in zip(self.sums, totals, strict=False)]
         return worth[0] if len(self.sums) == 1 else tuple(worth)
 
     def rank(self, value: Value) -> Any:
@@ -155,10 +155,6 @@ def _refused(task: Task, why: str, remedy: str) -> InputError:
         "task", f"near-optimal trees of {type(objective(task)).__name__} cannot be counted: {why}",
         remedy or "use a task whose values are exact sums, such as SparseAccuracy",
     )  # fmt: skip
-
-
-def _plain(x: Fraction | int) -> Fraction | int:
-    return int(x) if x.denominator == 1 else x
 
 
 def _row_sum(task: Task, data: Dataset, most: Any = None) -> RowSum:

@@ -139,19 +139,21 @@ class RashomonSet:
         """The trees in order of value."""
         return itertools.starmap(self._tree, self._places())
 
+    @property
+    def _counts(self) -> Iterator[tuple[Key, int]]:
+        """How many trees there are of each key, in order of value."""
+        table = self.counted.histogram.table
+        return ((key, table[key]) for *_, keys in self.counted.levels for key in keys)
+
     def _places(self) -> Iterator[tuple[Key, int]]:
         """Of every tree its key, and its number among those of the key."""
-        for _, _, keys in self.counted.levels:
-            for key in keys:
-                yield from ((key, number) for number in range(self.counted.histogram.table[key]))
+        return ((key, number) for key, count in self._counts for number in range(count))
 
     def _place(self, number: int) -> tuple[Key, int]:
-        for _, _, keys in self.counted.levels:
-            for key in keys:
-                here = self.counted.histogram.table[key]
-                if number < here:
-                    return key, number
-                number -= here
+        for key, count in self._counts:
+            if number < count:
+                return key, number
+            number -= count
         raise AssertionError("unreachable")
 
     def sample(self, k: int, rng: Any = None) -> list[Tree]:
@@ -188,21 +190,15 @@ class RashomonSet:
         root = with_costs(root, iter(found.leaf_costs))
         shown = question.shown(value)
         worst = (shown, self.optimum) if task.larger_is_better else (self.optimum, shown)
-        status = "optimal" if self._is_whole and question.rank(value) == self.best_rank else "feasible"
-        depth, nodes, min_leaf = question.max_depth, question.max_nodes, question.min_leaf
-        cuts = data.max_cuts if isinstance(data.max_cuts, int) else None
-        said = {"over": data.extent, "gains": gain_sign(task), "positive": positive_class(task, data)}
-        size = (root.rows, depth, nodes, min_leaf)
-        claims = Claims(task, shown, *worst, status, *size, max_cuts=cuts, **said)  # type: ignore[arg-type]
+        # no tree of the task that is better than the set's best is left out
+        whole = self.status == COMPLETE and question.trivial and not self.counted.banned and not self.counted.extra
+        status = "optimal" if whole and question.rank(value) == self.best_rank else "feasible"
+        said: dict[str, Any] = {"over": data.extent, "gains": gain_sign(task), "positive": positive_class(task, data)}
+        said["max_cuts"] = data.max_cuts if isinstance(data.max_cuts, int) else None
+        size = root.rows, question.max_depth, question.max_nodes, question.min_leaf
+        claims = Claims(task, shown, *worst, status, *size, **said)  # type: ignore[arg-type]
         tree = Tree.grown(root, data, labels, claims=claims)
         return tree if bound.shows_labels else attrs.evolve(tree, shown=leaf_displays(tree, bound, data))
-
-    @property
-    def _is_whole(self) -> bool:
-        """Whether no tree of the task that is better than the set's best is left out."""
-        counted, question = self.counted, self.counted.question
-        plain = not counted.banned and not counted.extra and question.trivial
-        return plain and self.status == COMPLETE
 
     def _is_worth(self, measured: Any, value: Any) -> bool:
         """Whether a tree is measured as it was counted: exactly, unless its leaves are measured in floats."""
@@ -238,9 +234,8 @@ class RashomonSet:
         question = self.counted.question
         made = quantity(by, question)
         among = self._again(self.counted.banned, (*self.counted.extra, *made.sums))
-        width = len(made.sums)
         for key in among.counted.histogram.keys.tolist():
-            totals = among.counted.extras(key)[-width:]
+            totals = among.counted.extras(key)[-len(made.sums) :]
             if made.of(totals) == least and question.rank(among.counted.value(key)) == rank:
                 return Best(readable(least), question.shown(value), among._tree(key, 0), count)
         raise AssertionError("a quantity that was counted has no tree; please report this")

@@ -2,9 +2,7 @@
 
 The trees of some rows of one key stand in this order: leaves by their labels; then by split, in the order of columns;
 by the keys of the children, first child first; by the question that makes the split; by the number of the first child's
-tree, then of the next one's. No number leads nowhere, so a random number gives a random tree, each with equal chance.
-
-A tree of the fewest distinct columns takes in some columns, and leaves out others.
+tree, then of the next one's. A random number gives a random tree, each with equal chance.
 """
 
 from __future__ import annotations
@@ -160,11 +158,8 @@ def fewest_columns(trees: RashomonSet) -> Fewest:
     Raises InputError if a count is stopped.
     """
     best = trees[0]
-    for size in range(len(used_columns(best.root))):
-        found = _within(trees, best, frozenset(), size)
-        if found is not None:
-            best = found
-            break
+    found = (_within(trees, best, frozenset(), size) for size in range(len(used_columns(best.root))))
+    best = next((tree for tree in found if tree is not None), best)
     names = trees.counted.question.data.names
     return Fewest(tuple(names[j] for j in sorted(used_columns(best.root))), best)
 
@@ -177,9 +172,9 @@ def _within(trees: RashomonSet, tree: Tree, taken: frozenset[int], size: int) ->
     used = used_columns(tree.root)
     if len(used | taken) <= size:
         return tree
-    if len(taken) > size:
-        return None
     for column in sorted(used - taken):
+        if len(taken) > size:
+            return None
         rest = trees.without(column)
         if rest.stopped is not None:
             raise InputError("time_limit", f"a count without columns was stopped ({rest.stopped})", "raise the limits")
@@ -188,6 +183,4 @@ def _within(trees: RashomonSet, tree: Tree, taken: frozenset[int], size: int) ->
             if found is not None:
                 return found
         taken = taken | {column}
-        if len(taken) > size:
-            return None
     return None

@@ -1,21 +1,17 @@
 """Column generation: prices of rows for the bound on trees, better from round to round.
 
-A round solves the linear program of the leaves known so far, and has its prices tried: a beam looks for leaves that are
-overcharged by much, and where it finds none, the enumeration. Prices are lowered where leaves are overcharged
-(`Pricing.lowered`) and enumerated again; what little is left is scaled away (`Pricing.scaled`), so that every
-enumeration that ends gives a bound. The best feasible prices are the centre of a box in which the next ones are kept,
-which is widened and narrowed by what came of them (du Merle, Villeneuve, Desrosiers and Hansen, Stabilized column
-generation, 1999). See docs/explanation/search.md.
-
-The linear program: the cheapest way to cover every class of rows exactly once by leaves, and its dual prices.
+A round solves the linear program of the leaves known so far, the cheapest way to cover every class of rows once:
 
     minimise  sum over leaves of cost(L) x(L)   such that the leaves of each class of rows add up to one, x >= 0
 
-Its dual prices are what `Pricing` tries. They are kept in a box, which three more columns for every class stand for:
-far from the optimum, prices would otherwise swing between extremes. Solved by HiGHS. With few classes of rows, by its
-primal simplex method, which goes on from the basis of the round before, as neither new leaves nor another box make that
-infeasible. With more, where that takes too many steps, by its interior-point method without crossover: prices from the
-middle of the optimal ones are overcharged less elsewhere.
+and has its dual prices tried: a beam looks for leaves that are overcharged by much, and where it finds none, the
+enumeration. Prices are lowered where leaves are overcharged (`Pricing.lowered`) and enumerated again; what little is
+left is scaled away (`Pricing.scaled`), so that every enumeration that ends gives a bound. The best feasible prices are
+the centre of a box in which the next ones are kept, lest they swing (du Merle, Villeneuve, Desrosiers and Hansen,
+Stabilized column generation, 1999); three more columns for every class stand for it.
+
+HiGHS solves it: with few classes of rows by the primal simplex method, from the basis of the round before; with more by
+the interior-point method without crossover, as prices in the middle of the optimal ones are overcharged less elsewhere.
 """
 
 from __future__ import annotations
@@ -55,10 +51,7 @@ _REACH, _WIDER, _NARROWER, _WIDEST = 0.1, 1.5, 0.6, 1.5
 """Of the box: half its width, in what the worst label of a row costs, and how that changes."""
 
 _REPAIRS, _FEASIBLE = 4, 0.005
-"""Enumerations in a row that make prices feasible, and how much of a due may then be left to scale them by.
-
-An enumeration does not list leaves that are overcharged no more than larger ones, so that lowering is tried again.
-"""
+"""Enumerations in a row that make prices feasible, and how much of a due may then be left to scale them by."""
 
 _GAP = 0.0005
 """Of the program's value: prices whose bound is so close to it are good enough."""
@@ -302,11 +295,7 @@ class Master:
 
 
 def new_program(**options: Any) -> Any:
-    """An empty `highspy.Highs` on one thread, with these of its options.
-
-    HiGHS 1.16 writes its name and version to standard output as soon as an object has callbacks, before a caller can
-    turn its output off, and what a command prints for another program could not be read. So it is turned off before.
-    """
+    """An empty `highspy.Highs` on one thread, with these of its options; HiGHS 1.16 prints its name unless silenced."""
     import highspy
 
     class Silent(highspy.Highs):  # type: ignore[misc]

@@ -1,9 +1,7 @@
-"""Prices of rows, and how the search reads them: one array of words, whose address is handed over.
+"""Prices of rows, as one array of words for the search; and which leaves they overcharge, and by how much at most.
 
-Pricing: which leaves the prices of rows overcharge, and by how much at most.
-
-Prices are whole numbers in units of 1 / 2^shift codes, so that weights fit the kernel and nothing is lost to rounding:
-costs are rounded down to units, which only makes prices look less feasible than they are.
+Prices are whole numbers in units of 1 / 2^shift codes. Costs are rounded down to units, which only makes prices look
+less feasible than they are.
 """
 
 from __future__ import annotations
@@ -90,10 +88,7 @@ class Pricing:
         while 2 * total * 2.0**self.shift >= 1 << _BITS:
             self.shift -= 1
         self.due = int(Fraction(due) * Fraction(2) ** self.shift)
-        if self.shift >= 0:
-            self._costs = leaves.costs << self.shift
-        else:
-            self._costs = leaves.costs >> -self.shift
+        self._costs = leaves.costs << self.shift if self.shift >= 0 else leaves.costs >> -self.shift
 
     def in_units(self, prices: Array) -> Array:
         """(N,) int64: prices in codes, rounded to units."""
@@ -163,11 +158,7 @@ class Pricing:
 
     def _found(self, units: Array, most: int, look: Callable[..., tuple[int, int, bool, int]]) -> tuple[Found, bool]:
         """(what a kernel finds for all labels, whether it ended); it says (heaviest, visited, ended, stored)."""
-        sums, literals, lengths = (
-            np.zeros(most, np.int64),
-            np.zeros((most, LONGEST), np.int32),
-            np.zeros(most, np.int64),
-        )
+        sums, lengths, literals = *np.zeros((2, most), np.int64), np.zeros((most, LONGEST), np.int32)
         columns: list[tuple[int, ...]] = []
         worst, nodes, ended = -self.due, 0, True
         for costs in self._costs.T:

@@ -11,6 +11,6 @@
         found += every sum of an entry of first, one of second and the branching node's own
 
 Nothing below the budget is missing: if a tree of cost <= budget splits on the column, its left part costs at most
-budget - split - R. L and R are lower bounds, most of them optima of linear solves. A limit on the branching nodes is
-one more sum. Fronts keep the nondominated keys instead (STreeD, Eq. 3, 6, 7, 8), and counts how many trees have each.
+budget - split - R. A limit on the branching nodes is one more sum. Fronts keep the nondominated keys instead (STreeD,
+Eq. 3, 6, 7, 8), and counts how many trees have each.
 """

@@ -1,11 +1,10 @@
 """What the enumeration of trees asks of the rows of a packed problem, compiled.
 
-Sums over pairs of columns are counted bit by bit. What children cost at least is their optimum, or what the budget
-leaves: the search's work units tell it, up to depth three. Costs are codes of the engine, beyond what every tree pays.
-
-`weights` (G, L) int64 are the multipliers of the row groups that make profits of counts (rows, then for every label but
-the first what it adds to an entry beyond the first label's), `base` (G, width) the entries of the first label, `split`
-(width,) what a branching node adds, `sums` room for L sums over all pairs of columns.
+What children cost at least is their optimum, or what the budget leaves: the search's work units tell it, up to depth
+three. Costs are codes of the engine, beyond what every tree pays. `weights` (G, L) int64 are the multipliers of the row
+groups that make profits of counts (rows, then for every label but the first what it adds to an entry beyond the first
+label's), `base` (G, width) the entries of the first label, `split` (width,) what a branching node adds, `sums` room for
+L sums over all pairs of columns.
 """
 
 # mypy: disable-error-code="no-untyped-def"

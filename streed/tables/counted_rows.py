@@ -1,9 +1,8 @@
 """Rows of few kinds, however often each of them occurs: numbers of copies are written in binary.
 
-Rows that agree in every column go to the same leaf of every tree. If their parts are multiples of the same vector, 3
-and 5 times it, they count as 8 copies of one row with that vector. Copies that stand for themselves would be of a kind
-for every number that occurs, which are many; 13 copies are therefore three rows, of 8, 4 and 1 copies, whose parts are
-8, 4 and 1 times the vector. All sums over the rows of any leaf are what they were.
+Rows that agree in every column go to the same leaf of every tree. If their parts are 3 and 5 times the same vector,
+they count as 8 copies of one row with it. 13 copies are three rows, of 8, 4 and 1 times the vector, since there would
+be a kind for every number that occurs.
 """
 
 from __future__ import annotations

@@ -2,9 +2,7 @@
 
 An entry is (cost, value, key, ..., name): the cost is the weighted sum that a budget bounds, the value one of the sums,
 the key, of one or more words, tells the other sums apart, and the name says which tree of depth two or less it is. All
-of them add up, so that a tree's entry is the sum of its children's and what its branching node adds. Of equal keys the
-least value is kept: entries are a map from keys to values over the semiring (min, +); of equal keys, less value costs
-no more. They are handed on by rising cost.
+of them add up. Of equal keys the least value is kept, over the semiring (min, +). They are handed on by rising cost.
 
 Entries of two words are numbers of trees, over (+, x): (key, count), the key being the cost, and counts of equal keys
 are added. Their tables may have a window with a place for each key of a range. `check[0]` collects how many trees there

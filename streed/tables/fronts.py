@@ -131,10 +131,7 @@ class FrontEngine:
     # -- from a key to a tree --------------------------------------------------------------------------------------
 
     def tree(self, node: Array, depth: int, key: int, column: int) -> Node:
-        """A tree at the rows, in the caller's columns, that is worth the key, or dominates it; its root is known.
-
-        Parts that several trees share are found once.
-        """
+        """A tree at the rows, in the caller's columns, that is worth the key, or dominates it; its root is known."""
         if column <= LEAF:
             return Leaf(LEAF - column, 0, 0)
         name = (node.tobytes(), depth, key)

@@ -1,8 +1,7 @@
 """The trees of a cost within a budget, by their sums: the recursion of this package, over sets of rows of any kind.
 
-Where nodes have a cost, a budget pays for so many of them, and no depth beyond is looked into. Intervals of the sums
-are asked at the root only, where the tables of the children of a split meet without being combined. Entries that
-outgrow the memory end the search.
+Where nodes have a cost, no depth beyond what a budget pays for is looked into. Intervals of the sums are asked at the
+root only, where the tables of the children of a split meet without being combined.
 """
 
 from __future__ import annotations
@@ -124,7 +123,7 @@ class NearOptimalTrees:
 
     def every(self, budget: int) -> Array:
         """All entries of cost <= budget whose sums are in their intervals; of equal keys one of least value."""
-        entries: Array = self._rows.run(lambda: self._every(self._to_units(budget)))
+        entries: Array = self._rows.run(lambda: self._inside(self._rows.whole(), self._to_units(budget)))
         entries[:, COST] = self._rows.base + self._rows.unit * entries[:, COST]
         return entries
 
@@ -217,34 +216,28 @@ class NearOptimalTrees:
             raise SearchStopped("memory")
 
     def _affordable(self, rows: RowSet, budget: int) -> RowSet:
-        """The rows with no more depth than trees of so many nodes as the budget pays for have, where these are few."""
+        """The rows, with no more depth than trees of as many nodes as the budget pays for have."""
         split = int(self._split[COST])
         paid = max(0, budget) // split if split else _DEEP + 1
         return rows if paid > _DEEP or rows.is_within(paid) else rows.limited(paid)
 
     # -- all rows --------------------------------------------------------------------------------------------------
 
-    def _every(self, budget: int) -> Array:
-        """The entries of all rows within the intervals."""
-        entries = self._entries(self._rows.whole(), budget)
-        kept: Array = entries[self._inside(entries)]
-        return kept
-
-    def _inside(self, entries: Array) -> Array:
-        """(m,) whether the sums of entries are in their intervals."""
+    def _inside(self, rows: RowSet, budget: int) -> Array:
+        """The entries of all rows, of a depth, whose sums are in their intervals."""
+        entries = self._entries(rows, budget)
         sums = self._digits(entries)
-        inside: Array = ((self._lowest <= sums) & (sums <= self._highest)).all(axis=1)
-        return inside
+        kept: Array = entries[((self._lowest <= sums) & (sums <= self._highest)).all(axis=1)]
+        return kept
 
     def _best(self, budget: int, below: int) -> tuple[int, Preorder] | None:
         """What `best` gives, for a budget in units: the last two tables meet without being combined."""
         whole = self._affordable(self._rows.whole(), budget)
         start = whole if whole.is_within(self._rows.direct_depth) else whole.limited(0)
-        entries = self._entries(start, budget)
-        entries = entries[self._inside(entries) & (entries[:, VALUE] < below)]
+        entries = self._inside(start, budget)
         target: Array | None = None
         chosen: tuple[Split, Array] | None = None
-        if len(entries):
+        if len(entries) and entries[:, VALUE].min() < below:
             target = entries[entries[:, VALUE].argmin()]
             below = int(target[VALUE])
         own = self._digits(self._split[None])[0]

@@ -1,7 +1,7 @@
 """Sets of rows to enumerate trees over: bits of a packed problem, or numbers of distinct rows for all else.
 
-Of a packed problem they are asked in the workspace of a native linear oracle, whose search tells bounds. Numbers of
-distinct rows are for any driver, many kinds of rows, and columns of categories, in numpy.
+Of a packed problem they are asked in the workspace of a native linear oracle, whose search tells bounds. The numbers
+are for any driver, many kinds of rows, and columns of categories.
 """
 
 from __future__ import annotations

@@ -185,10 +185,9 @@ class Trees:
         if split >= LARGEST_TOTAL:
             raise sums_too_large(self.problem.data.weights is not None)
         begin = time.perf_counter()
-        limit = self.remaining()
+        limit, looks = self.remaining(), self.is_ahead and not self._share
         if limit is not None and self._share:
             limit *= self._share
-        looks = self.is_ahead and not self._share
         answer = self.oracle.solve(costs, split, below=below, ahead=looks, time_limit=limit, report=self._report())
         self._count(answer.nodes, time.perf_counter() - begin)
         found = None
@@ -199,10 +198,8 @@ class Trees:
             cost = sum(map(operator.mul, weights, found.vector))
             is_best = answer.stopped is None and not self.is_ahead
             if cost != answer.cost and (is_best or answer.lower is None or cost < answer.lower):
-                raise MismatchError(
-                    f"a tree of the sums {found.vector} costs {cost}, the search claimed {answer.cost}; please report "
-                    "this"
-                )
+                claimed = f"costs {cost}, the search claimed {answer.cost}"
+                raise MismatchError(f"a tree of the sums {found.vector} {claimed}; please report this")
         if answer.stopped is not None and (found is None or answer.stopped != "time" or not self._share):
             raise SearchStopped(answer.stopped, answer.lower, found)
         return found
@@ -286,17 +283,11 @@ class Trees:
             self._deadline = before
 
     def restricted(self, kept: Sequence[int] | None = None, **limits: Any) -> AbstractContextManager[Trees]:
-        """A context with the trees under other limits of the problem; `kept`: the sums that they have.
-
-        What is counted there counts here.
-        """
+        """A context with the trees under other limits of the problem, and of the sums that are `kept`."""
         return contextlib.closing(self._under(range(len(self.parts)) if kept is None else kept, limits))
 
     def asking(self, columns: Array, seconds: float | None) -> AbstractContextManager[Trees]:
-        """A context with the trees of some columns only, which have as many seconds; see `of_columns`.
-
-        What is counted there counts here.
-        """
+        """A context with the trees of some columns only, which have as many seconds; see `of_columns`."""
         data = self.problem.data
         taken = {place: data.column(j) for place, j in enumerate(columns.tolist())}
         coded = {place: each for place, each in taken.items() if not each.is_plain}
@@ -324,25 +315,20 @@ class Trees:
         return self._shallow
 
     def _under(self, kept: Sequence[int], limits: dict[str, Any], time_limit: float | None = None) -> Trees:
-        problem = attrs.evolve(self.problem, **limits)
-        search_limits = attrs.evolve(
-            self.search_limits, time_limit=self.remaining() if time_limit is None else time_limit
-        )
-        inner = Trees(problem, self.parts[list(kept)], tuple(self.splits[j] for j in kept), self.driver, search_limits)
+        problem, left = attrs.evolve(self.problem, **limits), self.remaining() if time_limit is None else time_limit
+        given = self.driver, attrs.evolve(self.search_limits, time_limit=left)
+        inner = Trees(problem, self.parts[list(kept)], tuple(self.splits[j] for j in kept), *given)
         inner.best, inner.tally = self.best, self.tally
         return inner
 
     def _count(self, nodes: int, seconds: float) -> None:
-        self.tally["scalar_solves"] += 1
-        self.tally["nodes"] += nodes
-        self.tally["seconds_scalar"] += seconds
+        for name, more in (("scalar_solves", 1), ("nodes", nodes), ("seconds_scalar", seconds)):
+            self.tally[name] += more
 
     def search(self, problem: Problem) -> Outcome:
         """What the driver says of a problem that was made of this one; raises SearchStopped where it was stopped."""
-        outcome = self.driver.search(
-            problem,
-            attrs.evolve(self.search_limits, time_limit=self.remaining(), report=self._report(), within_gap=None),
-        )
+        told = {"time_limit": self.remaining(), "report": self._report(), "within_gap": None}
+        outcome = self.driver.search(problem, attrs.evolve(self.search_limits, **told))
         self._count(int(outcome.stats["nodes"]), float(outcome.stats["seconds_search"]))
         if outcome.stopped is not None:
             raise SearchStopped(outcome.stopped)
