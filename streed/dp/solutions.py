@@ -116,12 +116,6 @@ def may_improve(recursion: Recursion, cell: Cell, bound: Any) -> bool:
 _BATCH = 2**12
 """Combinations of fronts that are looked at together."""
 
-_MANY = 2**12
-"""Values of three or more components that are filtered together."""
-
-_WORTH = 0.7
-"""Filtering by parts is worth another round if it leaves less than this."""
-
 
 def nondominated_rows(values: Array) -> Array:
     """(f,) int64, ascending: the first row of each nondominated value of `values` (k, c), smaller being better."""
@@ -131,12 +125,6 @@ def nondominated_rows(values: Array) -> Array:
         keep = np.ones(len(order), dtype=bool)
         keep[1:] = second[1:] < np.minimum.accumulate(second)[:-1]
         return np.sort(order[keep])
-    if len(values) > _MANY:
-        # parts first: most of what is dominated is so within its part, where looking is cheap
-        parts = range(0, len(values), _MANY)
-        ahead = np.concatenate([begin + nondominated_rows(values[begin : begin + _MANY]) for begin in parts])
-        if len(ahead) < _WORTH * len(values):
-            return ahead[nondominated_rows(values[ahead])]
     order = np.lexsort(values.T[::-1])
     rest, kept = values[order], []
     while len(order):

@@ -31,8 +31,6 @@ from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, final
 
-import attrs
-
 from streed.kernels.records import SHALLOW
 from streed.problem import SearchStopped
 from streed.reductions.plan import Oracle
@@ -43,6 +41,9 @@ from streed.task.bounded_sums import LinearFraction
 
 Segment = tuple[Vector, Vector]
 """Two points of the front between which there may be others: the first has less x, the second less y."""
+
+Least = tuple[Fraction, list[int], int]
+"""What a solve proved of a score f: no tree has less than this by f's whole weights."""
 
 _STEPS = 2048
 """Intervals of x that a segment is looked at in; more values of x share intervals, whose bound is then optimistic."""
@@ -74,16 +75,6 @@ def maximise(oracle: Oracle, score: LinearFraction | None) -> None:
         proved = _climb(oracle, score, known)
     finally:
         oracle.bound = oracle.rank if proved else bound_by(oracle, score, known)
-
-
-@final
-@attrs.frozen
-class Least:
-    """What a solve proved: no tree has less than `least` by the whole weights of a score f."""
-
-    f: Fraction
-    weights: list[int]
-    least: int
 
 
 def quickly(oracle: Oracle, climb: Callable[[], Any]) -> None:
@@ -129,7 +120,7 @@ def _minimise(oracle: Oracle, score: LinearFraction, f: Fraction, known: list[Le
         raise
     finally:
         if known is not None and least is not None:
-            known.append(Least(f, weights, least * divisor))
+            known.append((f, weights, least * divisor))
     return found
 
 
@@ -137,12 +128,11 @@ def bound_by(oracle: Oracle, score: LinearFraction, known: Sequence[Least]) -> A
     """No tree's score exceeds this, by all that solves proved; in fractions that takes as long as a quick solve."""
     value_ranges = oracle.value_ranges()
     bound = oracle.rank_of(tuple(low for low, _ in value_ranges))
-    for each in known:
+    for f, weights, least in known:
         if any(score.slopes):
-            bound = min(bound, best_beyond(score, each.weights, each.least, value_ranges))
+            bound = min(bound, best_beyond(score, weights, least, value_ranges))
         else:
-            least = Fraction(_room(score, each.f) - each.least, each.f.denominator * score.base)
-            bound = min(bound, each.f + least)
+            bound = min(bound, f + Fraction(_room(score, f) - least, f.denominator * score.base))
     return bound
 
 
