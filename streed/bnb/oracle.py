@@ -32,7 +32,7 @@ from streed.kernels.routing import count_kinds
 from streed.kernels.stopping import ROW_PRICES, ROWS_OF_CONTROL, SHARED_UPPER, UPPER
 from streed.problem import Problem, SearchLimits
 from streed.problem.linear_oracle import Answer, LinearOracle, RowSets
-from streed.row_prices.leaves import Leaves, leaves_of
+from streed.row_prices.prices import Leaves, leaves_of
 
 _DEEP = SHALLOW + 1
 """Up to this depth a search is over before floors would pay for finding them."""

@@ -23,8 +23,7 @@ from streed.kernels.compilation import say_once
 from streed.kernels.records import INFINITE, LOWEST
 from streed.kernels.stopping import ROW_PRICES, STOP, UPPER
 from streed.row_prices.generation import PROMISING, Generation
-from streed.row_prices.leaves import Leaves
-from streed.row_prices.prices import Prices
+from streed.row_prices.prices import Leaves, Prices
 
 if TYPE_CHECKING:
     from streed.bnb.workspace import Workspace

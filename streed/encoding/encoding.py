@@ -13,7 +13,7 @@ from streed.exact import Array
 from streed.kernels.packed import PackedProblem
 from streed.kernels.records import INFINITE
 from streed.problem import Problem, Solution
-from streed.row_prices.leaves import Leaves
+from streed.row_prices.prices import Leaves
 
 
 class Encoding(abc.ABC):

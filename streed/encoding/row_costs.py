@@ -19,7 +19,7 @@ from streed.kernels.counting.multiplicities import merge_counted
 from streed.kernels.packed import PackedProblem, Prices, pack, writable
 from streed.kernels.records import LEAF, SHALLOW, UNLIMITED
 from streed.problem import Problem, Solution
-from streed.row_prices.leaves import Leaves, leaves_of
+from streed.row_prices.prices import Leaves, leaves_of
 from streed.task.analysis.linear_form import adds, row_cost_form
 from streed.task.base import objective
 from streed.task.bounded_sums import exact_costs

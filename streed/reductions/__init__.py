@@ -23,7 +23,8 @@ from streed.kernels.compilation import clock
 from streed.problem import Driver, Outcome, Problem, SearchLimits, SearchStopped, Solution
 from streed.problem.linear_oracle import FixedCosts
 from streed.reductions import penalised, scores
-from streed.reductions.plan import Oracle, make_plan
+from streed.reductions.plan import make_plan
+from streed.reductions.scores import Oracle
 from streed.tables.vector_trees import Trees
 from streed.task import Task
 from streed.task.algebra import Threshold
@@ -110,7 +111,7 @@ class Reduction(Driver):
         if oracle.found is None:
             return Outcome((), lower, stopped, stats, score_bound=bound)
         weighed = trees.weigh(oracle.found)
-        root = plan.relabelled(oracle.found, weighed)
+        root = plan.measured_root(oracle.found, weighed)
         stats["limits"] = [
             check_limit(limit, problem, weighed.predicted, oracle.found.branches) for limit in limits_of(problem)
         ]

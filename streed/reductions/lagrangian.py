@@ -26,7 +26,7 @@ import numpy as np
 from streed.exact import Array
 from streed.kernels.records import SHALLOW
 from streed.problem import SearchStopped
-from streed.reductions.relabelling import relabelled
+from streed.reductions.plan import relabelled
 from streed.tables.near_optimal import NearOptimalTrees
 from streed.tables.vector_trees import EvaluatedTree, Trees, Window
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from streed.problem import SearchStopped
 from streed.reductions import scores
-from streed.reductions.plan import Oracle
+from streed.reductions.scores import Oracle
 from streed.tables.vector_trees import EvaluatedTree, Vector
 from streed.task.bounded_sums import LinearFraction
 

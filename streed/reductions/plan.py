@@ -1,7 +1,4 @@
-"""A bound task of several sums in whole numbers: what the reductions compute with, and the way back to its values.
-
-What the reductions ask: a tree of least weighted sum among those that keep the limits; and the best tree so far.
-"""
+"""A bound task of several sums in whole numbers: what the reductions compute with, and the way back to its values."""
 
 from __future__ import annotations
 
@@ -16,8 +13,7 @@ import numpy as np
 
 from streed.encoding.certificate import nest_preorder
 from streed.exact import Array, simplest
-from streed.problem import Problem, SearchStopped
-from streed.reductions.lagrangian import Relaxation
+from streed.problem import Problem
 from streed.tables.vector_trees import EvaluatedTree, Trees, Vector, Weighed, Window
 from streed.task import State
 from streed.task.analysis.linear_form import row_cost_form
@@ -92,7 +88,7 @@ class Plan:
         least = simplest(-rank * self.units[0]) if self.wide is None else self.wide.lower(math.ceil(-rank))
         return (least, *[0] * sum(1 if each.least is None else 2 for each in self.kept)), None
 
-    def relabelled(self, found: EvaluatedTree, weighed: Weighed) -> Node:
+    def measured_root(self, found: EvaluatedTree, weighed: Weighed) -> Node:
         """The tree with the rows and costs of its leaves by the task; one without rows shows what its parent would."""
         count = len(self.parts) - len(self.intervals)
         units, costs = list(map(simplest, self.units[:count])), weighed.sums[:, :count].tolist()
@@ -179,60 +175,58 @@ def _within_nodes(problem: Problem, kept: Sequence[RowSum]) -> Problem:
     return attrs.evolve(problem, max_nodes=max(0, min(budgets)), min_leaf=min_leaf)
 
 
-@final
-@attrs.define(eq=False)
-class Oracle:
-    """Trees under intervals on the last components of their vectors, and the best of them by a rank of the others.
+_MOST = 64
+"""Changes of one label that are looked at, those that cost least for what they mend, and pairs of these."""
 
-    The others are the objective's.
+_LITTLE = 1e-4
+"""Is mended by a change that mends nothing, so that it costs much for that."""
+
+
+def relabelled(
+    trees: Trees, found: EvaluatedTree, weights: Sequence[int], intervals: Sequence[Window]
+) -> EvaluatedTree | None:
+    """The tree with other labels, so that its last components are in the intervals, greedily; None if none is found.
+
+    `weights`: of its first components, whose sum is its cost. While a sum breaks its limit, those one or two labels are
+    changed whose change costs least for what it mends; then the one that lessens the cost most, and breaks nothing.
     """
+    first = len(trees.parts) - len(intervals)
+    leaves = np.flatnonzero((found.preorder < 0) & (found.rows > 0))
+    given = trees.by_label(found)[leaves]
+    costs, sums = given[:, :, :first] @ np.array(weights[:first], np.int64), given[:, :, first:]
+    least, most = np.array(intervals, np.int64).T
+    wide = np.maximum(np.ptp(sums, axis=1).sum(axis=0), 1)
 
-    trees: Trees
-    intervals: tuple[Window, ...]
-    rank_of: Callable[[Vector], Any]
-    """What a tree of a vector is worth, larger is better."""
-    found: EvaluatedTree | None = None
-    """The best tree so far; then its rank, and what no tree's rank exceeds: None where nothing is known."""
-    rank: Any = None
-    bound: Any = None
+    def excess_of(totals: Array) -> Array:
+        """By how much sums (..., j) break their limits, each of 1 as the most that labels change it by."""
+        excess: Array = (np.maximum(np.maximum(totals - most, least - totals), 0) / wide).sum(axis=-1)
+        return excess
 
-    def offer(self, found: EvaluatedTree) -> bool:
-        """Whether the tree keeps the limits and is better; takes it if so."""
-        last = found.vector[len(found.vector) - len(self.intervals) :]
-        if not all(least <= x <= most for x, (least, most) in zip(last, self.intervals, strict=True)):
-            return False
-        rank = self.rank_of(found.vector)
-        if self.found is not None and rank <= self.rank:
-            return False
-        self.found, self.rank = found, rank
-        return True
-
-    def minimise(self, weights: Sequence[int], below: int | None = None) -> EvaluatedTree | None:
-        """An allowed tree of least weights . vector, by the objective's components; None if no tree is allowed.
-
-        Trees whose sum is not below `below` need not be found. Raises SearchStopped, with a bound on that least sum
-        where there is one; the best tree so far is offered.
-        """
-        relaxation = Relaxation(self.trees, weights, self.intervals, below) if self.intervals else None
-        try:
-            if relaxation is None:
-                return self.trees.cheapest(weights, below)
-            if self.trees.shallow is not None:
-                relaxation.learn(self.trees.shallow)
-            return relaxation.solve()
-        except SearchStopped as stop:
-            lower, tree = (stop.lower, stop.tree) if relaxation is None else (relaxation.lower, relaxation.best)
-            if tree is not None:
-                self.offer(tree)
-            raise SearchStopped(stop.reason, lower) from stop
-
-    def seed(self) -> None:
-        """Offers the trees that are a leaf."""
-        if self.trees.problem.min_leaf <= self.trees.data.size:
-            for found in self.trees.constants:
-                self.offer(found)
-
-    def value_ranges(self) -> list[Window]:
-        """The least and the largest sum of each of the objective's components that any labels give."""
-        value_ranges = self.trees.value_ranges
-        return value_ranges[: len(value_ranges) - len(self.intervals)]
+    places, labels = np.arange(len(leaves)), found.labels[leaves]
+    total = np.array(found.vector[first:], np.int64)
+    while True:
+        excess = excess_of(total)
+        added, moved = costs - costs[places, labels][:, None], sums - sums[places, labels][:, None]
+        leaf, label = np.nonzero(np.arange(costs.shape[1]) != labels[:, None])
+        mended = np.maximum(excess - excess_of(total + moved), _LITTLE)
+        cheapest = np.argsort((added / mended)[leaf, label], kind="stable")[:_MOST]
+        # the first change is none, which makes pairs of single ones
+        leaf, label = np.append(0, leaf[cheapest]), np.append(labels[0], label[cheapest])
+        rises = added[leaf, label] + added[leaf, label][:, None]
+        moves = moved[leaf, label] + moved[leaf, label][:, None]
+        left = excess_of(total + moves)
+        helps = left < excess if excess else (left == 0) & (rises < 0)
+        helps[1:, 1:] &= leaf[1:] != leaf[1:, None]
+        if not helps.any():
+            break
+        worth = np.where(helps, rises / np.where(helps & (excess > 0), excess - left, 1), np.inf)
+        pair = list(np.unravel_index(worth.argmin(), worth.shape))
+        total = total + moves[tuple(pair)]
+        for each in pair:
+            if each:
+                labels[leaf[each]] = label[each]
+    if excess:
+        return None
+    every = found.labels.copy()
+    every[leaves] = labels
+    return trees.labelled(found.preorder, every)

@@ -31,12 +31,14 @@ from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, final
 
+import attrs
+
 from streed.kernels.records import SHALLOW
 from streed.problem import SearchStopped
-from streed.reductions.plan import Oracle
+from streed.reductions.lagrangian import Relaxation
 from streed.tables.entries import VALUE
 from streed.tables.near_optimal import NearOptimalTrees, Needed
-from streed.tables.vector_trees import EvaluatedTree, Vector, Window
+from streed.tables.vector_trees import EvaluatedTree, Trees, Vector, Window
 from streed.task.bounded_sums import LinearFraction
 
 Segment = tuple[Vector, Vector]
@@ -53,6 +55,65 @@ _SHARE = 0.25
 
 _MOST_DROPS = 2**12
 """Whole numbers that are looked at to spare a solve."""
+
+
+@final
+@attrs.define(eq=False)
+class Oracle:
+    """Trees under intervals on the last components of their vectors, and the best of them by a rank of the others.
+
+    The others are the objective's.
+    """
+
+    trees: Trees
+    intervals: tuple[Window, ...]
+    rank_of: Callable[[Vector], Any]
+    """What a tree of a vector is worth, larger is better."""
+    found: EvaluatedTree | None = None
+    """The best tree so far; then its rank, and what no tree's rank exceeds: None where nothing is known."""
+    rank: Any = None
+    bound: Any = None
+
+    def offer(self, found: EvaluatedTree) -> bool:
+        """Whether the tree keeps the limits and is better; takes it if so."""
+        last = found.vector[len(found.vector) - len(self.intervals) :]
+        if not all(least <= x <= most for x, (least, most) in zip(last, self.intervals, strict=True)):
+            return False
+        rank = self.rank_of(found.vector)
+        if self.found is not None and rank <= self.rank:
+            return False
+        self.found, self.rank = found, rank
+        return True
+
+    def minimise(self, weights: Sequence[int], below: int | None = None) -> EvaluatedTree | None:
+        """An allowed tree of least weights . vector, by the objective's components; None if no tree is allowed.
+
+        Trees whose sum is not below `below` need not be found. Raises SearchStopped, with a bound on that least sum
+        where there is one; the best tree so far is offered.
+        """
+        relaxation = Relaxation(self.trees, weights, self.intervals, below) if self.intervals else None
+        try:
+            if relaxation is None:
+                return self.trees.cheapest(weights, below)
+            if self.trees.shallow is not None:
+                relaxation.learn(self.trees.shallow)
+            return relaxation.solve()
+        except SearchStopped as stop:
+            lower, tree = (stop.lower, stop.tree) if relaxation is None else (relaxation.lower, relaxation.best)
+            if tree is not None:
+                self.offer(tree)
+            raise SearchStopped(stop.reason, lower) from stop
+
+    def seed(self) -> None:
+        """Offers the trees that are a leaf."""
+        if self.trees.problem.min_leaf <= self.trees.data.size:
+            for found in self.trees.constants:
+                self.offer(found)
+
+    def value_ranges(self) -> list[Window]:
+        """The least and the largest sum of each of the objective's components that any labels give."""
+        value_ranges = self.trees.value_ranges
+        return value_ranges[: len(value_ranges) - len(self.intervals)]
 
 
 def maximise(oracle: Oracle, score: LinearFraction | None) -> None:

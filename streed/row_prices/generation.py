@@ -26,8 +26,7 @@ import numpy as np
 
 from streed.exact import Array
 from streed.kernels.stopping import STOP
-from streed.row_prices.leaves import LEAST_PRICE, MOST_PRICE, Leaves
-from streed.row_prices.prices import Prices, Pricing
+from streed.row_prices.prices import LEAST_PRICE, MOST_PRICE, Leaves, Prices, Pricing
 
 T = TypeVar("T")
 
