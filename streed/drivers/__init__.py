@@ -33,7 +33,7 @@ from streed.ordered import oracle
 from streed.ordered.in_order_search import search_in_order
 from streed.problem import Driver, Outcome, Problem, SearchLimits, SearchStopped, Solution, process_memory
 from streed.problem.linear_oracle import LinearOracle
-from streed.tables.fronts import check_solution, measured, search_vectors
+from streed.tables.fronts import measured, search_vectors
 from streed.tables.vector_trees import EvaluatedTree, Trees, Vector
 from streed.task import TOTAL, Task, beside_sums, state_of
 from streed.task.analysis.vector_form import VectorCosts, vector_costs
@@ -282,9 +282,7 @@ def _ahead(problem: Problem, costs: VectorCosts, driver: Driver, search_limits: 
         trees.close()
     for vector, tree in found.items():
         if all(cap is None or x <= cap for x, cap in zip(vector, costs.caps, strict=True)):
-            solution = measured(problem, costs, tree.root)
-            check_solution(problem, solution, costs.value(vector), exact=True)
-            yield solution
+            yield measured(problem, costs, tree.root, costs.value(vector), exact=True)
 
 
 def _directions(trees: Trees) -> Iterator[list[int]]:

@@ -18,7 +18,7 @@ from streed.kernels.compiled import own_entry
 from streed.kernels.records import INFINITE, LANES
 from streed.kernels.simd import broadcast, count_ones, fill, load, popcount, store
 from streed.kernels.views import native
-from streed.tables.entries import COST, compact, join_windows, new_table, put_entries, put_sums
+from streed.tables.entries import ANY, COST, compact, join_windows, new_table, put_entries, put_sums
 from streed.tables.shallow import (
     TRIVIAL,
     WIDEST,
@@ -30,7 +30,7 @@ from streed.tables.shallow import (
     put_shallow,
 )
 
-_BITS, _ANY = 6, 2**62
+_BITS = 6
 
 
 @native
@@ -107,7 +107,7 @@ def pair_sums(columns, groups, multipliers, rows, active, held, pairs):
 @native
 def _table_of(start, window):
     """A table of counts with a window that begins at a key."""
-    return new_table(int64(_BITS), 2, start, window, int64(_ANY))
+    return new_table(int64(_BITS), 2, start, window, int64(ANY))
 
 
 @own_entry

@@ -30,7 +30,8 @@ this need not be found."""
 _FIRST_BITS = 6
 """Of the places of a table as it begins."""
 
-_ANY = 2**62
+ANY = 2**62
+"""No table has more entries."""
 
 _GOLDEN = 0x9E3779B97F4A7C15
 
@@ -103,7 +104,7 @@ def put_entries(table, source, size):
     return table
 
 
-@native
+@entry
 def put_sums(table, a, b, add, budget, times, check):
     """The table with every sum of an entry of a, one of b and `add` whose cost is within the budget.
 
@@ -189,28 +190,11 @@ def join_windows(windows, slack, times, table, least, check):
 # -- pairs of entries ----------------------------------------------------------------------------------------------
 
 
-@native
-def as_table(found, size):
-    """A table of the first `size` of the entries (m, width), which has no window."""
-    table = new_table(int64(_FIRST_BITS), found.shape[1], int64(0), np.empty(0, np.int64), int64(_ANY))
+@entry
+def as_table(found, size, most):
+    """A table of the first `size` of the entries (m, width), without window; more than `most` need not be found."""
+    table = new_table(int64(_FIRST_BITS), found.shape[1], int64(0), np.empty(0, np.int64), most)
     return put_entries(table, found, size)
-
-
-@entry
-def start_table(found, most):
-    """A table of the entries (m, width), of which more than `most` need not be found."""
-    table = as_table(found, len(found))
-    table[2][MOST] = most
-    return table
-
-
-@entry
-def add_sums(table, a, b, add, budget):
-    """The table with every sum of an entry of a, one of b and `add` whose cost is within the budget.
-
-    All of them are (m, width), b by rising cost.
-    """
-    return put_sums(table, a, b, add, budget, int64(1), np.zeros(1))
 
 
 @entry

@@ -161,8 +161,11 @@ class FrontEngine:
         raise MismatchError("a point of a front has no tree; please report this")
 
 
-def measured(problem: Problem, costs: VectorCosts, root: Node) -> Solution:
-    """The solution of a tree in the caller's columns, counted from the raw rows."""
+def measured(problem: Problem, costs: VectorCosts, root: Node, claimed: Sequence[Any], *, exact: bool) -> Solution:
+    """The solution of a tree in the caller's columns, counted from the raw rows.
+
+    Raises MismatchError if the tree is worth less than what the search claimed, or `exact` and more, or breaks a limit.
+    """
     data, task = problem.data, problem.task
     total = np.zeros(len(costs.splits), np.int64)
 
@@ -177,8 +180,15 @@ def measured(problem: Problem, costs: VectorCosts, root: Node) -> Solution:
         parts = [count(child, rows[codes == code]) for code, child in enumerate(node.children)]
         return Branch(node.column, tuple(parts), data.count(rows))
 
-    counted = count(root, np.arange(data.n_rows))
-    return Solution(costs.value(total.tolist()), counted)
+    counted, value = count(root, np.arange(data.n_rows)), costs.value(total.tolist())
+    worse = any(x > y for x, y in zip(value, claimed, strict=False))
+    if worse or (exact and tuple(value) != tuple(claimed)):
+        raise MismatchError(f"the tree's sums are {value}, the search claimed {claimed}; please report this")
+    smallest = min(node.rows for node in walk(counted) if isinstance(node, Leaf) and node.rows)
+    broken = problem.broken_by(depth_of(counted), count_branches(counted), smallest)
+    if broken is not None:
+        raise MismatchError(f"the tree has {broken}, which the limits forbid; please report this")
+    return Solution(value, counted)
 
 
 _MOST_BYTES = 2**30
@@ -199,7 +209,7 @@ def search_vectors(problem: Problem, search_limits: SearchLimits) -> Outcome | N
     search = _Search(packed, search_limits)
     prepared = time.perf_counter()
     if not packed.keys.is_empty(packed.costs):
-        search.run(clock())
+        search.run()
     searched = time.perf_counter()
     solutions = search.solutions()
     stats: dict[str, Any] = {"route": "fronts", "threads": 1, "exact": True, "peak_bytes": process_memory.peak()}
@@ -229,10 +239,10 @@ class _Search:
         self._fronts: list[tuple[int, Front]] = [(0, self.engine.solve(self._root, 0))]
         """By depth: the last one that is whole, and behind it what is known of a deeper one."""
 
-    def run(self, begin: float) -> None:
+    def run(self) -> None:
         """Searches until the front is whole, or an order says stop."""
         search_limits = self._search_limits
-        deadline = None if search_limits.time_limit is None else begin + search_limits.time_limit
+        deadline = None if search_limits.time_limit is None else clock() + search_limits.time_limit
         over = [False]
 
         def look() -> None:
@@ -273,25 +283,12 @@ class _Search:
                 if found and depth > self._fronts[0][0] and clock() > deadline:
                     break  # parts of this front may be as much work as what the search did not come to
                 tree = self.engine.tree(self._root, depth, int(front[0][at]), int(front[1][at]))
-                solution = measured(problem, self._packed.costs, tree)
-                check_solution(problem, solution, values[at], exact=self.stopped is None)
+                solution = measured(problem, self._packed.costs, tree, values[at], exact=self.stopped is None)
                 found[solution.value] = solution
         if self.stopped is None:
             return tuple(found.values())
         known = sorted(found.values(), key=lambda solution: solution.value)
         return tuple(known[at] for at in nondominated_at_root(task, [each.value for each in known]))
-
-
-def check_solution(problem: Problem, solution: Solution, claimed: Sequence[Any], *, exact: bool) -> None:
-    """Raises MismatchError if the tree is not worth what the search claimed, or breaks a limit."""
-    value, root = solution.value, solution.root
-    worse = any(x > y for x, y in zip(value, claimed, strict=False))
-    if worse or (exact and tuple(value) != tuple(claimed)):
-        raise MismatchError(f"the tree's sums are {value}, the search claimed {claimed}; please report this")
-    smallest = min(node.rows for node in walk(root) if isinstance(node, Leaf) and node.rows)
-    broken = problem.broken_by(depth_of(root), count_branches(root), smallest)
-    if broken is not None:
-        raise MismatchError(f"the tree has {broken}, which the limits forbid; please report this")
 
 
 def missing_bounds(packed: Packed) -> list[tuple[tuple[float, ...], float]]:

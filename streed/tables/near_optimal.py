@@ -16,7 +16,7 @@ from streed.exact import Array
 from streed.kernels.records import LEAF, SHALLOW
 from streed.problem import SearchLimits, SearchStopped, process_memory
 from streed.problem.linear_oracle import RowSet
-from streed.tables.entries import COST, KEY, USED, VALUE, add_sums, addends, compact, meet, start_table
+from streed.tables.entries import COST, KEY, USED, VALUE, addends, as_table, compact, meet, put_sums
 from streed.tables.packing import WORD, Packing
 from streed.tables.row_sets import NumberedRowSets
 from streed.tables.shallow import enumerate_shallow
@@ -155,11 +155,11 @@ class NearOptimalTrees:
         rows = self._affordable(rows, budget)
         if rows.is_within(self._rows.direct_depth):
             return self._kept(self._shallow(rows, budget)[1])
-        table = start_table(self._entries(rows.limited(0), budget), self._most)
+        entries = self._entries(rows.limited(0), budget)
+        table = as_table(entries, len(entries), self._most)
         for split in self._splits(rows, budget):
             first = self._merged(split.tables, budget - int(self._split[COST]))[-1]
-            table = add_sums(table, first, split.tables[-1], self._split, np.int64(budget))
-            self._check_size(table[2][USED])
+            table = self._with_sums(table, first, split.tables[-1], self._split, budget)
         return self._kept(compact(table))
 
     def _shallow(self, rows: RowSet, budget: int) -> tuple[Array, Array]:
@@ -206,10 +206,15 @@ class NearOptimalTrees:
         merged = [tables[0]]
         nothing = np.zeros_like(self._split)
         for each in tables[1:-1]:
-            table = add_sums(start_table(each[:0], self._most), merged[-1], each, nothing, np.int64(room))
-            self._check_size(table[2][USED])
+            table = self._with_sums(as_table(each, 0, self._most), merged[-1], each, nothing, room)
             merged.append(compact(table))
         return merged
+
+    def _with_sums(self, table: Any, a: Array, b: Array, add: Array, budget: int) -> Any:
+        """The table with every sum of an entry of a, one of b and `add` whose cost is within the budget."""
+        table = put_sums(table, a, b, add, np.int64(budget), np.int64(1), np.zeros(1))
+        self._check_size(table[2][USED])
+        return table
 
     def _check_size(self, size: int) -> None:
         if size > self._most:

@@ -28,6 +28,7 @@ from streed.kernels.records import INFINITE, LANES
 from streed.kernels.simd import fill, first_one, lanes_with, load, minimum, smallest
 from streed.kernels.views import copy_into, inline, native
 from streed.tables.entries import (
+    ANY,
     COST,
     MOST,
     USED,
@@ -253,7 +254,7 @@ def list_sides(node, f, multiple, rule, rooms, part, leaves, found):
 def by_cost(found, size):
     """The first `size` entries by rising cost, those of equal keys once."""
     if size > _FEW or found.shape[1] == 2:
-        return compact(as_table(found, size))
+        return compact(as_table(found, int64(size), int64(ANY)))
     listed = np.empty((size, found.shape[1]), np.int64)
     for i in range(size):
         place = 0
