@@ -108,9 +108,12 @@ def merge_stumps(rows, scratch, kept, keys, columns):  # type: ignore[no-untyped
     return keys, columns
 
 
-@native
-def front_of_any_pairs(rows, scratch, node, depth):  # type: ignore[no-untyped-def]
-    """(keys, columns): the front of trees of depth 0, 1 or 2 (Eq. 8), each with its first column."""
+@entry
+def front_of_node(rows, scratch, node, depth):  # type: ignore[no-untyped-def]
+    """(keys, columns): the front of trees of depth 0, 1 or 2 at a set of rows (W,) uint64 (Eq. 8).
+
+    The columns are those of the root of the tree of each key, or `LEAF` less the label.
+    """
     layout, best, origins = rows.layout, scratch.buckets[2], scratch.origins
     kept, stride = load_rows(rows, scratch, node)
     keys, columns = start_front(rows, scratch, leaf_keys(rows, scratch.totals))
@@ -119,12 +122,16 @@ def front_of_any_pairs(rows, scratch, node, depth):  # type: ignore[no-untyped-d
     if depth == 1:
         keys, columns = merge_stumps(rows, scratch, kept, keys, columns)
         return close_front(layout, keys, columns, best, origins)
-    groups, planes = len(rows.group_words) - 1, rows.costs.shape[1]
+    signed = rows.differences.shape[1] > 0
+    weights = rows.differences if signed else rows.costs
+    groups, planes = len(rows.group_words) - 1, weights.shape[1]
     used = scratch.begins[groups]
     words = scratch.words[: used * stride].reshape((used, stride))
     pairs = scratch.pairs[: planes * stride * stride].reshape((planes * stride, stride))
-    count_pairs(words, scratch.begins, groups, kept, rows.costs, planes, pairs, stride, scratch.units)
-    for j in range(kept):
+    count_pairs(words, scratch.begins, groups, kept, weights, planes, pairs, stride, scratch.units)
+    if signed:
+        _merge_signed(rows, scratch, pairs, stride, kept, keys)
+    for j in range(0 if signed else kept):
         a = _side(rows, scratch, pairs, stride, kept, j, 1)
         b = _side(rows, scratch, pairs, stride, kept, j, 0)
         keys, columns = merge(layout, keys, columns, a, b, scratch.active[j], best, origins)
@@ -176,46 +183,23 @@ _MOST_WEIGHT = 127
 _MOST_CORNERS = 96
 
 
-@entry
-def front_of_node(rows, scratch, node, depth):  # type: ignore[no-untyped-def]
-    """(keys, columns): the front of trees of depth 0, 1 or 2 at a set of rows (W,) uint64 (Eq. 8).
-
-    The columns are those of the root of the tree of each key, or `LEAF` less the label.
-    """
-    if depth < 2 or rows.differences.shape[1] == 0:
-        return front_of_any_pairs(rows, scratch, node, depth)
-    return _front_of_signed_pairs(rows, scratch, node)
-
-
 @native
-def _front_of_signed_pairs(rows, scratch, node):  # type: ignore[no-untyped-def]
-    layout = rows.layout
-    kept, stride = load_rows(rows, scratch, node)
-    keys, _ = start_front(rows, scratch, leaf_keys(rows, scratch.totals))
-    if kept == 0 or (len(keys) == 1 and keys[0] == 0):
-        # nothing separates the rows, or a leaf costs no more than any tree must
-        return drain(layout, scratch.buckets[2], scratch.origins, layout.buckets)
-    planes = rows.differences.shape[1]
-    groups = len(rows.group_words) - 1
-    used = scratch.begins[groups]
-    words = scratch.words[: used * stride].reshape((used, stride))
-    pairs = scratch.pairs[: planes * stride * stride].reshape((planes * stride, stride))
-    count_pairs(words, scratch.begins, groups, kept, rows.differences, planes, pairs, stride, scratch.units)
+def _merge_signed(rows, scratch, pairs, stride, kept, keys):  # type: ignore[no-untyped-def]
+    """Puts the trees of depth two into the node's buckets, by first columns of rising bounds."""
+    layout, best = rows.layout, scratch.buckets[2]
     directions = _directions(layout, keys)
     _bound_columns(rows, scratch, pairs, stride, kept, directions)
     corners = np.empty((DIRECTIONS, _MOST_CORNERS), np.int64)
-    count = _find_corners(layout, scratch.buckets[2], directions, corners)
-    order = np.argsort(scratch.bounds[0, :kept])
-    for j in order:
+    count = _find_corners(layout, best, directions, corners)
+    for j in np.argsort(scratch.bounds[0, :kept]):
         if count >= 0 and _is_useless(scratch.bounds, corners, count, j):
             continue
         a = _signed_side(rows, scratch, pairs, stride, kept, j, 1)
         b = _signed_side(rows, scratch, pairs, stride, kept, j, 0)
-        pour(layout, a, b, scratch.active[j], scratch.buckets[2], scratch.origins)
-        if scratch.buckets[2, 0] == 0:
+        pour(layout, a, b, scratch.active[j], best, scratch.origins)
+        if best[0] == 0:
             break  # a tree that costs no more than any tree must
-        count = _find_corners(layout, scratch.buckets[2], directions, corners)
-    return drain(layout, scratch.buckets[2], scratch.origins, layout.buckets)
+        count = _find_corners(layout, best, directions, corners)
 
 
 @native
