@@ -146,15 +146,15 @@ class States:
 
     def leaves(self, cell: Cell) -> list[Found]:
         """The feasible leaf solutions of the cell that no other one is better than, one of each value."""
-        if cell.leaves is None:
-            key: Any = cell.rows if self._by_row_sets else cell.sums
-            cell.leaves = self._known_leaves.get(key)
-        if cell.leaves is None:
+        if cell.leaves is not None:
+            return cell.leaves
+        key: Any = cell.rows if self._by_row_sets else cell.sums
+        if key not in self._known_leaves:
             self._monitor.look()
             if len(self._known_leaves) >= _MOST_LEAVES:
                 self._known_leaves.clear()
-            cell.leaves = self._ask(self.state(cell), cell.rows) if cell.n_rows >= self.min_leaf else []
-            self._known_leaves[key] = cell.leaves
+            self._known_leaves[key] = self._ask(self.state(cell), cell.rows) if cell.n_rows >= self.min_leaf else []
+        cell.leaves = self._known_leaves[key]
         return cell.leaves
 
     def cost(self, state: State, rows: int, k: int) -> Value:
@@ -253,15 +253,11 @@ class States:
                     cell.floor = groups
         return cell.floor
 
-    def _never_pays(self, inner: Task) -> bool:
-        """Whether it is certain that no branching node costs less than nothing."""
-        if not inner.overrides("branching_cost") or inner.worsening:
-            return True
-        return isinstance(inner, RowCostTask) and inner.split_cost() >= 0
-
     def _group_floors(self, inner: Task) -> Array | None:
         """(n,) objects: at the first row of each group of equal rows what the group costs as a leaf, else 0."""
-        if not (self.task.superadditive and self.is_cost and self._never_pays(inner)):
+        is_free = not inner.overrides("branching_cost") or inner.worsening
+        never_pays = is_free or (isinstance(inner, RowCostTask) and inner.split_cost() >= 0)
+        if not (self.task.superadditive and self.is_cost and never_pays):
             return None
         data = self.data
         _, first, groups = np.unique(self._questions.data.X, axis=0, return_index=True, return_inverse=True)

@@ -77,7 +77,9 @@ class Search:
                 self._looser = None  # other trees may score more
         while self._open:
             a, b = before = self._open[-1]
-            most = min(b, self._worthwhile())
+            most = b
+            if oracle.found is not None and self.price:  # trees of more nodes cannot beat the incumbent
+                most = min(b, math.ceil((self._highest - oracle.rank) / self.price) - 1)
             if a > most:
                 self._open.pop()
             elif self.score is not None:
@@ -96,13 +98,6 @@ class Search:
             opened[-1] = min(opened[-1], self._looser)
         self.oracle.bound = max(known + opened, default=None)
 
-    def _worthwhile(self) -> int:
-        """Trees of more nodes than this cannot beat the incumbent."""
-        if self.oracle.found is None or not self.price:
-            return self._most
-        worth: int = math.ceil((self._highest - self.oracle.rank) / self.price) - 1
-        return min(self._most, worth)
-
     # -- fractions -------------------------------------------------------------------------------------------------
 
     def _climb(self) -> None:
@@ -115,9 +110,8 @@ class Search:
 
     def _look_into(self, a: int, b: int) -> None:
         """Closes the interval of a to b nodes, the last one open, or splits it, or raises the incumbent."""
-        nodes = []
+        nodes, before = [], self.oracle.rank
         for form in (0, 1):
-            before = self.oracle.rank
             found = self._improve(a, b, form)
             if found is None:
                 self._open.pop()
@@ -127,10 +121,8 @@ class Search:
             nodes.append(found.vector[len(found.vector) - len(self.oracle.intervals) - 1])
         if a == b:
             self._search_budget(a, a)
-            self._open.pop()
-            return
         cut = min(max(nodes[0], a + 1), b)
-        self._open[-1:] = [(cut, b), (a, cut - 1)]
+        self._open[-1:] = [(cut, b), (a, cut - 1)] if a < b else []
 
     def _improve(self, a: int, b: int, form: int) -> EvaluatedTree | None:
         """A tree that may beat the incumbent by the form that is exact at a (0) or b (1) nodes; None if none may."""

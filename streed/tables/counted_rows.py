@@ -20,22 +20,11 @@ _SHARE = 4
 """Rows without frequencies are counted where at most one for so many of them remains."""
 
 
-@attrs.frozen(eq=False)
-class CountedRows:
-    """Rows in place of others, with the same sums in every leaf of every tree."""
+def count_rows(data: Dataset, parts: Array) -> tuple[Dataset, Array, Array] | None:
+    """(r rows, their parts (m, r, K), place (n,)) with the same sums of parts (m, n, K) int64 in every leaf.
 
-    data: Dataset
-    """(r rows), whose frequencies are powers of two times those of a copy."""
-    parts: Array
-    """(m, r, K) int64."""
-    place: Array
-    """(n,) int64: one of the rows that agree with each of those they stand for."""
-
-
-def count_rows(data: Dataset, parts: Array) -> CountedRows | None:
-    """The rows counted, for parts (m, n, K) int64; None where that gives no fewer kinds or rows.
-
-    Worth its time where frequencies make many kinds of rows, or where many of very many rows are equal.
+    `place` is one of the rows that agree with each of those they stand for. None where that gives no fewer kinds or
+    rows: worth its time where frequencies make many kinds, or where many of very many rows are equal.
     """
     m, n, labels = parts.shape
     given = data.frequency
@@ -70,7 +59,5 @@ def count_rows(data: Dataset, parts: Array) -> CountedRows | None:
     copy = copies[which[chosen]]
     frequency = times if given is None else times * (given[chosen] // copy)
     counted = attrs.evolve(data.subset(chosen), weights=None, sample_weight=None, frequency=frequency)
-    rows = words[chosen] // copy[:, None] * times[:, None]
-    return CountedRows(
-        counted, np.ascontiguousarray(rows.reshape(len(chosen), labels, m).transpose(2, 0, 1)), begins[place]
-    )
+    rows = (words[chosen] // copy[:, None] * times[:, None]).reshape(len(chosen), labels, m)
+    return counted, np.ascontiguousarray(rows.transpose(2, 0, 1)), begins[place]

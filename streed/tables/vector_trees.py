@@ -124,7 +124,7 @@ class Trees:
         parts, self._place = self.parts, None
         counted = None if self.problem.questions is not None else count_rows(self.data, self.parts)
         if counted is not None:
-            self.data, parts, self._place = counted.data, counted.parts, counted.place
+            self.data, parts, self._place = counted
         self._codes = writable(self.data.X)
         limit = self.search_limits.time_limit
         self._deadline = None if limit is None else clock() + limit
