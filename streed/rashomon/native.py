@@ -26,7 +26,7 @@ from streed.tables.counts import count_shallow, count_three
 from streed.tables.row_sets import PackedRowSets
 
 LEAST_DEPTH = 3
-"""For trees of fewer levels the engine has no bounds."""
+"""For trees of fewer levels the engine has no bounds; one call of a kernel counts so many."""
 
 LARGEST_COST = 2**50
 """Keys of trees beyond this are not given to the engine."""
@@ -113,10 +113,6 @@ class Engine:
             yield self._columns[column], sets.unit * least[0], sets.unit * least[1]
 
 
-_UNIT = 3
-"""The depth of what one call of a kernel counts."""
-
-
 def counting(cells: RowCells | TaskCells, monitor: StopMonitor, engine: Engine | None, *, trivial: bool) -> Counting:
     """The recursion that counts trees over the cells; `engine`: what tells the least keys of the sides of splits."""
     found: Counting
@@ -179,7 +175,7 @@ class _NativeLeast(Recursion):
 
     def make(self, cell: Cell, limits: Limits, path: Path, bound: Any) -> Any:
         depth = limits[0] or 0
-        if depth >= _UNIT:
+        if depth >= LEAST_DEPTH:
             return super().make(cell, limits, path, bound)
         least = self.kernels.shallow(cell.rows, depth, 0, counts=False)[0]
         return ([], None) if least >= INFINITE else ([(least, 0, None)], least)
@@ -194,9 +190,9 @@ class _NativeCounting(Counting):
 
     def make(self, cell: Cell, limits: Limits, path: Path, bound: Any) -> Any:
         depth, found = limits[0] or 0, None
-        if 0 < depth < _UNIT and self.monitor.visit():
+        if 0 < depth < LEAST_DEPTH and self.monitor.visit():
             found = self.kernels.shallow(cell.rows, depth, bound, counts=True)[1]
-        elif depth == _UNIT and self.engine is not None and self.monitor.visit():
+        elif depth == LEAST_DEPTH and self.engine is not None and self.monitor.visit():
             splits = [place for place, *_ in self.engine.splits(cell.rows, depth, bound, self.states.paid(cell.rows))]
             found = self.kernels.three(cell.rows, splits, bound) if splits else Count(self, cell, bound).kept[1]
         if found is None:  # counts beyond int64 are made of those of smaller trees
