@@ -1,7 +1,6 @@
 """What a solve gives back, the value, the tree, and how far they are proved; and how far it has come, while it runs.
 
-The one who waits for the search reports, a few times per second, and never the search itself, to a callable or to a
-live line in a terminal or notebook, which appears only when a solve takes long enough to be read.
+The one who waits for the search reports, never the search itself, to a callable or to a live line.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The steps of a solve: a known tree is made better, the rest searched, and what is found said in the caller's terms.
 
-Subtrees of a few levels of a known tree are replaced by exact ones, from the bottom up, and at every node above them
-the tree that a rolling lookahead grows in its place is tried. What comes out is better or the same, and is what a
-stopped solve returns at least.
+Subtrees of a few levels of a known tree are replaced by exact ones, from the bottom up, and above them the trees that a
+rolling lookahead grows in their place are tried: the result is better or the same.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Rows of costs become integers with a stated unit, which the engine adds.
 
-Costs too fine for 64 bits are kept as integers of any size (`WideCosts`), by which trees are measured, and rounded
-once, here, to a multiple of about 2**-50 of how far they lie apart for the search; `IntegerCosts.exact` then is False,
-and how far rounding moved the cost of any tree is known exactly.
+Costs too fine for 64 bits are kept at any size (`WideCosts`), by which trees are measured, and rounded once, here, to
+about 2**-50 of how far they lie apart; how far that moved the cost of any tree is known exactly.
 """
 
 from __future__ import annotations

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib.util
 import io
 import platform
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -182,25 +181,15 @@ class App(click.Group):
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")  # a name that the terminal cannot show is no failure
-        return super().main(*arguments, **further)
-
-    def make_context(self, *arguments: Any, **further: Any) -> click.Context:
-        with _one_line():
-            return super().make_context(*arguments, **further)
-
-    def invoke(self, context: click.Context) -> Any:
-        with _one_line():
-            return super().invoke(context)
-
-
-@contextlib.contextmanager
-def _one_line() -> Iterator[None]:
-    try:
-        yield
-    except click.exceptions.NoArgsIsHelpError:
-        raise
-    except click.UsageError as error:
-        shell.fail(f"{error.format_message()} See {error.ctx.command_path if error.ctx else 'streed'} --help.")
+        try:
+            return super().main(*arguments, **{**further, "standalone_mode": False})
+        except click.exceptions.NoArgsIsHelpError as error:
+            error.show()
+            sys.exit(error.exit_code)
+        except click.UsageError as error:
+            shell.fail(f"{error.format_message()} See {error.ctx.command_path if error.ctx else 'streed'} --help.")
+        except click.Abort:
+            sys.exit(shell.INTERRUPTED)
 
 
 @click.group(cls=App, epilog=shell.CODES)

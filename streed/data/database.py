@@ -1,10 +1,7 @@
-"""Rows grouped where they lie: DuckDB reads files or a query, and only what is different comes out.
+"""Rows grouped where they lie: DuckDB reads files or a query, and rows that agree in all that a task reads are one.
 
-    SELECT features, target, groups, ..., count(*) FROM rows GROUP BY all of them
-
-Rows that agree in all that a task reads are one row with a frequency, so 10**8 rows of 10**5 kinds are solved as 10**5.
-Targets whose moments are asked for need not agree: the database sums them and their squares, in whole numbers of a
-decimal unit, so that no sum depends on the order of the rows.
+So 10**8 rows of 10**5 kinds are solved as 10**5 with frequencies. Targets whose moments are asked for need not agree:
+the database sums them and their squares, in whole numbers of a decimal unit, so that no sum depends on the order.
 """
 
 from __future__ import annotations

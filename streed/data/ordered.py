@@ -1,9 +1,8 @@
 """Ordered columns: numbers, dates and ordered categories, whose every threshold is a question.
 
-A row's code in an ordered column is the rank of its value among the distinct values of the column, 0, 1, ...; values
-are compared exactly, and none are merged. A row without a value (a gap) has the rank behind the last one. There are
-these questions: `x <= t` for every threshold t between two neighbouring values, with the gaps on either side if there
-are any, and whether x is missing.
+A row's code is the rank of its value among the distinct values, which are compared exactly, and a gap's the one behind
+the last. Questions are `x <= t` for every threshold t between neighbours, with the gaps on either side, and whether x
+is missing.
 """
 
 from __future__ import annotations

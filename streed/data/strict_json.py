@@ -1,8 +1,7 @@
 """Files and JSON of strangers, within limits: every key once, no number without a value, nothing endless.
 
-A task is a frozen attrs class whose fields are its parameters, so its class and its fields say it all, as nested dicts
-and lists, of which the task can be made again; compositions are such classes too. Only classes of `streed` are ever
-rebuilt, by parameters that are values: a file names no code to run, no module to import and no other file to open.
+A task is an attrs class whose fields are its parameters, so both say it all, as nested dicts and lists. Only classes of
+`streed` are ever rebuilt, by values: a file names no code to run, no module to import and no other file to open.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
 """Optimal trees of every size, and for every cost of a branching node, by few solves.
 
-With L(k) the least loss of a tree of k branching nodes, the trees that are optimal for some cost lambda per node lie on
-the lower convex hull of the points (k, L(k)). A solve for the lambda at which two of them cost the same finds one
-between them, or says that there is none: so h hull points take 2 h solves at most, and none is missed, as a grid of
-lambdas might (M. Eisner, D. Severance: Mathematical Techniques for Efficient Record Segmentation in Large Shared
-Databases, JACM 23, 1976). The best tree of each size takes a solve of its own: those off the hull are optimal for no
-lambda.
+The trees that are optimal for some cost per node lie on the lower convex hull of the least loss by size. A solve for
+the cost at which two of them are equal finds one between them, or says that there is none: h hull points take 2 h
+solves at most, and none is missed (M. Eisner, D. Severance: Mathematical Techniques for Efficient Record Segmentation
+in Large Shared Databases, JACM 23, 1976).
 """
 
 from __future__ import annotations

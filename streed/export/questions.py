@@ -1,7 +1,6 @@
 """What a tree asks of the table that the caller had: columns and values that are there, whatever was made of them.
 
-A tree whose data were made of a table carries the recipe of its questions, any other asks about the columns of its data
-as they are. What a 0/1 column means that the caller made, only the caller can say (`conditions`).
+What a 0/1 column means that the caller made, only the caller can say (`conditions`).
 """
 
 from __future__ import annotations

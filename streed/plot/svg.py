@@ -1,7 +1,6 @@
 """A tree as SVG text, without Graphviz and without matplotlib.
 
-What is written on the nodes says how large they are. A subtree has a strip of its own, as wide as its widest row, so
-that nothing overlaps; a parent stands above the middle of its children.
+A subtree has a strip of its own, as wide as its widest row, so that nothing overlaps.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Finds a proof that no tree is better than a value: claims about sets of rows, each improved as far as others ask.
 
-It forms its sums by `check.Sums`, and need not be trusted: whatever it writes, `check.py` judges. It is lazier than a
-search, as it knows the value that is to be reached.
+It forms its sums by `check.Sums`, is lazier than a search, as it knows the value to reach, and need not be trusted.
 """
 
 from __future__ import annotations

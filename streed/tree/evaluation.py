@@ -1,9 +1,8 @@
 """A tree on the raw data: its value, whether it keeps what its task declares, and what a file claims of it.
 
 `inspect` follows the definition (STreeD, Eq. 4) with exact numbers for any task, and routes the rows anew: the
-certificate that every result must pass. A search prunes by `lower_bound`, `worst_per_row` and `superadditive` without
-looking back; every node of its tree is a state at which they can be tried, so a declaration that the tree itself
-refutes is an error, never a result. That no node refutes one proves nothing: `streed.testing` tries more.
+certificate that every result must pass. Every node is a state at which `lower_bound`, `worst_per_row` and
+`superadditive` can be tried, so one that the tree itself refutes is an error; `streed.testing` tries more.
 """
 
 from __future__ import annotations
