@@ -73,10 +73,10 @@ class Spread:
     @classmethod
     def of(cls, column: Values) -> Spread:
         """The distinct values; whole numbers are cut at whole numbers."""
+        read = column
         if column.is_whole and np.abs(column.present).max(initial=0) < 2**53:
-            numbers = np.where(column.missing, 0, column.values).astype(np.int64)
-            return cls(column, *ranked(attrs.evolve(column, values=numbers), column.kind))
-        return cls(column, *ranked(column, column.kind))
+            read = attrs.evolve(column, values=np.where(column.missing, 0, column.values).astype(np.int64))
+        return cls(column, *ranked(read, column.kind))
 
     @property
     def rows(self) -> Array:

@@ -164,7 +164,11 @@ class _Reader:
             for name, given in roles.row_data.items()
         }
         if self.moments:
-            beside[MOMENTS] = _checked_moments(columns[len(keys) + 1], columns[len(keys) + 2], unit)
+            sums, squares = map(np.asarray, columns[len(keys) + 1 :])
+            if float(np.abs(squares.astype(np.float64)).sum()) >= _LARGEST_SUM:
+                remedy = "subtract its mean in the query, or scale it"
+                raise InputError("target", "the sum of its squares is beyond 2**60", remedy)
+            beside[MOMENTS] = {"sum": sums, "square": squares, "unit": np.full(len(sums), unit)}
         data = Dataset.make(
             table or np.zeros((len(frequency), 0), np.uint8),
             None if self.moments or roles.target is None else of[roles.target],
@@ -223,15 +227,6 @@ class _Reader:
             return known[0]
         remedy = "round it in the query: sums of other numbers depend on the order of the rows"
         raise InputError("target", f"column {name!r} has numbers of more than {_DIGITS} decimals", remedy)
-
-
-def _checked_moments(sums: Array, squares: Array, unit: int) -> dict[str, Array]:
-    """The sums of y and of its squares, (m,) whole numbers of the unit and of its square, and how many units make 1."""
-    whole, square = np.asarray(sums), np.asarray(squares)
-    if float(np.abs(square.astype(np.float64)).sum()) >= _LARGEST_SUM:
-        remedy = "subtract its mean in the query, or scale it"
-        raise InputError("target", "the sum of its squares is beyond 2**60", remedy)
-    return {"sum": whole, "square": square, "unit": np.full(len(whole), unit)}
 
 
 @final

@@ -104,20 +104,14 @@ def _question_at(tree: Tree, j: int, given: Mapping[str, str]) -> Question:
     if column.name in given:
         return Question(j, column.name, None, (Case(1, HOLDS, (given[column.name],)),), 0)
     if recipe is None:
-        return _of_column(column, j)
+        cases = [Case(code, ONE_OF, (category,)) for code, category in enumerate(column.known)]
+        cases += [Case(len(column.categories) - 1, GAP)] if column.has_gaps else []
+        kind = Kind.BOOLEAN if column.is_plain else Kind.CATEGORY
+        return Question(j, column.name, kind, tuple(cases), column.usual, column.name != f"x{j}", column.known)
     place = recipe.sources[j]
     at = sum(source == place for source in recipe.sources[:j])
     asked = _of_recipe(recipe.columns[place], at, place, strict=recipe.unseen == "error")
     return attrs.evolve(asked, named=recipe.named)
-
-
-def _of_column(column: Column, place: int) -> Question:
-    """The question about a column as it is."""
-    cases = [Case(code, ONE_OF, (category,)) for code, category in enumerate(column.known)]
-    if column.has_gaps:
-        cases.append(Case(len(column.categories) - 1, GAP))
-    kind = Kind.BOOLEAN if column.is_plain else Kind.CATEGORY
-    return Question(place, column.name, kind, tuple(cases), column.usual, column.name != f"x{place}", column.known)
 
 
 def _of_cut(column: Column, place: int, cut: Cut) -> Question:

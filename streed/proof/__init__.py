@@ -143,7 +143,12 @@ def prove(
     began = time.monotonic()
     grown = tree_of(tree)
     given = {"sample_weight": sample_weight, "frequency": frequency, "categorical": categorical, "max_cuts": max_cuts}
-    data = _data_of(tree, X, y, {name: value for name, value in {**given, **row_data}.items() if value is not None})
+    more = {name: value for name, value in {**given, **row_data}.items() if value is not None}
+    recipe = None if isinstance(X, Dataset) else grown.recipe
+    if not isinstance(X, Dataset) and hasattr(tree, "training_data"):  # an estimator
+        data = tree.training_data(X, y, **more)
+    else:
+        data = Dataset.make(X, y, **more) if recipe is None else recipe.dataset(recipe.encode(X), y, **more)
     claims, within = grown.claims, dict(limits or {})
     if claims is not None:
         data = claims.cut(data)
@@ -163,14 +168,6 @@ def prove(
         raise InputError("limits", found, "give max_depth, max_nodes and min_leaf only")
     with Reporter(progress) as listener:
         return prove_statement(Statement.of(task, data, *asked), grown, time_limit, began, listener)
-
-
-def _data_of(model: Any, X: Any, y: Any, more: dict[str, Any]) -> Dataset:
-    """The data with the columns that the model asks about: an estimator's, or those of a tree that one grew."""
-    if not isinstance(X, Dataset) and hasattr(model, "training_data"):
-        return model.training_data(X, y, **more)  # type: ignore[no-any-return]
-    recipe = None if isinstance(X, Dataset) else tree_of(model).recipe
-    return Dataset.make(X, y, **more) if recipe is None else recipe.dataset(recipe.encode(X), y, **more)
 
 
 def prove_statement(statement: Statement, tree: Tree, seconds: float | None, began: float, listener: Reporter) -> Proof:

@@ -97,16 +97,12 @@ def _places(data: Dataset, columns: Mapping[int, Column]) -> dict[int, int]:
         if column.scale is not None:
             zoned = column.scale is Kind.DATE and None not in (found.zone, column.zone)
             wanted = attrs.evolve(column, has_gaps=found.has_gaps, zone=found.zone if zoned else column.zone)
-        if found != wanted and not (column.scale is Kind.NUMBER and _holds_numbers(found)):
+        real = bool(found.categories) and all(isinstance(x, (bool, int, float)) for x in found.categories)
+        if found != wanted and not (column.scale is Kind.NUMBER and found.scale is None and real):
             told = f"column {column.name!r} has {_described(found)}, the tree's has {_described(column)}"
             raise InputError("X", told, "give the rows that it was grown on, or, to predict, the table itself")
         places[j] = place
     return places
-
-
-def _holds_numbers(column: Column) -> bool:
-    kinds = set(map(type, column.categories))
-    return column.scale is None and bool(kinds) and all(issubclass(kind, (bool, int, float)) for kind in kinds)
 
 
 def _described(column: Column) -> str:

@@ -113,7 +113,10 @@ def load(text: str) -> Tree:
     claims = document["claims"]
     if claims is not None:
         bounds = {name: _exact(claims[name], f"$.claims.{name}") for name in ("value", "lower_bound", "upper_bound")}
-        claims = Claims(**{**claims, **bounds, "roles": _roles(claims["roles"])})
+        if roles := claims["roles"]:
+            row_data = {name: tuple(given) for name, given in roles["row_data"].items()}
+            roles = Roles(features=(), **{**roles, "row_data": row_data, "categorical": tuple(roles["categorical"])})
+        claims = Claims(**{**claims, **bounds, "roles": roles})
     recipe = _table_recipe(document["recipe"], columns, n_columns) if "recipe" in document else None
     return Tree(root, columns, n_columns, labels, 1, shown, claims, recipe)
 
@@ -175,13 +178,6 @@ def _claims(claims: Claims) -> dict[str, Any]:
     if claims.roles is not None:
         held["roles"] = attrs.asdict(claims.roles, filter=attrs.filters.exclude("features"))
     return held | {name: strict.plain_value(held[name]) for name in ("value", "lower_bound", "upper_bound")}
-
-
-def _roles(held: dict[str, Any] | None) -> Roles | None:
-    if held is None:
-        return None
-    row_data = {name: tuple(columns) for name, columns in held["row_data"].items()}
-    return Roles(features=(), **{**held, "row_data": row_data, "categorical": tuple(held["categorical"])})
 
 
 def _table_recipe(held: dict[str, Any], columns: Mapping[int, Column], n_columns: int) -> TableRecipe:
