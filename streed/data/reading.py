@@ -184,7 +184,8 @@ class _Reader:
         gaps = series.is_null().to_numpy().astype(bool) if series.null_count() else None
         order = single.declared_order(series)
         if order is not None:
-            return attrs.evolve(_held(series.to_list(), gaps), order=order, is_scale=single.declares_scale(series))
+            is_scale = series.implementation.is_pandas_like() and bool(series.to_native().cat.ordered)
+            return attrs.evolve(_held(series.to_list(), gaps), order=order, is_scale=is_scale)
         array = single.numpy_of(series)
         if array is None or array.dtype.kind not in ("buif" if self.objects else "buifmM"):
             return _held(series.to_list(), gaps)
@@ -327,7 +328,8 @@ class _Reader:
         found = single.exact_numbers(values)
         if found is not None:
             return self._doubles(found) if found.dtype.kind == "f" else found
-        if not all(single.is_plain_number(value) for value in values):
+        exact, rest = (int, float, np.integer, np.floating), (bool, np.longdouble)
+        if not all(isinstance(value, exact) and not isinstance(value, rest) for value in values):
             plain = list(map(single.plain_number, values))
             if len(set(plain)) < len(set(values)):
                 raise self.error("has different numbers that are the same double", "round them, or give them as texts")

@@ -70,11 +70,6 @@ def is_number(kind: type) -> bool:
     return issubclass(kind, (numbers.Real, Decimal, np.bool_)) and not issubclass(kind, np.timedelta64)
 
 
-def is_plain_number(value: Any) -> bool:
-    """Whether it is a number that Python compares exactly, and no truth value."""
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, (bool, np.longdouble))
-
-
 def plain_number(value: Any) -> int | float:
     """The number as an int, if it is whole, or as the nearest float."""
     try:
@@ -128,11 +123,6 @@ def numpy_of(series: Any) -> Array | None:
     except Exception:  # noqa: BLE001 - of whole numbers of 128 bits, whose error is the library's own
         return None
     return found.astype(bool) if dtype == nw.Boolean else found
-
-
-def declares_scale(series: Any) -> bool:
-    """Whether the type of a narwhals series declares that its categories are ordered, as pandas' can."""
-    return bool(series.implementation.is_pandas_like() and getattr(series.to_native().cat, "ordered", False))
 
 
 def declared_order(series: Any) -> tuple[Any, ...] | None:
