@@ -53,10 +53,7 @@ class Budgets:
         return depth, nodes
 
     def shares(self, leaves: Sequence[int], depth: int | None, nodes: int | None) -> Iterator[tuple[int | None, ...]]:
-        """How `nodes` branching nodes can be shared among children of so many leaves at most, and `depth` levels.
-
-        None gets more nodes than its rows and depth have a use for.
-        """
+        """How `nodes` branching nodes can be shared among children of so many leaves at most, with a use for them."""
         caps = [] if nodes is None else [self._most_nodes(max(most - 1, 0), depth) for most in leaves]
         if nodes is None or sum(caps) <= nodes:
             yield (None,) * len(leaves)
@@ -157,10 +154,7 @@ class Recursion:
         """What is in the making for all rows."""
 
     def trees(self, cell: Cell, limits: Limits, path: Path = (), bound: Any = None) -> Any:
-        """What is kept of the trees within the useful limits and the bound.
-
-        Once the monitor has stopped the search: what is known of them.
-        """
+        """What is kept of the trees within the useful limits and the bound; of a stopped search, what is known."""
         key = (self.algebra, limits, path)
         kept = cell.memo.get(key)
         found = None if kept is None else self.algebra.recall(self, kept, bound)

@@ -160,10 +160,7 @@ def _is_exact(value: Value) -> bool:
 
 
 def _grow(solution: Found, rows: int, states: States) -> Node:
-    """The nodes of a solution on a set of rows; leaves without cost as yet.
-
-    An empty leaf bears the first of the best labels of its parent's rows.
-    """
+    """The nodes of a solution on some rows, without costs; empty leaves bear the best label of their parent's rows."""
     _, action, parts = solution
     if parts is None:
         return Leaf(action, states.count(rows), 0)

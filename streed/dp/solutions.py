@@ -77,10 +77,7 @@ class Least(Algebra):
         return self.recursion.states.floor(child)
 
     def room(self, option: Option, lows: Sequence[Any], parts: Sequence[Any]) -> Any:
-        """What a child must be better than; None where nobody can tell.
-
-        `subtract` takes away what stands on the right of it, and what stands on the left only where (+) is the sum.
-        """
+        """What a child must be better than; None where `subtract` cannot tell, as left of it where (+) is no sum."""
         recursion, room = self.recursion, self.bound
         if room is None:
             return None
@@ -303,10 +300,7 @@ class Deepening:
         return self.recursion.states.floor(self._root) if self.recursion.algebra is Least else None
 
     def look_ahead(self, cell: Cell, limits: Limits, path: Path, look: int) -> list[Found]:
-        """Good trees within the useful limits: split as some of the exact ones of `look` levels are, and rolled on.
-
-        Branching nodes are shared by rows.
-        """
+        """Good trees within the useful limits: split as some of the exact ones of `look` levels are, and rolled on."""
         recursion, (depth, nodes) = self.recursion, limits
         levels = look if depth is None else min(depth, look)
         exact: list[Found] = recursion.trees(cell, recursion.useful(cell, levels, nodes), path)

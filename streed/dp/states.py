@@ -190,10 +190,7 @@ class States:
     # -- splits ----------------------------------------------------------------------------------------------------
 
     def splits(self, cell: Cell, *, last: bool = False) -> list[tuple[int, tuple[Cell, ...]]]:
-        """The splits that part the cell's rows, each in its own way unless costs depend on the column, with children.
-
-        `last`: the children are to be leaves, and are not remembered.
-        """
+        """The splits that part the cell's rows in different ways, with the children; those of the `last` are leaves."""
         if cell.splits is not None:
             return cell.splits
         sums = None if self._by_row_sets else self.child_sums(cell)

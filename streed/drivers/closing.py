@@ -77,10 +77,7 @@ def checked(problem: Problem, outcome: Outcome, time_limit: float | None) -> Out
 
 
 def close_by_near_optimal(problem: Problem, outcome: Outcome, search_limits: SearchLimits, driver: Driver) -> Outcome:
-    """The outcome of a complete search whose bounds rounding keeps apart, with bounds that meet; as it is if it cannot.
-
-    The time limit is what is left of it. It takes costs per row and label, and a limit on the depth.
-    """
+    """The outcome with bounds that meet, of costs per row under a limit on the depth; as it is if that cannot be."""
     data, depth, limit = problem.data, problem.max_depth, search_limits.time_limit
     form = row_cost_form(problem.task, data)
     if form is None or depth is None or data.categorical or (limit is not None and limit <= 0):

@@ -90,10 +90,7 @@ class TaskCells(States):
 @final
 @attrs.define(eq=False)
 class RowCells:
-    """Cells of splits into two, whose leaves' keys are sums over rows: what the kernels read.
-
-    `sets` and `members` are in packed words, with places for the rows that may be the engine's own.
-    """
+    """Cells of splits into two, whose leaves' keys are sums over rows in packed words: what the kernels read."""
 
     question: Question
     binary: BinarySplits

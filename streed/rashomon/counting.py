@@ -261,10 +261,7 @@ Of one sum there may be more, as its unit may be tiny: they end where every tree
 
 
 def budget_of_first(question: Question, k: int, best: Any, limits: Callable[[], StopMonitor]) -> Budget | Counted:
-    """The budget of the value of the k-th best tree, of the worst one if there are fewer; a count that was stopped.
-
-    `best`: the score of the best tree, exactly.
-    """
+    """The budget of the k-th best tree, of the worst one if there are fewer, by the best score; or a stopped count."""
     sums = question.sums
     rises = not sums or (len(sums) == 1 and not question.limits and question.max_nodes is None)
     # without trivial splits, pairs of subtrees are left out, so that k of each may make fewer than k trees

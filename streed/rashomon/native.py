@@ -38,10 +38,7 @@ _ANY_PATH = ((0, 0),) * 9
 @final
 @attrs.define(eq=False)
 class Engine:
-    """The native search over the distinct splits of some rows, under the keys as costs.
-
-    Rows have places of their own here: the bits of a set are those of the engine.
-    """
+    """The native search over the distinct splits of some rows, in bits of its own, under the keys as costs."""
 
     oracle: Any
     sets: Array
@@ -97,10 +94,7 @@ class Engine:
             self._bounds, self._runs = None, False
 
     def splits(self, rows: int, depth: int, budget: int, base: int) -> Iterator[tuple[int, int, int]]:
-        """(place, least, least): the splits of trees of keys <= budget, and what the parts without and with cost.
-
-        `base` is what every tree of the rows pays.
-        """
+        """(place, least, least): splits of keys <= budget, and what the parts without and with cost beyond `base`."""
         sets = self._bounds = self._bounds or self.oracle.row_sets(*self._entries, SearchLimits())
         assert sets is not None
         room = (budget - base) // sets.unit

@@ -48,10 +48,7 @@ def reduced(task: Task, driver: Driver, data: Dataset) -> Driver:
 
 
 def _is_reducible(record: Objective, data: Dataset) -> bool:
-    """Whether the record is a cost per row or a score of two sums on the data, with one gap and sums that are limited.
-
-    What is limited are sums of whole costs, which no branching node makes less.
-    """
+    """Whether the record is a cost per row or a score of two sums, with one gap and limited sums of whole costs."""
     found = [row_sum(part.bind(data), data) for part, _ in record.limited]
     whole = [each is not None and each.costs.dtype != object and 0 <= each.split < LARGEST_TOTAL for each in found]
     first: Any = record.parts[0].bind(data)

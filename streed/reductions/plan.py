@@ -57,10 +57,7 @@ class Plan:
     """The exact costs of the objective, if `parts` has them rounded."""
 
     def value(self, found: EvaluatedTree, value_ranges: Sequence[Window]) -> Any:
-        """The task's value of a tree: each limited sum appears as what it is above its least and below its most.
-
-        `value_ranges` (m,): the least and the most that any labels give each sum.
-        """
+        """The task's value of a tree: each limited sum appears as what it is above its least and below its most."""
         count = len(found.vector) - len(self.intervals)
         value = [simplest(unit * x) for x, unit in zip(found.vector[:count], self.units, strict=False)]
         rest = zip(value_ranges[count:], found.vector[count:], self.units[count:], strict=True)

@@ -60,10 +60,7 @@ _MOST_DROPS = 2**12
 @final
 @attrs.define(eq=False)
 class Oracle:
-    """Trees under intervals on the last components of their vectors, and the best of them by a rank of the others.
-
-    The others are the objective's.
-    """
+    """Trees under intervals on the last components of their vectors, and the best one by a rank of the objective's."""
 
     trees: Trees
     intervals: tuple[Window, ...]

@@ -231,10 +231,7 @@ class Pricing:
         return self._found(units, most, look)[0]
 
     def exactly(self, units: Array, tolerance: int, node_limit: int, most: int) -> Found:
-        """Overcharged leaves by enumeration, which misses none that is overcharged by more than the tolerance.
-
-        Of more than `most`, those of each label that are overcharged most.
-        """
+        """At most so many overcharged leaves by enumeration, which misses none that is by more than the tolerance."""
         leaves = self.leaves
 
         def look(weights: Array, visited: int, found: Sequence[Array]) -> tuple[int, int, bool, int]:
