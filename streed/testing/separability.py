@@ -280,7 +280,7 @@ class Trial:
 DATA_SETS = 100
 """Tried per law, unless the caller says otherwise."""
 
-SECONDS = 20.0
+SECONDS = 200.0
 """Longest search for counterexamples of all laws together, unless the caller says otherwise."""
 
 _TO_SHRINK = 2.0  # seconds at least to make a counterexample smaller
