@@ -100,9 +100,8 @@ def estimates(method: str, data: Dataset, known: Sequence[Any]) -> Array:
 
 def _places(values: Array, known: Sequence[Any]) -> Array:
     """(n,) which of the known treatments each is."""
-    place_of = {treatment: place for place, treatment in enumerate(known)}
     found, codes = distinct(values, "treatment", "it")
-    return np.array([place_of[treatment] for treatment in found])[codes]
+    return np.array(list(map(known.index, found)))[codes]
 
 
 def _propensity(data: Dataset, given: Array, known: Sequence[Any], asked_by: str) -> Array:
