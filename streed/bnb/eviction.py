@@ -12,12 +12,13 @@ from __future__ import annotations
 import numpy as np
 from numba import int32, int64, uint64
 
-from streed.bnb.node_index import find_node
+from streed.bnb.node_index import enter_slot, find_node
 from streed.bnb.nodes import (
     below,
     block_size,
     children_of,
     edges_of,
+    empty_blocks,
     most_sides,
     nodes_of,
     planned_budget,
@@ -26,6 +27,7 @@ from streed.bnb.nodes import (
     write_child_rows,
 )
 from streed.bnb.similarity_cache import forget_similar_nodes
+from streed.bnb.workspace import MOST_KEPT, Workspace
 from streed.kernels.compiled import entry
 from streed.kernels.records import EMPTY, HOLE, NONE
 from streed.kernels.views import engine_at, native, vector
@@ -123,22 +125,7 @@ def _move_blocks(e, keep):  # type: ignore[no-untyped-def]
         child_count += size
     e.edge_count = edge_count
     e.child_count = child_count
-    for group in range(64):
-        e.free_edges[group] = NONE
-        e.free_children[group] = NONE
-
-
-@native
-def _rebuild_index(e):  # type: ignore[no-untyped-def]
-    """Enters all nodes in the index anew, where it stands."""
-    nodes = nodes_of(e)
-    slots = vector(e.slots, e.slot_space, int32)
-    slots[e.slot_offset : e.slot_offset + e.slot_count] = 0
-    for v in range(e.node_count):
-        slot = int64(nodes[v].hash) & (e.slot_count - 1)
-        while slots[e.slot_offset + slot] != 0:
-            slot = (slot + 1) & (e.slot_count - 1)
-        slots[e.slot_offset + slot] = v + 1
+    empty_blocks(e)
 
 
 @native
@@ -193,9 +180,30 @@ def evict(engine):  # type: ignore[no-untyped-def]
         path[i] = number[path[i]]
     e.root = path[0]
     e.node_count = count
-    _rebuild_index(e)
+    slots = vector(e.slots, e.slot_space, int32)
+    slots[e.slot_offset : e.slot_offset + e.slot_count] = 0
+    for v in range(count):
+        enter_slot(e, v, e.slot_offset, e.slot_count)
     e.archive_count = 0
     forget_similar_nodes(e)
     e.kept = _digest(e)
     e.evictions += 1
     return count
+
+
+def make_room(workspace: Workspace, seen: set[int]) -> bool:
+    """Whether there is room now, and something to go on with; `seen` are hashes of what was kept before.
+
+    What best-first search looks at next may just have been forgotten, so it turns to depth-first search, which needs no
+    more than a path, below a frontier that moves up whenever something is forgotten.
+    """
+    engine = workspace.engine
+    is_full = evict(engine.address) > MOST_KEPT * workspace.space.nodes
+    if engine["kept"] in seen:
+        # it goes round in circles
+        is_full |= engine["best_first"] == 0 or engine["frontier"] == 0
+        engine["frontier"] = 0
+        seen.clear()
+    engine["frontier"] = min(engine["frontier"], engine["level"]) // 2
+    seen.add(engine["kept"])
+    return not is_full

@@ -5,14 +5,13 @@ from __future__ import annotations
 from numba import int32, int64, uint64
 
 from streed.bnb import similarity_cache
-from streed.bnb.nodes import nodes_of, rows_of
+from streed.bnb.nodes import empty_blocks, nodes_of, rows_of
 from streed.bnb.shared_store import NODE_CHUNK
 from streed.kernels import values
 from streed.kernels.compiled import entry
-from streed.kernels.counting.pair_sums import padded
 from streed.kernels.counting.rows import child_bytes
 from streed.kernels.record_proxy import ALIGNMENT
-from streed.kernels.records import CHILD, EDGE, INFINITE, LANES, LOWEST, NODE, NONE
+from streed.kernels.records import CHILD, EDGE, INFINITE, LANES, LOWEST, NODE
 from streed.kernels.scoring import generated, many_labels, signed
 from streed.kernels.views import engine_at, inline, matrix, vector
 
@@ -86,10 +85,7 @@ def lay_out(engine, base, lane, calls_costs):  # type: ignore[no-untyped-def]
         e.here_prices, at = _reserve(at, width * 8)
         e.pair_test_costs, at = _reserve(at, width * width * lane)
     if e.wide == 1:
-        e.table, at = _reserve(at, width * width * padded(e.planes) * 8)
         e.rows_with, at = _reserve(at, (rows + 64) * 4)
-        e.row_starts, at = _reserve(at, (rows + 1) * 4)
-        e.row_columns, at = _reserve(at, rows * width * 2)
     if e.node_space > _FEW_NODES:
         e.similarity_cache, at = _reserve(at, similarity_cache.ROWS_OF_SIMILARITY_CACHE * similarity_cache.ENTRIES * 8)
         e.archive_children, at = _reserve(at, similarity_cache.ENTRIES * 2 * width * 4)
@@ -161,9 +157,7 @@ def empty_caches(engine, rows):  # type: ignore[no-untyped-def]
         slots[:] = 0
     branches = matrix(e.branches, e.branch_slots, e.branch_words, uint64)
     branches[:] = uint64(0)
-    for group in range(len(e.free_edges)):
-        e.free_edges[group] = NONE
-        e.free_children[group] = NONE
+    empty_blocks(e)
     if e.joins == 1:
         return
     root = rows_of(e)[0]
@@ -199,9 +193,7 @@ def join_store(engine, holder, begin):  # type: ignore[no-untyped-def]
     e.edge_limit = 0
     e.child_count = 0
     e.child_limit = 0
-    for group in range(len(e.free_edges)):
-        e.free_edges[group] = NONE
-        e.free_children[group] = NONE
+    empty_blocks(e)
     e.archive_count = 0
     e.similar_masks = h.similar_masks
     e.similar_counts = h.similar_counts

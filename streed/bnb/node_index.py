@@ -14,7 +14,7 @@ from streed.bnb.shared_store import FIRST_SLOTS, NODES, SLOTS, is_shared, lock_i
 from streed.kernels.counting.equal_rows import equivalent_points_bound
 from streed.kernels.records import INFINITE, LOWEST, NO_TREE, NONE
 from streed.kernels.simd import load_acquire, store_release
-from streed.kernels.views import native, vector
+from streed.kernels.views import inline, native, vector
 
 
 @native
@@ -116,10 +116,19 @@ def enter_node(e, slot):  # type: ignore[no-untyped-def]
     return new
 
 
+@inline
+def enter_slot(e, v, offset, count):  # type: ignore[no-untyped-def]
+    """Enters a node in the index of so many slots from `offset` on, in which it is not."""
+    slots = vector(e.slots, e.slot_space, int32)
+    slot = int64(nodes_of(e)[v].hash & uint64(count - 1))
+    while slots[offset + slot] != 0:
+        slot = (slot + 1) & (count - 1)
+    slots[offset + slot] = v + 1
+
+
 @native
 def _grow_index(e):  # type: ignore[no-untyped-def]
     """Doubles the index, into the space behind the present one; the space suffices for all nodes."""
-    nodes = nodes_of(e)
     slots = vector(e.slots, e.slot_space, int32)
     offset = e.slot_offset + e.slot_count
     count = 2 * e.slot_count
@@ -127,12 +136,8 @@ def _grow_index(e):  # type: ignore[no-untyped-def]
         return
     slots[offset : offset + count] = 0
     for k in range(e.slot_offset, offset):
-        if slots[k] == 0:
-            continue
-        slot = int64(nodes[slots[k] - 1].hash & uint64(count - 1))
-        while slots[offset + slot] != 0:
-            slot = (slot + 1) & (count - 1)
-        slots[offset + slot] = slots[k]
+        if slots[k] != 0:
+            enter_slot(e, int64(slots[k]) - 1, offset, count)
     e.slot_offset = offset
     e.slot_count = count
     if is_shared(e):

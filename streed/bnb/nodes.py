@@ -222,6 +222,14 @@ def _class_of(size):  # type: ignore[no-untyped-def]
 
 
 @native
+def empty_blocks(e):  # type: ignore[no-untyped-def]
+    """Forgets all blocks that were given back."""
+    for group in range(_CLASSES):
+        e.free_edges[group] = NONE
+        e.free_children[group] = NONE
+
+
+@native
 def take_edges(e, count):  # type: ignore[no-untyped-def]
     """Where a block for `count` edges begins, or NONE if there is no room."""
     size = block_size(count)

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any, final
 from streed.bnb.workspace import Workspace
 from streed.exact import Array
 from streed.kernels import compilation
-from streed.kernels.beside import processors
-from streed.kernels.compilation import say_once
+from streed.kernels.compilation import processors, say_once
 from streed.kernels.records import INFINITE, LOWEST
 from streed.kernels.stopping import ROW_PRICES, STOP, UPPER
 from streed.row_prices.generation import PROMISING, Generation

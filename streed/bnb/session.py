@@ -12,14 +12,14 @@ import numpy as np
 
 from streed.bnb import runner, units, workspace
 from streed.bnb.depth_three import compile_terminal, extract_root, is_terminal, solve_root
-from streed.bnb.eviction import evict
+from streed.bnb.eviction import evict, make_room
 from streed.bnb.expand import opening
 from streed.bnb.extraction import extract_tree
 from streed.bnb.layout import join_store
 from streed.bnb.root import search_root
 from streed.bnb.shared_store import CHILD_CHUNK, EDGE_CHUNK, NODE_CHUNK
 from streed.bnb.threads import Team
-from streed.bnb.workspace import MOST_KEPT, SHORT_PATH, Space, Workspace
+from streed.bnb.workspace import SHORT_PATH, Space, Workspace
 from streed.exact import Array
 from streed.kernels.compilation import clock
 from streed.kernels.compiled import ready
@@ -214,11 +214,7 @@ class Session:
 
 
 def search_fully(workspace: Workspace, depth: int, budget: int, *, again: bool = False) -> None:
-    """Searches to the end, until stopped, or until forgetting makes no room any more or leads round in circles.
-
-    What best-first search looks at next may just have been forgotten, so it turns to depth-first search, which needs no
-    more than a path, below a frontier that moves up whenever something is forgotten.
-    """
+    """Searches to the end, until stopped, or until forgetting makes no room any more or leads round in circles."""
     if is_terminal(depth, budget):
         solve_root(workspace.engine.address, depth)
         return
@@ -232,15 +228,8 @@ def search_fully(workspace: Workspace, depth: int, budget: int, *, again: bool =
         if turns is not None and turns.take():
             again = True
             continue
-        if engine["crowded"] == 0 or evict(engine.address) > MOST_KEPT * workspace.space.nodes:
+        if engine["crowded"] == 0 or not make_room(workspace, seen):
             return
-        if engine["kept"] in seen:
-            if engine["best_first"] == 0 or engine["frontier"] == 0:
-                return
-            engine["frontier"] = 0
-            seen.clear()
-        engine["frontier"] = min(engine["frontier"], engine["level"]) // 2
-        seen.add(engine["kept"])
         again = True
 
 
@@ -331,9 +320,7 @@ def scratch_bytes(packed: PackedProblem, lane_type: Any) -> int:
     lane: int = np.dtype(lane_type).itemsize
     width = packed.n_columns + 32
     planes = 2 if packed.signed else 3 * (packed.n_labels + 2)
-    summed = packed.row_values
-    table = 0 if summed is None else width * width * summed.shape[1] * 8 + 2 * len(packed.row_bits) * width
-    return planes * width * width * lane + table + 3 * len(packed.row_bits) * width // 4 + 2**20
+    return planes * width * width * lane + 3 * len(packed.row_bits) * width // 4 + 2**20
 
 
 def is_short(packed: PackedProblem, depth: int) -> bool:

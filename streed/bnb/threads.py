@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from streed.bnb.eviction import evict
+from streed.bnb.eviction import make_room
 from streed.bnb.layout import join_store
 from streed.bnb.root import search_root
 from streed.bnb.shared_store import CHILDREN, EDGES, FIRST_SLOTS, NODE_CHUNK, NODES, SLOTS, WORDS
-from streed.bnb.workspace import MOST_KEPT, Workspace
+from streed.bnb.workspace import Workspace
 from streed.exact import Array
 from streed.kernels.record_proxy import address_of
 from streed.kernels.records import HOLE, INFINITE, NONE
@@ -155,20 +155,12 @@ class Team:
             )
 
     def _make_room(self, crowded: Workspace) -> bool:
-        """Whether there is room now in the store, and something to go on with (`search_fully` says when not)."""
+        """As `make_room`, for all threads, of which this one's store was full."""
         first, level = self._first, crowded.engine["level"]
-        engine = first.engine
         first.path[: level + 1] = crowded.path[: level + 1]
-        engine["level"] = level
-        kept = evict(engine.address)
-        is_full = kept > MOST_KEPT * first.space.nodes
-        if engine["kept"] in self._seen:
-            is_full |= engine["best_first"] == 0 or engine["frontier"] == 0
-            engine["frontier"] = 0
-            self._seen.clear()
-        engine["frontier"] = min(engine["frontier"], engine["level"]) // 2
-        self._seen.add(engine["kept"])
+        first.engine["level"] = level
+        has_room = make_room(first, self._seen)
         for each in self._workspaces:
-            each.engine["frontier"] = engine["frontier"]
-        first.nodes_inside[:kept] = 0
-        return not is_full and self._hand_out()
+            each.engine["frontier"] = first.engine["frontier"]
+        first.nodes_inside[: first.engine["node_count"]] = 0
+        return has_room and self._hand_out()

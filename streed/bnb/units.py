@@ -1,7 +1,7 @@
 """The kernels as compiled code: what the search calls through pointers, by kind of task and lane type.
 
 The procedure of `depth_three.py` is the same for all; it calls the others, and the search what expands nodes.
-What searches of every kind need is compiled by a second process (kernels/beside.py), first things first.
+What searches of every kind need is compiled by a second process (kernels/compilation.py), first things first.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from streed.bnb.expand import opening
 from streed.bnb.extraction import extract_tree
 from streed.bnb.layout import empty_caches, lay_out, link_problem
 from streed.bnb.similarity_cache import inherit_bounds
-from streed.kernels import beside
+from streed.kernels import compilation
 from streed.kernels.compiled import ready, unit, was_kept
 from streed.kernels.counting import pair_counts, rows
 from streed.kernels.records import SHALLOW
@@ -151,12 +151,14 @@ def planned(max_depth: int | None, max_nodes: int | None) -> AbstractContextMana
     """
     deep = max_nodes is not None or max_depth is None or max_depth > SHALLOW
     is_made = was_kept(extract_tree, _EXTRACT) if deep else was_kept(measure_rows, MEASURE)
-    return beside.plan(None if is_made else f"from streed.bnb.units import compile_shared; compile_shared(deep={deep})")
+    return compilation.plan(
+        None if is_made else f"from streed.bnb.units import compile_shared; compile_shared(deep={deep})"
+    )
 
 
 def compile_shared(*, deep: bool) -> None:
     """Compiles what depends neither on the kind of a search nor on its lane; `deep`: of more than three levels."""
-    beside.announce = beside.tell
+    compilation.announce = compilation.tell
     words, table = "int64[::1]", "int64[:, ::1]"
     ready(lay_out, "(int64, int64, int64, boolean)")
     of_problem = ("int64", "int32[:, ::1]", "uint64[:, ::1]", words, table, table, words, words, "uint8[::1]", words)

@@ -324,11 +324,6 @@ class Workspace:
         return self._array("edges", EDGE.itemsize, self.space.edges).view(EDGE)
 
     @cached_property
-    def children(self) -> Array:
-        """The sides of the edges, of CHILD."""
-        return self._array("children", CHILD.itemsize, self.space.children).view(CHILD)
-
-    @cached_property
     def node_rows(self) -> Array:
         """(nodes, W and path words) uint64: the rows of every node; those of the next one stand behind the last."""
         words = self.engine["key_words"]
@@ -371,7 +366,7 @@ class Workspace:
     def close(self) -> None:
         """Gives the buffer back for the next solve; nobody may look into it any more."""
         record_proxy.give_back(self._buffer)
-        for name in ("_buffer", "nodes", "edges", "children", "node_rows", "path", "nodes_inside"):
+        for name in ("_buffer", "nodes", "edges", "node_rows", "path", "nodes_inside"):
             self.__dict__.pop(name, None)
 
 

@@ -15,7 +15,7 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
-from streed.encoding.terms import ScoredTerm, split_table
+from streed.encoding.methods import ScoredTerm, split_table
 from streed.errors import TaskError
 from streed.exact import Array, fraction_of
 from streed.kernels import coding

@@ -23,9 +23,8 @@ from streed.data import Dataset
 from streed.encoding.certificate import measure_exactly, measure_task
 from streed.encoding.cost_samples import CostSamples, asks_whole, lost_in_sums
 from streed.encoding.encoding import Encoding, TooImprecise
-from streed.encoding.methods import CompiledMethods
+from streed.encoding.methods import CompiledMethods, split_table
 from streed.encoding.statistics import StatisticsMatrix
-from streed.encoding.terms import split_table
 from streed.errors import MismatchError, StreedError, TaskError
 from streed.exact import Array, as_float, fraction_of
 from streed.kernels import coding

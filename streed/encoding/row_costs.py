@@ -1,4 +1,7 @@
-"""Problems of costs per row and label, with test costs or without: packed without compiling anything for them."""
+"""Problems of costs per row and label, with test costs or without: packed without compiling anything for them.
+
+Prices of splits may come to costs per row, if the task says what they are.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +17,12 @@ from streed.encoding.encoding import Encoding
 from streed.errors import MismatchError
 from streed.exact import LARGEST_TOTAL, Array
 from streed.kernels.counting.equal_rows import find_floors
-from streed.kernels.counting.groups import NO_TIMES, common_divisor, group_copies, group_rows
-from streed.kernels.counting.multiplicities import merge_counted
+from streed.kernels.counting.groups import NO_TIMES, common_divisor, group_copies, group_rows, merge_counted
 from streed.kernels.packed import PackedProblem, Prices, pack, writable
 from streed.kernels.records import LEAF, SHALLOW, UNLIMITED
 from streed.problem import Problem, Solution
 from streed.row_prices.prices import Leaves, leaves_of
+from streed.task.analysis.facts import can_generate
 from streed.task.analysis.linear_form import adds, row_cost_form
 from streed.task.base import objective
 from streed.task.bounded_sums import exact_costs
@@ -180,3 +183,16 @@ class RowCosts(Encoding):
     def _total(self, code: int) -> int:
         """A code in whole costs."""
         return self.packed.groups.base + self.divisor * code
+
+
+def encoding_of(problem: Problem) -> Encoding | None:
+    """The problem packed for the engine; None if it is a front or only the general route can take it."""
+    by_row = RowCosts.of(problem)
+    if by_row is not None:
+        return by_row
+    task, data = problem.task, problem.data
+    if task.reads_rows or not can_generate(task, data, problem.sums, lambda: problem.first_costs):
+        return None
+    from streed.encoding.generated import Scored
+
+    return Scored.of(problem)

@@ -14,8 +14,7 @@ from streed.exact import Array
 from streed.kernels import coding
 from streed.kernels.codegen.spec import ROWS
 from streed.kernels.counting.equal_rows import find_classes
-from streed.kernels.counting.groups import MOST_GROUPS, Groups, group_vectors
-from streed.kernels.counting.multiplicities import merge_counted
+from streed.kernels.counting.groups import MOST_GROUPS, Groups, group_vectors, merge_counted
 from streed.kernels.packed import PackedProblem, pack, writable
 from streed.kernels.records import FOUR
 from streed.problem import Problem

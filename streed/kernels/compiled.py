@@ -37,7 +37,7 @@ from numba.core.registry import cpu_target
 from numba.core.serialize import dumps
 from numba.core.sigutils import normalize_signature
 
-from streed.kernels import beside
+from streed.kernels import compilation
 from streed.kernels.compilation import aside, listener, say_once
 from streed.kernels.late_linking import soon
 from streed.kernels.places import SOURCES, SUFFIX, cache_directory
@@ -66,7 +66,7 @@ class CodeCache(_Cache):  # type: ignore[misc]
         if code is None and told is not None:
             told.begun()
         if code is None and self._directory is not None:
-            beside.announce(self._path(sig, target_context.codegen()))
+            compilation.announce(self._path(sig, target_context.codegen()))
             code = self._loaded(sig, target_context)
         return code
 

@@ -7,10 +7,9 @@ from numba import int64
 from streed.kernels.simd import load_atomic
 from streed.kernels.views import inline, vector
 
-STOP, NODES, LOWER, UPPER, SHARED_UPPER, MEMORY, ROW_PRICES = 0, 1, 2, 3, 4, 6, 7
+STOP, NODES, LOWER, UPPER, SHARED_UPPER, ROW_PRICES = 0, 1, 2, 3, 4, 7
 """Words of `control`: set to stop the search; nodes visited so far; bounds of the root; the best value that any thread
-has found; set by the search when memory is short; the address of the prices of rows, zero if there are none
-(bnb/row_prices.py)."""
+has found; the address of the prices of rows, zero if there are none (bnb/row_prices.py)."""
 
 ROWS_OF_CONTROL = 16
 

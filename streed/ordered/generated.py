@@ -18,9 +18,8 @@ import numpy as np
 
 from streed.encoding.cost_samples import CostSamples, asks_whole, lost_in_sums
 from streed.encoding.generated import compile_kernels, grid_of
-from streed.encoding.methods import CompiledMethods
+from streed.encoding.methods import CompiledMethods, split_table
 from streed.encoding.statistics import add_exactly, place_statistics
-from streed.encoding.terms import split_table
 from streed.exact import Array, as_float, fraction_of
 from streed.kernels import coding
 from streed.kernels.codegen.generate import Kernels

@@ -7,7 +7,7 @@ from typing import Any
 
 from numba import int64
 
-from streed.kernels import beside
+from streed.kernels import compilation
 from streed.kernels.compiled import entry, ready, unit, was_kept
 from streed.kernels.ordered import cost_matrix, many_labels, two_labels
 from streed.kernels.ordered.record import record_at
@@ -52,14 +52,14 @@ def shallow() -> Any:
 def link() -> int:
     """Compiles what a search needs, part of it by a second process; the address of the kernel of depth two."""
     is_made = was_kept(find_stump, _STUMP)
-    with beside.plan(None if is_made else "from streed.ordered.units import compile_shared; compile_shared()"):
+    with compilation.plan(None if is_made else "from streed.ordered.units import compile_shared; compile_shared()"):
         ready(search_tree, "(int64, int64, int64, int64, uint32[:, ::1], int64[::1], int64[::1], int64[::1])")
     return int(shallow().address)
 
 
 def compile_shared() -> None:
     """What the second process does."""
-    beside.announce = beside.tell
+    compilation.announce = compilation.tell
     shallow()
     ready(find_stump, _STUMP)
     ready(measure_rows, MEASURE)

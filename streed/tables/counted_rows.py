@@ -13,8 +13,7 @@ import numpy as np
 from streed.data import Dataset
 from streed.exact import Array
 from streed.kernels.counting.equal_rows import find_classes
-from streed.kernels.counting.groups import MOST_GROUPS
-from streed.kernels.counting.multiplicities import MANY_ROWS, often_equal
+from streed.kernels.counting.groups import MANY_ROWS, MOST_GROUPS, often_equal
 
 _SHARE = 4
 """Rows without frequencies are counted where at most one for so many of them remains."""

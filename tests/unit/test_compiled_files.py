@@ -16,7 +16,7 @@ from typing import Any
 import numba
 import pytest
 
-from streed.kernels import beside, compilation, compiled, late_linking, places
+from streed.kernels import compilation, compiled, late_linking, places
 from streed.kernels.places import SUFFIX
 from streed.kernels.views import native
 from tests.processes import ended, started
@@ -184,11 +184,11 @@ def test_a_second_process_compiles_nothing_of_any_kind() -> None:
 
 
 def test_a_process_that_cannot_run_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(beside, "processors", lambda: 2)
+    monkeypatch.setattr(compilation, "processors", lambda: 2)
     for name in ("python-that-is-not-there", "a-program-of-its-own"):
         monkeypatch.setattr(sys, "executable", str(tmp_path / name))
-        with beside.plan(f"pass # {name}"):
-            beside.await_file(tmp_path / "missing.code")
+        with compilation.plan(f"pass # {name}"):
+            compilation.await_file(tmp_path / "missing.code")
 
 
 @pytest.fixture

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streed.exact import Array
-from streed.kernels import simd, target
+from streed.kernels import simd
 from streed.kernels.compiled import entry
-from streed.kernels.counting.look_up import AGAINST, look_up_bytes
+from streed.kernels.counting import look_up
+from streed.kernels.counting.look_up import AGAINST, build_nibbles, build_units, fill_up, look_up_bytes
 from streed.kernels.counting.pair_counts import count_split, count_units
-from streed.kernels.counting.units import build_nibbles, build_units, fill_up
 from streed.kernels.records import CHUNK, LANES, NIBBLE, UNIT_BYTES, UNIT_ROWS, WORD_ROWS
 from streed.kernels.simd import store
 
@@ -137,7 +137,7 @@ shuffles = pytest.mark.skipif(
 )
 
 tables = pytest.mark.skipif(
-    not target.shuffles(target.this_machine()), reason="the tables need an instruction that the target does not have"
+    not look_up.shuffles(look_up.this_machine()), reason="the tables need an instruction that the target does not have"
 )
 
 

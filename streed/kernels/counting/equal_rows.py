@@ -8,9 +8,12 @@ optimum, its floor.
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 from numba import int64, uint64
 
+from streed.exact import Array
 from streed.kernels.compiled import entry
 from streed.kernels.simd import first_one, load_eight
 from streed.kernels.views import native, vector
@@ -20,62 +23,28 @@ _GOLDEN = 0x9E3779B97F4A7C15
 _FEW_BITS, _SOME_BITS = 10, 18
 
 
-@entry
-def find_floors(row_bits, places, times, costs, divisor):  # type: ignore[no-untyped-def]
+def find_floors(row_bits: Array, places: Array, times: Array, costs: Array, divisor: int) -> tuple[Array, Array]:
     """(mask, floors): the floor of every class of equivalent rows, at the place of the first of them.
 
     row_bits (N, P / 32) int32 are the columns of every place, places (m,) int64 flat pairs (row, place), times (m / 2,)
     int64 how many equal rows each pair's row stands for (empty: 1), costs (n, K) int64. floors (N,) int64 counts in
     units of `divisor`; mask (N / 64,) uint64 has a bit for each that is not zero.
     """
-    n, labels = costs.shape
-    size = 64
-    while size < 2 * n:
-        size *= 2
-    slots = np.full(size, -1, np.int64)
-    first_place = np.empty(n, np.int64)
-    sums = np.zeros((n, labels), np.int64)
-    classes = 0
-    seen = np.zeros(n, np.uint8)
-    for i in range(0, len(places), 2):
-        row = places[i]
-        place = places[i + 1]
-        if seen[row] == 1:
-            continue
-        seen[row] = 1
-        key = uint64(0)
-        for block in range(row_bits.shape[1]):
-            key = (key ^ uint64(row_bits[place, block])) * uint64(0x9E3779B97F4A7C15)
-            key ^= key >> uint64(31)
-        slot = int64(key & uint64(size - 1))
-        while slots[slot] >= 0 and not _same(row_bits, first_place[slots[slot]], place):
-            slot = (slot + 1) & (size - 1)
-        c = slots[slot]
-        if c < 0:
-            c = classes
-            classes += 1
-            slots[slot] = c
-            first_place[c] = place
-        least = costs[row].min()
-        for k in range(labels):
-            sums[c, k] += (costs[row, k] - least) * (times[i // 2] if len(times) else 1)
+    pairs = places.reshape(-1, 2)
+    place_of, times_of = np.full(len(costs), -1), np.ones(len(costs), np.int64)
+    place_of[pairs[::-1, 0]] = pairs[::-1, 1]
+    if len(times):
+        times_of[pairs[:, 0]] = times
+    rows = np.flatnonzero(place_of >= 0)
+    first, class_of = find_classes(np.ascontiguousarray(row_bits[place_of[rows]]).view(np.uint8))
+    above = costs[rows].T
+    above = (above - functools.reduce(np.minimum, above)) * times_of[rows]
     floors = np.zeros(len(row_bits), np.int64)
-    mask = np.zeros(len(row_bits) // 64, np.uint64)
-    for c in range(classes):
-        floor = sums[c].min() // divisor
-        if floor > 0:
-            place = first_place[c]
-            floors[place] = floor
-            mask[place // 64] |= uint64(1) << uint64(place % 64)
-    return mask, floors
-
-
-@native
-def _same(row_bits, a, b):  # type: ignore[no-untyped-def]
-    same = True
-    for block in range(row_bits.shape[1]):
-        same = same and row_bits[a, block] == row_bits[b, block]
-    return same
+    sums = np.zeros((len(above), len(first)), np.int64)
+    for label, each in zip(sums, above, strict=True):
+        np.add.at(label, class_of, each)
+    floors[place_of[rows[first]]] = sums.min(axis=0) // divisor
+    return np.packbits(floors > 0, bitorder="little").view(np.uint64), floors
 
 
 @native

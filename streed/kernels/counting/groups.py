@@ -6,6 +6,10 @@ with many different costs are sliced into bits: a row that profits 5 under a lab
 and in its group of fours. Where that makes too many groups, distinct rows are summed one by one instead: rows that
 agree in every column go to the same leaf of every tree, so their costs can be added first, and the least cost of what
 they have in common, which every tree pays (the equivalent-points bound), becomes part of the base.
+
+One place may stand for many rows that agree in every column and cost alike (a kind). How many they are is written in
+binary: kinds of 5 rows stand in the groups of ones and of fours of their row group, whose multipliers are 1 and 4 times
+those of the group. Every sum and every bound is what it was; only fewer places are counted.
 """
 
 from __future__ import annotations
@@ -207,16 +211,11 @@ NO_TIMES = np.zeros(0, np.int64)
 """Every row stands for itself."""
 
 
-_STEP = 2.5
-"""The time to add four numbers, in that of counting 16 rows for 32 columns."""
-
-_BLOCK_STEP = 6.0
-"""The time to add four numbers to a block of columns."""
-
 _BLOCK = 16
+"""Columns to which numbers are added at once."""
 
-_DENSE = 4
-"""As in pair_sums.py: rows of so many columns are added by blocks."""
+_STEP = 6.0
+"""The time to add four numbers to a block of columns, in that of counting 16 rows for 32 columns."""
 
 
 @attrs.frozen(eq=False)
@@ -334,13 +333,67 @@ def _sum_distinct(codes: Array, costs: Array, divisor: int, counts: Array | None
     width = -(-planes.shape[1] // FOUR)
     values = np.zeros((-(-m // _WORD) * _WORD, width * FOUR), np.int64)
     values[:m, : planes.shape[1]] = planes
-    has = codes[first] != 0
-    ones = has.sum(axis=0)
-    columns, kept = len(ones), float(np.minimum(ones, m - ones).sum())
-    pairs = (has != (2 * ones > m)).sum(axis=1)
-    steps = float((pairs * (pairs + 1) // 2).sum()) * _STEP
-    if _DENSE * kept > m * columns:
-        steps = min(steps, kept * columns / (2 * _BLOCK) * _BLOCK_STEP)
+    ones = (codes[first] != 0).sum(axis=0)
+    steps = float(np.minimum(ones, m - ones).sum()) * len(ones) / (2 * _BLOCK) * _STEP
     places = np.stack([first, np.arange(m)], axis=1).ravel()
     words, multipliers = np.array([0, len(values) // _WORD]), np.zeros((1, labels + 2), np.int64)
     return Groups(places, words, multipliers, base, int(profits[:, -1].sum()), values), steps * width
+
+
+MANY_ROWS = 2**14
+"""Of fewer rows, finding equal ones takes as long as it saves."""
+
+_SAMPLE = 2**12
+
+
+_SHARE = 4
+"""Rows are merged where they need at most one place for so many of them."""
+
+_ROOM = 2
+"""The numbers of rows by class and group may take so much less room than the rows."""
+
+
+def merge_counted(groups: Groups, codes: Array) -> Groups:
+    """The groups with equal rows merged, or as they are where few rows are equal.
+
+    codes (n, p) uint8 tell which rows are equal. Rows that are sliced or summed one by one stay as they are.
+    """
+    n = len(groups.places) // 2
+    counted = groups.values is None and not groups.sliced
+    if n < MANY_ROWS or not counted or not often_equal(codes):
+        return groups
+    first, class_of = find_classes(codes)
+    kinds = len(groups.words) - 1
+    if _ROOM * len(first) * kinds > n:
+        return groups
+    pairs = groups.places.reshape(-1, 2)
+    kind = kinds * class_of[pairs[:, 0]] + np.searchsorted(groups.words, pairs[:, 1] // _WORD, side="right") - 1
+    sizes = np.bincount(kind, minlength=kinds * len(first)).reshape(-1, kinds)
+    rows = np.zeros(sizes.size, np.int64)
+    rows[kind[::-1]] = pairs[::-1, 0]  # the first one stays
+    placed, words, origin, digit, group = place_digits(sizes)
+    if len(placed) > n // _SHARE:
+        return groups
+    kept = kinds * placed[:, 0] + origin[group]
+    lowest = codes[groups.places[0]]
+    ones = sizes.sum(axis=1) @ (codes[first] != 0)
+    flips = (2 * ones > n) | ((2 * ones == n) & (lowest != 0))
+    return attrs.evolve(
+        groups,
+        places=np.stack([rows[kept], placed[:, 1]], axis=1).ravel(),
+        words=words,
+        profits=groups.profits[origin] * (1 << digit)[:, None],
+        counted=max(groups.counted, n),
+        times=sizes.ravel()[kept],
+        flips=flips.astype(np.int8),
+    )
+
+
+def often_equal(codes: Array) -> bool:
+    """Whether a sample makes it likely that the rows are of much fewer kinds than there are rows."""
+    n = len(codes)
+    sample = np.ascontiguousarray(codes[:: max(1, n // _SAMPLE)][:_SAMPLE])
+    size = len(sample)
+    # of m equally frequent kinds, about size**2 / 2 m of a sample are repetitions: m is to be at most n / 2
+    repeated = size - len(find_classes(sample)[0])
+    return repeated * n >= size * size

@@ -10,21 +10,66 @@ the third four rows, 32 bytes each; then in the same order where the tables of t
 
 Sums of look-ups are bytes again, of which the halves are sorted out at the end (`split_halves`): added as they are and
 once more shifted, both modulo 256, they say what each half adds up to, if that is below 256.
+
+What the processor can do is asked of the code that LLVM makes for it, which knows best.
 """
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
-from llvmlite import ir
-from numba import types
+from llvmlite import binding, ir
+from numba import int64, types, uint64
 from numba.core import cgutils
+from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 
-from streed.kernels.records import LANES, NIBBLE
-from streed.kernels.simd import VECTORS, element, fill, llvm_type, load
-from streed.kernels.target import shuffled_bytes, this_machine
-from streed.kernels.views import inline
+from streed.kernels.records import LANES, NIBBLE, NIBBLES, WORD_ROWS
+from streed.kernels.simd import VECTORS, element, fill, keep_lanes, llvm_type, load, nibble_of, store
+from streed.kernels.views import inline, native
+
+_COUNT = f"""
+declare <{LANES} x i8> @llvm.ctpop.v{LANES}i8(<{LANES} x i8>)
+define <{LANES} x i8> @count(<{LANES} x i8> %bits) {{
+  %ones = call <{LANES} x i8> @llvm.ctpop.v{LANES}i8(<{LANES} x i8> %bits)
+  ret <{LANES} x i8> %ones
+}}"""
+
+_SHUFFLE = """
+define <16 x i8> @shuffle(<16 x i8> %bytes) {
+  %turned = shufflevector <16 x i8> %bytes, <16 x i8> undef, <16 x i32>
+    <i32 7, i32 3, i32 12, i32 0, i32 9, i32 5, i32 14, i32 1,
+     i32 11, i32 2, i32 8, i32 15, i32 4, i32 13, i32 6, i32 10>
+  ret <16 x i8> %turned
+}"""
+
+
+@functools.cache
+def this_machine() -> Any:
+    """The target machine of numba's code generation."""
+    return cpu_target.target_context.codegen()._tm
+
+
+def shuffled_bytes(machine: Any) -> int:
+    """How many bytes are shuffled at once where bits are counted by shuffles: 32 or 16; 0 where they are not."""
+    assembly = _assembly(_COUNT, machine)
+    if "pshufb" not in assembly:
+        return 0
+    return 32 if "ymm" in assembly or "zmm" in assembly else 16
+
+
+def shuffles(machine: Any) -> bool:
+    """Whether an instruction shuffles bytes, whether or not bits are counted by it."""
+    return "pshufb" in _assembly(_SHUFFLE, machine)
+
+
+def _assembly(text: str, machine: Any) -> str:
+    module = binding.parse_assembly(text)
+    module.triple = machine.triple
+    assembly: str = machine.emit_assembly(module)
+    return assembly
+
 
 MOST_UNITS = 21
 """Units whose counts add up within a byte."""
@@ -230,3 +275,65 @@ def look_up_tile(units, begin, end, j, k):  # type: ignore[no-untyped-def]
         t2 = t2 + _count_of(b2)
         t3 = t3 + _count_of(b3)
     return t0, t1, t2, t3
+
+
+@inline
+def _store_nibbles(units, nibble, block, bits, table):  # type: ignore[no-untyped-def]
+    """Writes the nibbles of a block of columns, and where their tables begin."""
+    at = 96 * block + 32 * (nibble % NIBBLES)
+    store(units, nibble // NIBBLES, at, bits)
+    store_places(units, nibble // NIBBLES, units.shape[1] // 2 + at, bits, table)
+
+
+@native
+def build_nibbles(rows, at, count, row_bits, blocks, units, nibble, table):  # type: ignore[no-untyped-def]
+    """How many nibbles the rows[at : at + count] take; writes them from `nibble` on, with tables from `table` on."""
+    used = (count + NIBBLE - 1) // NIBBLE
+    for n in range(used):
+        begin = at + NIBBLE * n
+        left = at + count - begin
+        # of rows that are none, any may be read
+        r0 = uint64(rows[uint64(begin)])
+        r1 = uint64(rows[uint64(begin + 1)]) if left > 1 else r0
+        r2 = uint64(rows[uint64(begin + 2)]) if left > 2 else r0
+        r3 = uint64(rows[uint64(begin + 3)]) if left > 3 else r0
+        keep1 = int64(-1) if left > 1 else int64(0)
+        keep2 = int64(-1) if left > 2 else int64(0)
+        keep3 = int64(-1) if left > 3 else int64(0)
+        for block in range(blocks):
+            bits = keep_lanes(int64(row_bits[r0, block]), fill(units, 1))
+            bits = bits | keep_lanes(int64(row_bits[r1, block]) & keep1, fill(units, 2))
+            bits = bits | keep_lanes(int64(row_bits[r2, block]) & keep2, fill(units, 4))
+            bits = bits | keep_lanes(int64(row_bits[r3, block]) & keep3, fill(units, 8))
+            _store_nibbles(units, nibble + n, block, bits, table)
+    return used
+
+
+@native
+def fill_up(units, nibble, blocks):  # type: ignore[no-untyped-def]
+    """How many units the nibbles up to `nibble` take; fills the last one up with rows that have no column."""
+    used = (nibble + NIBBLES - 1) // NIBBLES
+    for n in range(nibble, NIBBLES * used):
+        for block in range(blocks):
+            _store_nibbles(units, n, block, fill(units, 0), int64(0))
+    return used
+
+
+@native
+def build_units(rows, at, count, row_bits, blocks, units, unit):  # type: ignore[no-untyped-def]
+    """How many units the rows[at : at + count] take; writes their columns to units[unit:]."""
+    begin = unit * NIBBLES
+    used = build_nibbles(rows, at, count, row_bits, blocks, units, begin, int64(0))
+    return fill_up(units, begin + used, blocks) - unit
+
+
+@native
+def split_words(words, begin, end, stride, units):  # type: ignore[no-untyped-def]
+    """How many units the words[begin:end] take; writes them to units[0:]."""
+    nibbles = WORD_ROWS // NIBBLE * (end - begin)
+    for n in range(nibbles):
+        word = begin + n // (WORD_ROWS // NIBBLE)
+        for k in range(0, stride, LANES):
+            bits = nibble_of(units, load(words, word, k), n % (WORD_ROWS // NIBBLE))
+            _store_nibbles(units, n, k // LANES, bits, int64(0))
+    return fill_up(units, nibbles, stride // LANES)

@@ -10,10 +10,9 @@ from typing import Any
 
 from numba import int16, int64
 
-from streed.kernels.counting.look_up import LOOKS_UP, look_up_tile
+from streed.kernels.counting.look_up import LOOKS_UP, look_up_tile, split_words
 from streed.kernels.counting.pair_sums import sum_node
 from streed.kernels.counting.rows import child_of, units_of
-from streed.kernels.counting.units import split_words
 from streed.kernels.records import CHUNK_WORDS, LANES, MOST_ROWS, MOST_WORDS, UNIT_ROWS
 from streed.kernels.simd import broadcast, fill, load, popcount, store, widen
 from streed.kernels.views import inline, matrix, native, vector
@@ -158,35 +157,6 @@ def count_or_sum_node(e, lane):  # type: ignore[no-untyped-def]
         sum_node(e, lane, int64, e.planes)
     else:
         count_node(e, lane, matrix(e.profits, e.groups, e.planes, int64), e.planes)
-
-
-@native
-def count_columns(e, lane, multipliers, planes):  # type: ignore[no-untyped-def]
-    """As `count_node`, but only the diagonal of the pair sums: what trees of depth one need."""
-    words = matrix(e.words, e.n_words, e.stride, int16)
-    begins = vector(e.group_begins, e.groups + 1, int64)
-    group_rows = vector(e.group_rows, e.groups + 1, int64)
-    pairs = matrix(e.pairs, planes * e.stride, e.stride, lane)
-    totals = vector(e.totals, planes, int64)
-    for p in range(planes):
-        totals[p] = 0
-        for g in range(e.groups):
-            totals[p] += multipliers[g, p] * (group_rows[g + 1] - group_rows[g])
-        for k in range(0, e.stride, LANES):
-            total = fill(pairs, 0)
-            for g in range(e.groups):
-                begin = begins[g]
-                while begin < begins[g + 1]:
-                    end = min(begins[g + 1], begin + MOST_WORDS)
-                    count = fill(words, 0)
-                    for w in range(begin, end):
-                        count = count + popcount(load(words, w, k))
-                    begin = end
-                    total = add_times(total, pairs, count, multipliers[g, p])
-            store(pairs, p * e.stride, k, total)
-    for p in range(planes):
-        for k in range(e.n_active - 1, 0, -1):
-            pairs[p * e.stride + k, k] = pairs[p * e.stride, k]
 
 
 @native

@@ -15,7 +15,6 @@ from numba.extending import intrinsic
 from streed.exact import Array
 from streed.kernels.compiled import entry
 from streed.kernels.simd import count_ones
-from streed.kernels.target import compresses, this_machine
 from streed.kernels.views import inline
 
 WORD = 64
@@ -96,33 +95,6 @@ _POSITIONS = bytearray(
 
 
 @intrinsic
-def _compress_positions(typing: Any, array: Any, at: Any, base: Any, mask: Any) -> Any:
-    """`store_set_bits`, by an instruction."""
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        kind = ir.VectorType(ir.IntType(32), 16)
-        mask_kind = ir.VectorType(ir.IntType(1), 16)
-        undefined = ir.Constant(kind, ir.Undefined)
-        first = builder.insert_element(
-            undefined, builder.trunc(args[2], ir.IntType(32)), ir.Constant(ir.IntType(32), 0)
-        )
-        zeros = ir.Constant(ir.VectorType(ir.IntType(32), 16), [0] * 16)
-        positions = builder.add(builder.shuffle_vector(first, undefined, zeros), ir.Constant(kind, list(range(16))))
-        bits = builder.bitcast(builder.trunc(args[3], ir.IntType(16)), mask_kind)
-        function = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(kind, [kind, mask_kind, kind]), "llvm.experimental.vector.compress.v16i32"
-        )
-        packed = builder.call(function, [positions, bits, undefined])
-        struct = context.make_array(sig.args[0])(context, builder, args[0])
-        pointer = cgutils.get_item_pointer(context, builder, sig.args[0], struct, [args[1]], wraparound=False)
-        instruction = builder.store(packed, builder.bitcast(pointer, kind.as_pointer()))
-        instruction.align = 4
-        return context.get_dummy_value()
-
-    return types.void(array, types.intp, types.int64, types.int64), generate
-
-
-@intrinsic
 def _store_positions(typing: Any, array: Any, at: Any, base: Any, bits: Any) -> Any:
     """array[at : at + 8] = base + the positions of the set bits of a byte, by a table."""
 
@@ -157,15 +129,11 @@ def _store_positions(typing: Any, array: Any, at: Any, base: Any, bits: Any) -> 
 
 
 @inline
-def _look_positions_up(array, at, base, mask):  # type: ignore[no-untyped-def]
-    """`store_set_bits`, by a table."""
+def store_set_bits(array, at, base, mask):  # type: ignore[no-untyped-def]
+    """array[at:] = base + the positions of the set bits of a 16-bit mask; may write up to 16 entries past `at`.
+
+    `array` is one-dimensional int32 with 16 entries to spare behind the last one that counts.
+    """
     low = mask & 255
     _store_positions(array, at, base, low)
     _store_positions(array, at + count_ones(uint64(low)), base + 8, (mask >> 8) & 255)
-
-
-store_set_bits = _compress_positions if compresses(this_machine()) else _look_positions_up
-"""array[at:] = base + the positions of the set bits of a 16-bit mask; may write up to 16 entries past `at`.
-
-`array` is one-dimensional int32 with 16 entries to spare behind the last one that counts.
-"""

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from numba import int16, int32, int64
 
-from streed.kernels.counting.look_up import AGAINST, MOST_UNITS, look_up_bytes
+from streed.kernels.counting.look_up import AGAINST, MOST_UNITS, build_nibbles, fill_up, look_up_bytes
 from streed.kernels.counting.rows import list_side, units_of
-from streed.kernels.counting.units import build_nibbles, fill_up
 from streed.kernels.records import LANES, NIBBLE, UNIT_ROWS
 from streed.kernels.scoring.signed import LARGE, PLANES, ROWS_OF_SUMS, SIGNED, SMALL, gains, sum_children
 from streed.kernels.simd import (

@@ -7,6 +7,8 @@ sums of each column and the totals. A categorical column j splits a side into al
 
 from __future__ import annotations
 
+from typing import Any
+
 from numba import int64
 
 from streed.kernels import values as rows
@@ -14,7 +16,9 @@ from streed.kernels.counting.pair_counts import count_child, count_or_sum_node
 from streed.kernels.counting.pair_sums import sum_child
 from streed.kernels.counting.rows import load_child
 from streed.kernels.records import INFINITE, LANES
+from streed.kernels.scoring.generated import reaches_goal
 from streed.kernels.simd import broadcast, fill, forbid, infeasible_of, load, maximum, minimum, store
+from streed.kernels.values import UNKNOWN
 from streed.kernels.views import inline, matrix, native, vector
 
 LEAF1, LEAF0, SPLIT1, SPLIT0, TWO1, TWO0, ONE1, ONE0 = range(8)
@@ -200,21 +204,27 @@ def leaf_cost(e, totals):  # type: ignore[no-untyped-def]
     return totals[e.labels] - best
 
 
-@native
-def prepare_labelled(e, lane):  # type: ignore[no-untyped-def]
-    """Answers in e.upper with the cost of the loaded node as a leaf; fills pair sums, column sums and `values`."""
-    stride = e.stride
+@inline
+def begin_node(e, lane):  # type: ignore[no-untyped-def]
+    """Fills pair sums, column sums and totals of the loaded node; answers in e.upper with its cost as a leaf."""
     count_or_sum_node(e, lane)
-    pairs = matrix(e.pairs, e.planes * stride, stride, lane)
-    sums = matrix(e.sums, e.planes, e.width, lane)
-    scores = matrix(e.scores, ROWS_OF_SCORES, e.width, lane)
-    values = matrix(e.values, rows.ROWS_OF_VALUES, e.width + e.categorical, int64)
+    pairs = matrix(e.pairs, e.planes * e.stride, e.stride, lane)
     totals = vector(e.totals, e.planes, int64)
-    sum_columns(e, pairs, sums)
+    sum_columns(e, pairs, matrix(e.sums, e.planes, e.width, lane))
     e.weight = totals[e.labels]
     e.worst_pairs = e.labels
     e.upper = leaf_cost(e, totals)
-    score_pairs(e, lane, pairs, sums, totals)
+
+
+@native
+def prepare_labelled(e, lane):  # type: ignore[no-untyped-def]
+    """As `begin_node`, and fills `values`."""
+    begin_node(e, lane)
+    pairs = matrix(e.pairs, e.planes * e.stride, e.stride, lane)
+    sums = matrix(e.sums, e.planes, e.width, lane)
+    scores = matrix(e.scores, ROWS_OF_SCORES, e.width, lane)
+    values = matrix(e.values, rows.ROWS_OF_VALUES, e.width + e.categorical, int64)
+    score_pairs(e, lane, pairs, sums, vector(e.totals, e.planes, int64))
     for k in range(e.n_active):
         values[rows.WEIGHT, k] = int64(sums[e.labels, k])
         values[rows.LEAF1, k] = cost_in(scores, LEAF1, k)
@@ -243,8 +253,9 @@ def _categorical_cost(e, lane, c):  # type: ignore[no-untyped-def]
 
 
 @native
-def _depth_two_optimum(e, lane, totals):  # type: ignore[no-untyped-def]
-    """The optimal cost at depth two of the child whose pairs were scored last."""
+def _depth_two_optimum(e, lane, pairs, sums, totals):  # type: ignore[no-untyped-def]
+    """The optimal cost at depth two of a child with these sums."""
+    score_pairs(e, lane, pairs, sums, totals)
     best = leaf_cost(e, totals)
     for k in range(e.n_binary):
         best = min(best, e.split_cost + _side(e, lane, 1, k) + _side(e, lane, 0, k))
@@ -261,62 +272,65 @@ def sum_columns(e, pairs, sums):  # type: ignore[no-untyped-def]
             sums[p, k] = pairs[p * e.stride + k, k] if k < e.n_active else 0
 
 
-@inline
-def count_side(e, lane, column, side):  # type: ignore[no-untyped-def]
-    """Fills the pair sums of the child with the rows on that side of the column."""
-    if e.wide == 1:
-        sum_child(e, lane, int64, e.planes, column, side)
-    else:
-        load_child(e, column, side)
-        count_child(e, lane, matrix(e.profits, e.groups, e.planes, int64), e.planes)
+def solving_children(optimum: Any) -> Any:
+    """The native function that solves the sides of a column by what gives the optimum of one, from its sums.
 
-
-@inline
-def sum_side(e, pairs, sums, totals, child_sums, child_totals, column, side):  # type: ignore[no-untyped-def]
-    """Fills the column sums (S, P) and totals (S,) of the rows on that side of the column, from those of the node."""
-    for p in range(e.planes):
-        with_column = int64(sums[p, column])
-        child_totals[p] = with_column if side == 1 else totals[p] - with_column
-        for k in range(0, e.stride, LANES):
-            both = load(pairs, p * e.stride + column, k)
-            store(child_sums, p, k, both if side == 1 else load(sums, p, k) - both)
-
-
-@native
-def solve_labelled_children(e, lane):  # type: ignore[no-untyped-def]
-    """Answers in e.cost1 and e.cost0: the optimal costs at depth two of the rows with and without e.asked_column.
-
-    The smaller child is counted, the larger one's sums are the node's minus these. Of a literal, only the rows that
-    have it are solved; the second cost then is zero.
+    optimum(e, lane, pair sums (S * P, P), column sums (S, P), totals (S,)).
     """
-    column = e.asked_column
-    stride = e.stride
-    planes = e.planes
-    ones = vector(e.ones, e.width, int64)
-    small = 1 if 2 * ones[column] <= e.n_rows or column >= e.n_binary else 0
-    pairs = matrix(e.pairs, planes * stride, stride, lane)
-    small_pairs = matrix(e.child_pairs, planes * stride, stride, lane)
-    large_pairs = matrix(e.rest_pairs, planes * stride, stride, lane)
-    sums = matrix(e.sums, planes, e.width, lane)
-    child_sums = matrix(e.child_sums, planes, e.width, lane)
-    totals = vector(e.totals, planes, int64)
-    child_totals = vector(e.child_totals, planes, int64)
-    count_side(e, lane, column, small)
-    sum_side(e, pairs, sums, totals, child_sums, child_totals, column, small)
-    score_pairs(e, lane, small_pairs, child_sums, child_totals)
-    cost_small = _depth_two_optimum(e, lane, child_totals)
-    e.cost1 = cost_small
-    e.cost0 = 0
-    if column >= e.n_binary:
-        return
-    for p in range(planes):
-        child_totals[p] = totals[p] - child_totals[p]
-        for k in range(0, stride, LANES):
-            store(child_sums, p, k, load(sums, p, k) - load(child_sums, p, k))
-        for row in range(p * stride, p * stride + e.n_active):
-            for k in range(0, stride, LANES):
-                store(large_pairs, row, k, load(pairs, row, k) - load(small_pairs, row, k))
-    score_pairs(e, lane, large_pairs, child_sums, child_totals)
-    e.cost0 = _depth_two_optimum(e, lane, child_totals)
-    if small == 0:
-        e.cost1, e.cost0 = e.cost0, e.cost1
+
+    @native
+    def solve_side(e, lane, side, child_pairs):  # type: ignore[no-untyped-def]
+        column = e.asked_column
+        pairs = matrix(e.pairs, e.planes * e.stride, e.stride, lane)
+        sums = matrix(e.sums, e.planes, e.width, lane)
+        child_sums = matrix(e.child_sums, e.planes, e.width, lane)
+        totals = vector(e.totals, e.planes, int64)
+        child_totals = vector(e.child_totals, e.planes, int64)
+        for p in range(e.planes):
+            with_column = int64(sums[p, column])
+            child_totals[p] = with_column if side == 1 else totals[p] - with_column
+            for k in range(0, e.stride, LANES):
+                both = load(pairs, p * e.stride + column, k)
+                store(child_sums, p, k, both if side == 1 else load(sums, p, k) - both)
+        return optimum(e, lane, child_pairs, child_sums, child_totals)
+
+    @native
+    def solve_children(e, lane):  # type: ignore[no-untyped-def]
+        column = e.asked_column
+        stride = e.stride
+        planes = e.planes
+        ones = vector(e.ones, e.width, int64)
+        small = int64(1 if 2 * ones[column] <= e.n_rows or column >= e.n_binary else 0)
+        pairs = matrix(e.pairs, planes * stride, stride, lane)
+        small_pairs = matrix(e.child_pairs, planes * stride, stride, lane)
+        large_pairs = matrix(e.rest_pairs, planes * stride, stride, lane)
+        if e.wide == 1:
+            sum_child(e, lane, int64, planes, column, small)
+        else:
+            load_child(e, column, small)
+            count_child(e, lane, matrix(e.profits, e.groups, planes, int64), planes)
+        if column >= e.n_binary:
+            e.cost1 = solve_side(e, lane, small, small_pairs)
+            e.cost0 = 0
+            return
+        for p in range(planes):
+            for row in range(p * stride, p * stride + e.n_active):
+                for k in range(0, stride, LANES):
+                    store(large_pairs, row, k, load(pairs, row, k) - load(small_pairs, row, k))
+        e.cost1 = solve_side(e, lane, 1 - small, large_pairs)
+        e.cost0 = int64(UNKNOWN)
+        if not reaches_goal(e, e.cost1, small):
+            e.cost0 = solve_side(e, lane, small, small_pairs)
+        if small == 1:
+            e.cost1, e.cost0 = e.cost0, e.cost1
+
+    return solve_children
+
+
+solve_labelled_children = solving_children(_depth_two_optimum)
+"""Answers in e.cost1 and e.cost0: the optimal costs at depth two of the rows with and without e.asked_column.
+
+The smaller child is counted, the larger one's sums are the node's minus these. The smaller one is left UNKNOWN where
+the larger one and its bound reach the goal. Of a literal, only the rows that have it are solved; the second cost is
+zero.
+"""

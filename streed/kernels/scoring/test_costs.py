@@ -10,27 +10,23 @@ from __future__ import annotations
 from numba import int64, uint64
 
 from streed.kernels import values as rows
-from streed.kernels.counting.pair_counts import count_or_sum_node
 from streed.kernels.records import INFINITE, LANES
-from streed.kernels.scoring.generated import reaches_goal
 from streed.kernels.scoring.many_labels import (
     LEAF0,
     LEAF1,
     ROWS_OF_SCORES,
     SPLIT0,
     SPLIT1,
+    begin_node,
     best_with_one_split,
     cost_in,
-    count_side,
     leaf_cost,
     quadrants,
+    solving_children,
     store_scores,
-    sum_columns,
-    sum_side,
     too_small,
 )
-from streed.kernels.simd import broadcast, fill, first_one, infeasible_of, load, minimum, store
-from streed.kernels.values import UNKNOWN
+from streed.kernels.simd import broadcast, fill, first_one, infeasible_of, load, minimum
 from streed.kernels.views import call, inline, matrix, native, vector
 
 
@@ -95,20 +91,15 @@ def _side(scores, leaf, split, k):  # type: ignore[no-untyped-def]
 
 @native
 def prepare_priced(e, lane):  # type: ignore[no-untyped-def]
-    """Answers in e.upper with the cost of the loaded node as a leaf; fills pair sums, column sums and `values`."""
-    stride = e.stride
-    count_or_sum_node(e, lane)
-    pairs = matrix(e.pairs, e.planes * stride, stride, lane)
+    """As `begin_node`, and fills `values`."""
+    begin_node(e, lane)
+    pairs = matrix(e.pairs, e.planes * e.stride, e.stride, lane)
     sums = matrix(e.sums, e.planes, e.width, lane)
     scores = matrix(e.scores, ROWS_OF_SCORES, e.width, lane)
     values = matrix(e.values, rows.ROWS_OF_VALUES, e.width + e.categorical, int64)
     totals = vector(e.totals, e.planes, int64)
     here = vector(e.here_prices, e.width, int64)
-    sum_columns(e, pairs, sums)
     _find_prices(e, lane)
-    e.weight = totals[e.labels]
-    e.worst_pairs = e.labels
-    e.upper = leaf_cost(e, totals)
     score_priced(e, lane, pairs, sums, totals, int64(-1))
     for k in range(e.n_active):
         values[rows.WEIGHT, k] = 0
@@ -151,11 +142,12 @@ def _find_least(e, lane, values):  # type: ignore[no-untyped-def]
 
 
 @native
-def _depth_two_optimum(e, lane, sums, totals):  # type: ignore[no-untyped-def]
-    """The optimal cost at depth two of the child of e.asked_column, with these sums, whose pairs were scored last.
+def _depth_two_optimum(e, lane, pairs, sums, totals):  # type: ignore[no-untyped-def]
+    """The optimal cost at depth two of the child of e.asked_column with these sums.
 
     Its first test must part its rows: one that does not might make the second one cheaper, but is no node of a tree.
     """
+    score_priced(e, lane, pairs, sums, totals, e.asked_column)
     scores = matrix(e.scores, ROWS_OF_SCORES, e.width, lane)
     prices = matrix(e.pair_test_costs, e.stride, e.stride, lane)
     best = leaf_cost(e, totals)
@@ -167,48 +159,8 @@ def _depth_two_optimum(e, lane, sums, totals):  # type: ignore[no-untyped-def]
     return best
 
 
-@native
-def solve_priced_children(e, lane):  # type: ignore[no-untyped-def]
-    """Answers in e.cost1 and e.cost0: the optimal costs at depth two of the rows with and without e.asked_column.
-
-    The smaller child is counted, the larger one's sums are the node's minus these. The smaller one is left UNKNOWN
-    where the larger one and its bound reach the goal.
-    """
-    column = e.asked_column
-    stride = e.stride
-    planes = e.planes
-    ones = vector(e.ones, e.width, int64)
-    small = 1 if 2 * ones[column] <= e.n_rows else 0
-    pairs = matrix(e.pairs, planes * stride, stride, lane)
-    small_pairs = matrix(e.child_pairs, planes * stride, stride, lane)
-    large_pairs = matrix(e.rest_pairs, planes * stride, stride, lane)
-    count_side(e, lane, column, small)
-    for row in range(planes * stride):
-        if row % stride < e.n_active:
-            for k in range(0, stride, LANES):
-                store(large_pairs, row, k, load(pairs, row, k) - load(small_pairs, row, k))
-    large = 1 - small
-    cost = _solve_side(e, lane, large, large_pairs)
-    other = int64(UNKNOWN)
-    if not reaches_goal(e, cost, small):
-        other = _solve_side(e, lane, small, small_pairs)
-    e.cost1 = cost if large == 1 else other
-    e.cost0 = other if large == 1 else cost
-
-
-@inline
-def _solve_side(e, lane, side, child_pairs):  # type: ignore[no-untyped-def]
-    """The optimal cost at depth two of a side of e.asked_column with these pair sums."""
-    column = e.asked_column
-    stride = e.stride
-    pairs = matrix(e.pairs, e.planes * stride, stride, lane)
-    sums = matrix(e.sums, e.planes, e.width, lane)
-    child_sums = matrix(e.child_sums, e.planes, e.width, lane)
-    totals = vector(e.totals, e.planes, int64)
-    child_totals = vector(e.child_totals, e.planes, int64)
-    sum_side(e, pairs, sums, totals, child_sums, child_totals, column, side)
-    score_priced(e, lane, child_pairs, child_sums, child_totals, column)
-    return _depth_two_optimum(e, lane, child_sums, child_totals)
+solve_priced_children = solving_children(_depth_two_optimum)
+"""As `solve_labelled_children`."""
 
 
 @native
