@@ -48,7 +48,7 @@ _FILES = {
 }
 _HOMES = {name: f"streed.{file}" for file, names in _FILES.items() for name in names.split()}
 
-_SUBMODULES = ("datasets", "errors", "estimators", "export", "plot", "report", "tasks", "testing")
+_SUBMODULES = ("datasets", "errors", "estimators", "export", "plot", "proof", "report", "tasks", "testing")
 
 
 def __getattr__(name: str) -> Any:

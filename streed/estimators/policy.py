@@ -324,7 +324,7 @@ def teach(
     Range(2, whole=True).read("folds", folds)
     if counts.min() < folds:
         found = f"{known.tolist()[counts.argmin()]!r} was given to {counts.min()} rows, fewer than the {folds} folds"
-        raise InputError("treatment", found, "give fewer folds, or leave the treatment out")
+        raise InputError("treatment", found, "leave its rows out, or give propensity= or predicted=")
     regressor = RandomForestRegressor(min_samples_leaf=5, random_state=seed) if regressor is None else regressor
     classifier = RandomForestClassifier(min_samples_leaf=5, random_state=seed) if classifier is None else classifier
     until = None if seconds is None else time.perf_counter() + seconds

@@ -278,7 +278,9 @@ def test_labels_stay_what_they_are(labels: Any) -> None:
 
 def test_sparse_matrices_of_every_format() -> None:
     dense = np.random.default_rng(7).integers(0, 2, (12, 3))
-    expected = OptimalTreeClassifier(max_depth=2).fit(dense, LABELS * 4).predict(dense).tolist()
+    plain = OptimalTreeClassifier(max_depth=2).fit(dense, LABELS * 4)
+    assert streed.proof.prove(plain, dense, LABELS * 4).optimal
+    expected = plain.predict(dense).tolist()
     for kind in ("csr", "csc", "coo", "dok", "lil", "bsr", "dia"):
         X = coo_matrix(dense).asformat(kind)
         assert OptimalTreeClassifier(max_depth=2).fit(X, LABELS * 4).predict(X).tolist() == expected
