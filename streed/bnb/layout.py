@@ -9,6 +9,7 @@ from streed.bnb.nodes import empty_blocks, nodes_of, rows_of
 from streed.bnb.shared_store import NODE_CHUNK
 from streed.kernels import values
 from streed.kernels.compiled import entry
+from streed.kernels.counting.pair_sums import padded
 from streed.kernels.counting.rows import child_bytes
 from streed.kernels.record_proxy import ALIGNMENT
 from streed.kernels.records import CHILD, EDGE, INFINITE, LANES, LOWEST, NODE
@@ -85,7 +86,10 @@ def lay_out(engine, base, lane, calls_costs):  # type: ignore[no-untyped-def]
         e.here_prices, at = _reserve(at, width * 8)
         e.pair_test_costs, at = _reserve(at, width * width * lane)
     if e.wide == 1:
+        e.table, at = _reserve(at, width * width * padded(e.planes) * 8)
         e.rows_with, at = _reserve(at, (rows + 64) * 4)
+        e.row_starts, at = _reserve(at, (rows + 1) * 4)
+        e.row_columns, at = _reserve(at, rows * width * 2)
     if e.node_space > _FEW_NODES:
         e.similarity_cache, at = _reserve(at, similarity_cache.ROWS_OF_SIMILARITY_CACHE * similarity_cache.ENTRIES * 8)
         e.archive_children, at = _reserve(at, similarity_cache.ENTRIES * 2 * width * 4)

@@ -1,4 +1,4 @@
-"""Sums of numbers of rows: up to four planes in many columns at once.
+"""Sums of numbers of rows: four planes of one pair of columns at once, or many columns of up to four planes.
 
 The arrays are those of `pair_sums.py`; their numbers are int64 or float64.
 """
@@ -13,6 +13,75 @@ from numba.extending import intrinsic
 
 from streed.kernels.simd import element
 from streed.kernels.views import inline
+
+
+def _four(context: Any, builder: Any, array_type: Any, array: Any, at: Any) -> Any:
+    """The address of the four entries with number `at` of a one-dimensional array, as that of a vector."""
+    struct = context.make_array(array_type)(context, builder, array)
+    first = builder.mul(at, ir.Constant(at.type, 4))
+    pointer = cgutils.get_item_pointer(context, builder, array_type, struct, [first], wraparound=False)
+    return builder.bitcast(pointer, ir.VectorType(context.get_data_type(array_type.dtype), 4).as_pointer())
+
+
+@intrinsic
+def add_four(typing: Any, array: Any, at: Any, values: Any, place: Any) -> Any:
+    """array[4 * at :] += values[4 * place :], four entries; both are one-dimensional, of int64 or of float64."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        into = _four(context, builder, sig.args[0], args[0], args[1])
+        old, more = builder.load(into), builder.load(_four(context, builder, sig.args[2], args[2], args[3]))
+        is_real = isinstance(sig.args[0].dtype, types.Float)
+        stored = builder.store(builder.fadd(old, more) if is_real else builder.add(old, more), into)
+        old.align = more.align = stored.align = 8
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64, values, types.int64), generate
+
+
+@intrinsic
+def clear_four(typing: Any, array: Any, at: Any) -> Any:
+    """array[4 * at :] = 0, four entries of a one-dimensional array of int64 or of float64."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        into = _four(context, builder, sig.args[0], args[0], args[1])
+        stored = builder.store(ir.Constant(into.type.pointee, None), into)
+        stored.align = 8
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), generate
+
+
+@intrinsic
+def spread_fours(typing: Any, table: Any, at: Any, into: Any, row: Any, stride: Any, count: Any, column: Any) -> Any:
+    """into[row + p * stride, column : column + 8] = table[4 * at + p :: 4], eight each, for p < `count` <= 4.
+
+    `table` is one-dimensional; numbers are converted to the lane type of `into`.
+    """
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        table, at, into, row, stride, count, column = args
+        pointer = _four(context, builder, sig.args[0], table, at)
+        number = pointer.type.pointee.element
+        fours = builder.load(builder.bitcast(pointer, ir.VectorType(number, 32).as_pointer()))
+        fours.align = 8
+        lane = context.get_data_type(sig.args[2].dtype)
+        undefined = ir.Constant(fours.type, ir.Undefined)
+        for p in reversed(range(4)):
+            # a plane too many is written where the last one belongs, which is written after it
+            last = builder.sub(count, ir.Constant(count.type, 1))
+            plane = ir.Constant(count.type, p)
+            plane = builder.select(builder.icmp_signed("<", plane, last), plane, last)
+            mask = ir.Constant(ir.VectorType(ir.IntType(32), 8), [4 * k + p for k in range(8)])
+            eight = builder.shuffle_vector(fours, undefined, mask)
+            if lane != number:
+                eight = builder.trunc(eight, ir.VectorType(lane, 8))
+            place = builder.add(row, builder.mul(plane, stride))
+            to = element(context, builder, sig.args[2], into, place, column)
+            stored = builder.store(eight, builder.bitcast(to, eight.type.as_pointer()))
+            stored.align = sig.args[2].dtype.bitwidth // 8
+        return context.get_dummy_value()
+
+    return types.void(table, types.int64, into, types.int64, types.int64, types.int64, types.int64), generate
 
 
 def _sums(count: int, lanes: int) -> Any:
