@@ -161,7 +161,7 @@ def unlike(classes: Iterable[Any]) -> set[Any]:
         return set()
 
 
-@attrs.frozen
+@attrs.frozen(cache_hash=True)
 class CostTable:
     """matrix[j][k], the cost of giving a row of class j the label k, and the prices of tests.
 
