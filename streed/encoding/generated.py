@@ -316,15 +316,15 @@ def native_values(task: Task, data: Dataset, states: Sequence[State]) -> list[li
     measure = Scored.of(problem)
     scoring = measure.packed.scoring
     assert scoring is not None
-    planes, rows = [], [s.rows for s in states]
+    sums = []
     kept_entries = np.array([place != ROWS for each, _ in measure.planes.places.values() for place in each], bool)
     for s in states:
         flat = [float(x) for name in measure.planes.places for x in np.atleast_1d(getattr(s, name))]
         kept = np.array(flat, np.float64)[kept_entries]
-        planes.append(kept if measure.planes.per_unit is None else np.rint(kept * measure.planes.per_unit))
+        sums.append([*(kept if measure.planes.per_unit is None else np.rint(kept * measure.planes.per_unit)), s.rows])
     kind = np.float64 if scoring.row_values is not None else np.int64
     found = np.zeros((len(states), len(task.labels(data))), np.float64 if scoring.real else np.int64)
-    scoring.kernels.costs_of(scoring.numbers, np.array(planes, kind), np.array(rows, kind), found)
+    scoring.kernels.costs_of(scoring.numbers, np.array(sums, kind), found)
     return [list(line) for line in found.tolist()]
 
 

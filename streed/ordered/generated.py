@@ -197,7 +197,6 @@ def generated_rows(problem: Problem, ranks: Array, known: Any = None) -> Generat
 def _costs_something(rows: GeneratedRows, shape: KernelSpec) -> bool:
     """Whether a row by itself costs nothing or more, so that any rows do, under each label."""
     found = np.zeros((rows.n_rows, shape.labels), np.float64 if shape.real else np.int64)
-    planes, sizes = np.ascontiguousarray(rows.amounts[:, :-1]), np.ascontiguousarray(rows.amounts[:, -1])
-    rows.compiled.costs_of(rows.numbers, planes, sizes, found)
+    rows.compiled.costs_of(rows.numbers, np.ascontiguousarray(rows.amounts), found)
     # what rounding may make of nothing is less than a step
     return bool((found >= (-1 / rows.scale if shape.real else 0)).all())

@@ -1,17 +1,18 @@
-"""The kernels of a task: the text that is compiled for it, once per spec of task and body of its methods.
+"""The kernels of a task: compiled for it, once per spec of task and body of its methods.
 
-The text is written for the task's statistics, one array each, with its labels unrolled and its methods inlined, which
-makes it as quick as one written by hand. Its module is named by a fingerprint of the text and of all that the methods
-depend on, so the cache finds its code in later processes and never finds an old one.
+The functions of `leaves.py` and of `score.py` or `thresholds.py` are made anew for it, with the task's methods inlined,
+its labels unrolled and a tuple of sums in place of a loop over its statistics: as quick as a kernel that is written by
+hand. The module that they are made in is named by a fingerprint of all that the methods depend on, so the cache finds
+its code in later processes and never finds an old one.
 
-Numba makes machine code of the text, and of copies of the task's methods: all that they call is compiled as well.
+Numba makes machine code of them, and of copies of the task's methods: all that they call is compiled as well.
 """
 
 from __future__ import annotations
 
 import builtins
 import functools
-import hashlib
+import importlib.util
 import math
 import numbers
 import sys
@@ -21,11 +22,10 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import attrs
-import numpy as np
-from numba import float64, int64, njit, uint8, uint32, uint64
+from numba import float64, int32, int64, njit
 
 from streed.errors import TaskError
-from streed.kernels import coding, records, simd, values
+from streed.kernels import coding, records
 from streed.kernels.codegen.capture import (
     Function,
     attributes_of,
@@ -39,11 +39,7 @@ from streed.kernels.codegen.generators import STAND_INS, without_generators
 from streed.kernels.codegen.render import render
 from streed.kernels.codegen.spec import KernelSpec, is_of_package
 from streed.kernels.compiled import entry, unit
-from streed.kernels.ordered import record
-from streed.kernels.ordered.record import place_rows, record_at
-from streed.kernels.scoring import generated
-from streed.kernels.scoring.signed import lowest
-from streed.kernels.views import KERNEL, engine_at, inline, keep_apart, matrix, native, vector
+from streed.kernels.views import KERNEL, inline, matrix, vector
 
 _inline = njit(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
 """For what only generated kernels call."""
@@ -104,9 +100,6 @@ class _Copies:
         )
 
 
-_UNITS = ("score", "combine_values", "subtract_values", "find_floors", "score_thresholds", "find_stump_of_thresholds")
-
-
 @attrs.frozen(eq=False)
 class Kernels:
     """A task's native kernels; their code lasts as long as this does."""
@@ -114,7 +107,7 @@ class Kernels:
     units: Mapping[str, Any]
     """What is called by its address, by name."""
     costs_of: Any
-    """(numbers, planes (m, S), rows (m,), found (m, K)): writes native costs of leaves; compiled when first called."""
+    """(numbers, sums (m, P), found (m, K)): writes native costs of leaves; compiled when first called."""
 
     def address(self, unit: str) -> int:
         """That of a kernel; zero for one that the task does not need."""
@@ -151,81 +144,74 @@ def _meaning(function: Any) -> Any:
 
 
 def _compiled(spec: KernelSpec, functions: Mapping[str, Callable[..., Any]], ordered: bool) -> Kernels:
-    text, hash_of_text = _render(spec, ordered)
-    name = fingerprint({"text": hash_of_text, **functions})
+    name = fingerprint({"spec": repr((spec, ordered)), **functions})
     if name not in _kept:
-        compiler = Compiler(name, text, functions)
-        units = {unit: compiler.unit(unit) for unit in _UNITS if f"\ndef {unit}(" in text}
-        _kept[name] = Kernels(units, compiler.entry("find_costs_of_labels"))
+        made = vars(_module(f"streed_kernels_{name}", spec, functions, "thresholds" if ordered else "score"))
+        names = ["score_thresholds", "find_stump_of_thresholds"] if ordered else ["score"]
+        names += ["combine_values"] if "combine" in spec.members else []
+        names += ["subtract_values"] if "subtract" in spec.members else []
+        names += ["find_floors"] if spec.floors else []
+        units = {each: unit(KERNEL, error_model="numpy")(made[each]) for each in names}
+        _kept[name] = Kernels(units, entry(made["find_costs_of_labels"], error_model="numpy"))
     return _kept[name]
 
 
+def _module(name: str, spec: KernelSpec, functions: Mapping[str, Callable[..., Any]], kind: str) -> types.ModuleType:
+    """The module of a task's kernels, none of them compiled yet."""
+    task = types.ModuleType(name)
+    sys.modules[name] = task  # where cached code looks for what it names
+    for part in ("leaves", kind):
+        exec(_code(f"streed.kernels.codegen.{part}"), vars(task))
+    vars(task).update(_NAMES, **_traits(spec), __name__=name, task=task)
+    vars(task).update({key: compilable(function, name) for key, function in functions.items()})
+    exec(compile(render(spec), f"<{name}>", "exec"), vars(task))
+    return task
+
+
 @functools.cache
-def _render(spec: KernelSpec, ordered: bool) -> tuple[str, str]:
-    """The text, and a hash of it."""
-    text = render(spec, ordered)
-    return text, hashlib.sha256(text.encode()).hexdigest()
+def _code(module: str) -> Any:
+    """The code of a module of the package."""
+    found: Any = importlib.util.find_spec(module)
+    return found.loader.get_code(module)
 
 
-class Compiler:
-    """Compiles functions of a text, which is a module of this name, as they are asked for."""
-
-    def __init__(self, name: str, text: str, functions: Mapping[str, Callable[..., Any]]) -> None:
-        module = types.ModuleType(f"streed_kernels_{name}")
-        sys.modules[module.__name__] = module  # where cached code looks for what it names
-        self._namespace = module.__dict__
-        self._namespace.update(_NAMES)
-        self._namespace.update({key: compilable(function, module.__name__) for key, function in functions.items()})
-        exec(compile(text, f"<{module.__name__}>", "exec"), self._namespace)
-
-    def unit(self, kernel: str) -> Any:
-        """The kernel, which takes the address of a record."""
-        return unit(KERNEL, error_model="numpy")(self._namespace[kernel])
-
-    def entry(self, name: str) -> Any:
-        """The function, which Python calls; compiled when first called."""
-        return entry(self._namespace[name], error_model="numpy")
+def _traits(spec: KernelSpec) -> dict[str, Any]:
+    """What kernels are told of the task."""
+    encode, decode = coding.CODINGS[spec.coding]
+    lanes = {"int32": int32, "int64": int64, "float64": float64}
+    return {
+        "VALUE": float64 if spec.real else int64,  # the type of costs
+        "CHECKED": float64 if spec.real else coding.whole,  # what makes one of what a method returns,
+        "UP": float64 if spec.real else coding.next_whole,  # and of a bound
+        "SIGN": -1 if spec.larger else 1,
+        "INFEASIBLE": math.inf if spec.real else coding.INFEASIBLE,
+        "encode": encode,
+        "decode": decode,
+        "LANE": lanes[spec.lane],  # of pair sums
+        "TOTAL": float64 if spec.lane == "float64" else int64,
+        "PLANES": spec.planes,
+        "PADDED": -(-spec.planes // records.FOUR) * records.FOUR,
+        "WHOLE": not spec.real,
+        "COSTS": spec.table or spec.called,  # whether splits have costs,
+        "TABLE": spec.table and not spec.called,  # all of them in a table,
+        "CALLED": spec.called,  # or the task is asked,
+        "BOTH": spec.table and spec.called,  # and what it says added to the table's
+        "LIMITED": bool(spec.limits),
+        "FEASIBLE": "feasible" in spec.members,
+        "COMBINE": "combine" in spec.members,
+        "BOUND": "lower_bound" in spec.members,
+        "FLOORS": spec.floors,
+        "MULTIWAY": spec.multiway,
+    }
 
 
 _NAMES = {
     "namedtuple": namedtuple,
-    "np": np,
-    "math": math,
-    "njit": njit,
     "inline": inline,
-    "native": native,
-    "keep_apart": keep_apart,
-    "lowest": lowest,
+    "vector": vector,
+    "matrix": matrix,
+    "real_of": coding.real_of,
     "int64": int64,
     "float64": float64,
-    "uint8": uint8,
-    "uint32": uint32,
-    "record_at": record_at,
-    "place_rows": place_rows,
-    "NEW": record.NEW,
-    "ROW": record.ROW,
-    "SPLITS": record.SPLITS,
-    "NEVER": record.INFEASIBLE,
-    "LARGEST_CODE": float(coding.LARGEST_CODE),
-    "uint64": uint64,
-    "matrix": matrix,
-    "vector": vector,
-    "engine_at": engine_at,
-    "first_one": simd.first_one,
-    "real_of": coding.real_of,
-    "whole": coding.whole,
-    "next_whole": coding.next_whole,
-    "INFINITE": records.INFINITE,
-    "INFEASIBLE": coding.INFEASIBLE,
-    "LOWEST": records.LOWEST,
-    "NO_COST": records.NO_COST,
-    "RAISED": records.RAISED,
-    "NONE": records.NONE,
-    **{name: getattr(generated, name) for name in ("LEAF1", "LEAF0", "SPLIT1", "SPLIT0", "WITH1", "WITH0", "COST")},
-    "ROWS_OF_COSTS": generated.ROWS_OF_COSTS,
-    **{f"V_{name}": getattr(values, name) for name in ("KEY", "LEAF1", "LEAF0", "SPLIT1", "SPLIT0", "COST", "LEAST1")},
-    "ROWS_OF_VALUES": values.ROWS_OF_VALUES,
-    **{f"encode_{name}": pair[0] for name, pair in coding.CODINGS.items()},
-    **{f"decode_{name}": pair[1] for name, pair in coding.CODINGS.items()},
 }
 """What the text may name."""
