@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from streed.data import Dataset
-from streed.errors import MismatchError
+from streed.errors import MismatchError, StreedError
 from streed.exact import Array, exact_number, simplest
 from streed.kernels.packed import writable
 from streed.kernels.records import LEAF
 from streed.kernels.routing import measure_tree, route_rows
 from streed.problem import Problem, Solution
 from streed.problem.known_tree import with_costs
-from streed.task import ExactSums
+from streed.task.base import objective
 from streed.task.row_sums import sums_by
 from streed.task.states import StateInParts
 from streed.tree import Branch, Leaf, Node, walk
@@ -55,7 +55,7 @@ def measure_costs(problem: Problem, costs: IntegerCosts, preorder: Array) -> tup
 
 def measure_widely(problem: Problem, rounded: IntegerCosts, costs: WideCosts, preorder: Array) -> Solution:
     """A tree in preorder, -1 for leaves, with its exact value; leaves cost whole numbers, in the unit of `costs`."""
-    found = measure_exactly(problem, preorder, writable(problem.data.X), problem.exact_sums, problem.data.counts)
+    found = measure_exactly(problem, problem, preorder)
     costs_of_leaves = (int(exact_number(each.cost) / costs.unit) for each in walk(found.root) if isinstance(each, Leaf))
     return Solution(Fraction(exact_number(found.value)), with_costs(found.root, costs_of_leaves))
 
@@ -85,25 +85,28 @@ def _check_limits(problem: Problem, depth: int, branches: int, leaf_rows: list[i
         raise MismatchError(f"the tree has {broken}, which the limits forbid; please report this")
 
 
-def measure_task(problem: Problem, preorder: Array, codes: Array, sums: dict[str, Array], counts: Array) -> Solution:
-    """A tree in preorder, -1 for leaves, measured by the task's own Python methods on sums over its rows.
+def measure_methods(problem: Problem, of: Problem, preorder: Array) -> Solution:
+    """A tree in preorder, -1 for leaves, by the Python methods of a task on exact sums of its rows, wherever they can.
 
-    codes (m, p) uint8 and the statistics `sums` are of merged rows, each of which stands for counts (m,) rows. Raises
-    MismatchError if the tree breaks a limit.
+    `problem` has the columns that the tree is of, `of` the statistics. Raises MismatchError if the tree breaks a limit.
     """
-    whole = {name: (values, Fraction(1)) for name, values in sums.items()}
-    return _measured(problem, preorder, codes, _Sums(whole, counts, True, None))
+    if all(each.dtype.kind in "iu" for each in of.sums.values()) and not objective(of.task).overrides("exact_cost"):
+        whole = {name: (values, Fraction(1)) for name, values in of.sums.items()}
+        return _measured(problem, preorder, _Sums(whole, of.data.counts, True, None))
+    try:
+        return measure_exactly(problem, of, preorder)
+    except StreedError:
+        raise
+    except Exception:  # noqa: BLE001 - methods that need floats, such as those that call numpy, get floats
+        return measure_exactly(problem, of, preorder, exact=False)
 
 
-def measure_exactly(
-    problem: Problem, preorder: Array, codes: Array, sums: ExactSums, counts: Array, exact: bool = True
-) -> Solution:
-    """As `measure_task`, by exact sums over the rows themselves.
+def measure_exactly(problem: Problem, of: Problem, preorder: Array, exact: bool = True) -> Solution:
+    """As `measure_methods`; methods are given fractions if `exact`, else floats that are rounded once.
 
-    Methods are given fractions if `exact`, else floats that are rounded once; what a leaf costs is the task's
-    `exact_cost`, where it has one. Sums that no method asks for are not read.
+    What a leaf costs is the task's `exact_cost`, where it has one. Sums that no method asks for are not read.
     """
-    return _measured(problem, preorder, codes, _Sums(sums, counts, exact, problem.task.exact_cost))
+    return _measured(problem, preorder, _Sums(of.exact_sums, of.data.counts, exact, of.task.exact_cost))
 
 
 class _Sums(NamedTuple):
@@ -132,11 +135,11 @@ class _Sums(NamedTuple):
         return state
 
 
-def _measured(problem: Problem, preorder: Array, codes: Array, sums: _Sums) -> Solution:
-    """A tree in preorder, measured by the task's methods; see `measure_task`."""
+def _measured(problem: Problem, preorder: Array, sums: _Sums) -> Solution:
+    """A tree in preorder, measured by the task's methods; see `measure_methods`."""
     task, data, exact_cost, columns = problem.task, problem.data, sums.exact_cost, preorder.tolist()
     arity, labels, shows_labels = category_counts(data), range(len(task.labels(data))), task.shows_labels
-    leaf_of, end = route_rows(preorder, codes, arity)
+    leaf_of, end = route_rows(preorder, writable(data.X), arity)
     state, ends, children_of = sums.states(leaf_of, len(columns)), end.tolist(), np.maximum(arity, 2).tolist()
     leaf_rows: list[int] = []
     depths: list[int] = []

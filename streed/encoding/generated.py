@@ -20,17 +20,17 @@ import numpy as np
 from numba.core.errors import NumbaError
 
 from streed.data import Dataset
-from streed.encoding.certificate import measure_exactly, measure_task
+from streed.encoding.certificate import measure_methods
 from streed.encoding.cost_samples import CostSamples, asks_whole, lost_in_sums
 from streed.encoding.encoding import Encoding, TooImprecise
 from streed.encoding.methods import CompiledMethods, split_table
 from streed.encoding.statistics import StatisticsMatrix
-from streed.errors import MismatchError, StreedError, TaskError
+from streed.errors import MismatchError, TaskError
 from streed.exact import Array, as_float, fraction_of
 from streed.kernels import coding
 from streed.kernels.codegen import generate
 from streed.kernels.codegen.spec import ROWS, KernelSpec
-from streed.kernels.packed import PackedProblem, Scoring, writable
+from streed.kernels.packed import PackedProblem, Scoring
 from streed.kernels.records import INFINITE, LOWEST
 from streed.problem import Problem, Solution, agree
 from streed.task import State, Task, Value, state_of
@@ -253,7 +253,7 @@ class Scored(Encoding):
     def solution(
         self, problem: Problem, preorder: Array, code: int, lower: int, complete: bool
     ) -> tuple[Solution, bool]:
-        solution = self._measured(problem, preorder)
+        solution = measure_methods(problem, problem, preorder)
         value, claimed = solution.value, self.value(code)
         if complete and self.coding == coding.GRID and not (self.settled or agree(value, self.bound(lower), 0)):
             # a tree of this value exists, so costs far above it, and what rounding makes of sums, need no codes
@@ -285,20 +285,6 @@ class Scored(Encoding):
             "a cost that leaps or turns steep at such a difference could be why: round the statistics to decimals, or "
             "let the cost be smooth there"
         )
-
-    def _measured(self, problem: Problem, preorder: Array) -> Solution:
-        """The tree by the task's Python methods, at exact sums where statistics are real numbers."""
-        planes = self.planes
-        if planes.integral and not objective(self.task).overrides("exact_cost"):
-            return measure_task(problem, preorder, planes.codes, planes.sums, planes.counts)
-        sums, counts = problem.exact_sums, problem.data.counts
-        codes = writable(problem.data.X)
-        try:
-            return measure_exactly(problem, preorder, codes, sums, counts)
-        except StreedError:
-            raise
-        except Exception:  # noqa: BLE001 - methods that need floats, such as those that call numpy, get floats
-            return measure_exactly(problem, preorder, codes, sums, counts, exact=False)
 
     def _allowed(self, value: Value, code: int) -> Any:
         """How far rounding may keep a value and that of a code apart."""

@@ -41,8 +41,6 @@ class StatisticsMatrix:
     """(m, p) uint8."""
     counts: Array
     """(m,) int64: how many of the caller's rows each of them is."""
-    sums: dict[str, Array]
-    """The statistics of these rows, (m,) or (m, entries)."""
     values: Array
     """(m, S) int64 or float64."""
     places: Places
@@ -68,13 +66,15 @@ class StatisticsMatrix:
             vectors[:, :-1], vectors[:, -1] = values, counts
             groups = group_vectors(vectors, MOST_GROUPS)
             if groups is not None:
-                return cls(codes, counts, sums, values, places, merge_counted(groups, codes), True, True)
+                return cls(codes, counts, values, places, merge_counted(groups, codes), True, True)
         exact = integral and float(np.abs(values).sum(axis=0).max(initial=0)) < coding.LARGEST_CODE
         per_unit = None
         if not integral:
             values, per_unit = add_exactly(problem, values, list(asked))
-        codes, counts, values, sums = _merge(codes, counts, values, sums)
-        return cls(codes, counts, sums, values, places, None, integral, exact, per_unit)
+        first, class_of = find_classes(codes)
+        counts, values = (sums_by(class_of, each, len(first)) for each in (counts, values.astype(np.float64)))
+        codes = np.ascontiguousarray(codes[first])
+        return cls(codes, counts, values, places, None, integral, exact, per_unit)
 
     @property
     def lane(self) -> Any:
@@ -160,14 +160,3 @@ def _decimals(problem: Problem, values: Array, names: list[str]) -> tuple[Array,
     if len(kept) < values.shape[1] or any(sum(map(abs, column)) >= _LARGEST_SUM for column in kept):
         return None
     return np.array(kept, np.float64).reshape(len(kept), len(values)).T, float(common)
-
-
-def _merge(
-    codes: Array, counts: Array, values: Array, sums: dict[str, Array]
-) -> tuple[Array, Array, Array, dict[str, Array]]:
-    """The distinct rows of codes, how many rows each stands for, and the sums of their statistics."""
-    first, class_of = find_classes(codes)
-    counts, values, *rest = (
-        sums_by(class_of, each, len(first)) for each in (counts, values.astype(np.float64), *sums.values())
-    )
-    return np.ascontiguousarray(codes[first]), counts, values, dict(zip(sums, rest, strict=True))

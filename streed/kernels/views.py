@@ -116,19 +116,25 @@ KERNEL = types.void(types.int64)
 """The signature of every kernel."""
 
 
+def record_at(kind: Any) -> Any:
+    """A native function (address) -> the record of the given type at the address."""
+
+    @intrinsic
+    def view(typing: Any, address: Any) -> Any:
+        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            return builder.inttoptr(args[0], context.get_value_type(kind))
+
+        return kind(types.int64), generate
+
+    return view
+
+
+engine_at = record_at(ENGINE_TYPE)
+
+
 @intrinsic
-def engine_at(typing: Any, address: Any) -> Any:
-    """The engine record at an address."""
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.inttoptr(args[0], context.get_value_type(ENGINE_TYPE))
-
-    return ENGINE_TYPE(types.int64), generate
-
-
-@intrinsic
-def call(typing: Any, pointer: Any, engine: Any) -> Any:
-    """Calls the kernel at an address with the engine record."""
+def call(typing: Any, pointer: Any, record: Any) -> Any:
+    """Calls the kernel at an address with the record."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         kind = ir.FunctionType(ir.VoidType(), [ir.IntType(64)])
@@ -136,4 +142,4 @@ def call(typing: Any, pointer: Any, engine: Any) -> Any:
         builder.call(function, [builder.ptrtoint(args[1], ir.IntType(64))])
         return context.get_dummy_value()
 
-    return types.void(types.int64, ENGINE_TYPE), generate
+    return types.void(types.int64, record), generate

@@ -24,10 +24,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import int64, uint32
 
-from streed.kernels.ordered.record import INFEASIBLE, NEW, ROW, SPLITS, nearest_position
+from streed.kernels.ordered import INFEASIBLE, NEW, ROW, SPLITS, nearest_position
 from streed.kernels.views import matrix, native, vector
 from streed.ordered.cache import is_stopped, ordered_of, rows_of
-from streed.ordered.depth_two import score_splits, side_cost
+from streed.ordered.depth_two import score_splits, sides_of
 from streed.ordered.intervals import ask_columns
 
 UNKNOWN = -(2**60)
@@ -343,18 +343,13 @@ def ask_open(e, node, intervals, part, limit, room, taken):  # type: ignore[no-u
 def spread_scored(e, node, intervals, taken, limit, room, later, found):  # type: ignore[no-untyped-def]
     """Raises the bounds by the scored splits; how many intervals are to be looked at later, of which some are new."""
     positions = vector(e.split_positions, SPLITS, int64)
-    leaf_left = vector(e.leaf_left, SPLITS, int64)
-    leaf_right = vector(e.leaf_right, SPLITS, int64)
-    stump_left = vector(e.stump_left, SPLITS, int64)
-    stump_right = vector(e.stump_right, SPLITS, int64)
     most = e.least + 2 * e.split_cost
     for l in range(e.asked_splits):
         interval = intervals[taken[l]]
         f = interval[0]
         t = positions[l]
-        a = min(most, side_cost(e, leaf_left[l], stump_left[l], int64(1)))
-        b = min(most, side_cost(e, leaf_right[l], stump_right[l], int64(1)))
-        spread(e, node, interval, t, (a, b), room)
+        a, b = sides_of(e, l, (int64(1), int64(1)))
+        spread(e, node, interval, t, (min(most, a), min(most, b)), room)
         is_open = room.left[f, t] + room.right[f, t] < limit
         for part in range(2):
             begin = interval[1] if part == 0 else t

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import int64, uint8
 
-from streed.kernels.ordered.record import INFEASIBLE, nearest_position
+from streed.kernels.ordered import DEEP, INFEASIBLE, UNLIMITED, nearest_position
 from streed.kernels.simd import lower_atomic, raise_atomic
 from streed.kernels.stopping import LOWER, STOP, UPPER
 from streed.kernels.views import matrix, native, vector
@@ -50,7 +50,6 @@ from streed.ordered.cache import (
 )
 from streed.ordered.depth_two import solve_shallow
 from streed.ordered.intervals import count_values, end_of_value
-from streed.ordered.layout import DEEP, UNLIMITED
 
 
 class Limits(NamedTuple):

@@ -21,11 +21,10 @@ from typing import Any, NamedTuple
 
 from numba import int32, int64, njit, uint8, uint32, uint64
 
-from streed.kernels.ordered.record import INFEASIBLE, NEW, ROW
+from streed.kernels.ordered import DEEP, INFEASIBLE, NEW, ROW, UNLIMITED, WORDS
 from streed.kernels.simd import load_atomic
 from streed.kernels.stopping import STOP
 from streed.kernels.views import inline, matrix, native, vector
-from streed.ordered.layout import DEEP, UNLIMITED, WORDS
 
 part_of_recursion = njit(inline="always")
 """For parts of a recursive function, which become parts of its text: compiled by themselves, functions that call each
@@ -36,7 +35,7 @@ class Node(NamedTuple):
     """The rows that arrive at a node."""
 
     orders: Any
-    """The address of uint32 (columns, n + 1): its rows in the order of each column (`kernels/ordered/record.py`)."""
+    """The address of uint32 (columns, n + 1): its rows in the order of each column (`kernels/ordered.py`)."""
     n: Any
     columns: Any
     """Those in which its rows differ, ordered ones first."""

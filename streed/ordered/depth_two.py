@@ -3,7 +3,7 @@
 score some splits of every column
 while the interval with the least bound may hold a better split:
     take intervals from the heap, and from each some thresholds that its bounds leave open, 32 in all
-    score these splits at once                          (kernels/ordered: one pass over the rows of each column)
+    score these splits at once                          (scores.py: one pass over the rows of each column)
     put what lies between them back, unless it is bounded out       (intervals.py)
 
 What is known on the way is in the record: the heap's size, the best split and its cost (`two_upper`), and the least
@@ -15,10 +15,23 @@ from __future__ import annotations
 import numpy as np
 from numba import int64, uint32
 
-from streed.kernels.ordered.record import INFEASIBLE, NEW, SPLITS, ask, nearest_position
+from streed.kernels.ordered import (
+    BEGIN,
+    BEGIN_LEFT,
+    BEGIN_RIGHT,
+    COLUMN,
+    END,
+    END_LEFT,
+    END_RIGHT,
+    INFEASIBLE,
+    KEY,
+    NEW,
+    SPLITS,
+    nearest_position,
+)
 from streed.kernels.simd import add_atomic
 from streed.kernels.stopping import NODES
-from streed.kernels.views import inline, native, vector
+from streed.kernels.views import call, inline, native, vector
 from streed.ordered.cache import Node, append_rest, begin_plan, is_stopped, ordered_of, rank_of, rows_of
 from streed.ordered.intervals import (
     ask_columns,
@@ -34,22 +47,15 @@ from streed.ordered.intervals import (
     trim,
     worst_before,
 )
-from streed.ordered.layout import BEGIN, BEGIN_LEFT, BEGIN_RIGHT, COLUMN, END, END_LEFT, END_RIGHT, KEY
 
 _PARTS = 6
 """Thresholds that are taken from one interval at most, unless little memory is left."""
 
 
-@inline
-def side_cost(e, leaf, stump, depth):  # type: ignore[no-untyped-def]
-    """What a side costs, at depth 0 or 1."""
-    return leaf if depth == 0 else min(leaf, stump + e.split_cost)
-
-
 @native
 def score_splits(e):  # type: ignore[no-untyped-def]
     """Scores the asked splits."""
-    ask(e.score, e)
+    call(e.score, e)
     if e.asked_categories > 0:
         improve_stumps(e)
     e.batches += 1
@@ -78,9 +84,13 @@ def score_both(e, depths, bounds):  # type: ignore[no-untyped-def]
 
 @inline
 def sides_of(e, l, depths):  # type: ignore[no-untyped-def]
-    """What both sides of a scored split cost, at these depths."""
-    left = side_cost(e, vector(e.leaf_left, SPLITS, int64)[l], vector(e.stump_left, SPLITS, int64)[l], depths[0])
-    right = side_cost(e, vector(e.leaf_right, SPLITS, int64)[l], vector(e.stump_right, SPLITS, int64)[l], depths[1])
+    """What both sides of a scored split cost, at depths of 0 or 1."""
+    left = vector(e.leaf_left, SPLITS, int64)[l]
+    right = vector(e.leaf_right, SPLITS, int64)[l]
+    if depths[0] > 0:
+        left = min(left, vector(e.stump_left, SPLITS, int64)[l] + e.split_cost)
+    if depths[1] > 0:
+        right = min(right, vector(e.stump_right, SPLITS, int64)[l] + e.split_cost)
     return left, right
 
 
@@ -353,7 +363,7 @@ def solve_shallow(e, node, depth, splits, budget, lower, plan):  # type: ignore[
     e.node_lower = lower
     e.node_plan = plan.ctypes.data
     e.node_plan_size = len(plan)
-    ask(e.shallow, e)
+    call(e.shallow, e)
     return int64(e.node_lower), int64(e.node_upper)
 
 

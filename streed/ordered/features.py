@@ -19,10 +19,9 @@ from streed.data.ordered import NO_LIMIT
 from streed.data.questions import Questions
 from streed.encoding.ordered import Ranks, ranks_of, side_of_gaps
 from streed.exact import Array
-from streed.kernels.ordered.record import NEW, ROW, sort_rows
+from streed.kernels.ordered import NEW, ROW, WORDS, sort_rows
 from streed.kernels.records import LEAF
-from streed.ordered import units
-from streed.ordered.layout import WORDS
+from streed.ordered.lookahead import find_stump
 from streed.problem import Problem
 from streed.tree import Branch, Leaf, Node
 from streed.tree.rows import sides_in
@@ -207,7 +206,7 @@ def _stump(session: OrderedSession, rows: Array) -> tuple[int, int] | None:
     orders = sort_rows(ranks[ids])
     orders[:, :-1] = rows[orders[:, :-1] & np.uint32(ROW)] | (orders[:, :-1] & np.uint32(NEW))
     answer = np.zeros(4, np.int64)
-    units.find_stump(session.address, orders, len(rows), ids, answer)
+    find_stump(session.address, orders, len(rows), ids, answer)
     leaf, cost, best, position = answer.tolist()
     if cost + session.rows.price >= leaf:
         return None

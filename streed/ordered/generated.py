@@ -98,10 +98,6 @@ class GeneratedRows:
     def leaf_of(self, rows: Array) -> tuple[int, int, int]:
         return 0, 0, int(self.amounts[rows, -1].sum())
 
-    def check(self) -> None:
-        if self.ranks.dtype != np.int32 or self.ranks.ndim != 2 or self.ranks.shape[1] != self.n_rows:
-            raise ValueError(f"ranks: {self.ranks.dtype} {self.ranks.shape}, not int32 (columns, {self.n_rows})")
-
 
 def generated_rows(problem: Problem, ranks: Array, known: Any = None) -> GeneratedRows | None:
     """The rows of a problem whose columns have these ranks (F, n); None for a task that the search does not take.
@@ -146,12 +142,6 @@ def generated_rows(problem: Problem, ranks: Array, known: Any = None) -> Generat
         lane="float64",
         real=not is_whole,
         coding=coding.WHOLE if is_whole else coding.GRID,
-        larger=False,
-        limits=(),
-        table=False,
-        members=(),
-        multiway=False,
-        floors=False,
         counts=integral and not wide and asks_whole(problem),
         scaled=per_unit is not None,
         wide=wide,

@@ -25,8 +25,8 @@ from streed.kernels.simd import load_atomic
 from streed.kernels.stopping import NODES, STOP
 from streed.kernels.views import native
 from streed.ordered.cache import part_of_recursion
-from streed.ordered.layout import LABELLED
 from streed.ordered.problem import OrderedRows
+from streed.ordered.scores import LABELLED
 
 _SEED = 1
 

@@ -24,10 +24,7 @@ from __future__ import annotations
 import numpy as np
 from numba import int64, uint32
 
-from streed.kernels.ordered.record import INFEASIBLE, NEW, ROW, SPLITS, ask
-from streed.kernels.views import inline, matrix, native, vector
-from streed.ordered.cache import Node, ordered_of, rows_of
-from streed.ordered.layout import (
+from streed.kernels.ordered import (
     BEGIN,
     BEGIN_LEFT,
     BEGIN_RIGHT,
@@ -36,11 +33,17 @@ from streed.ordered.layout import (
     END_LEFT,
     END_RIGHT,
     FREE,
+    INFEASIBLE,
     KEY,
     LENGTH,
+    NEW,
+    ROW,
     ROWS_OF_HEAP,
     SLOT,
+    SPLITS,
 )
+from streed.kernels.views import call, inline, matrix, native, vector
+from streed.ordered.cache import Node, ordered_of, rows_of
 
 
 @inline
@@ -204,7 +207,8 @@ def find_stump(e):  # type: ignore[no-untyped-def]
     """Finds the best leaf for the asked rows, and their best single split, by what rows cost under each label."""
     n = e.asked_rows
     labels = e.labels
-    orders = matrix(e.asked_orders, max(e.asked_columns, 1), n + 1, uint32)
+    columns = e.asked_columns + e.asked_categories
+    orders = matrix(e.asked_orders, max(columns, 1), n + 1, uint32)
     costs = matrix(e.leaf_costs, e.rows, labels, int64)
     copies = vector(e.copies, e.rows, int64)
     counts = e.min_leaf > 1
@@ -238,27 +242,17 @@ def find_stump(e):  # type: ignore[no-untyped-def]
             for k in range(labels):
                 passed[k] += costs[row, k]
             rows += copies[row] if counts else int64(1)
-
-
-@native
-def improve_stump(e):  # type: ignore[no-untyped-def]
-    """Takes the best categorical column in place of the best stump that was found, if it costs less."""
-    n = e.asked_rows
-    labels = e.labels
-    columns = e.asked_columns + e.asked_categories
-    orders = matrix(e.asked_orders, max(columns, 1), n + 1, uint32)
-    costs = matrix(e.leaf_costs, e.rows, labels, int64)
-    sums = np.zeros(labels, np.int64)
     for g in range(e.asked_columns, columns):
         total = int64(0)
+        passed[:] = 0
         for r in range(n + 1):
             if r == n or orders[g, r] >= uint32(NEW):
-                total += sums.min()
-                sums[:] = 0
+                total += passed.min()
+                passed[:] = 0
             if r < n:
                 row = int64(orders[g, r] & uint32(ROW))
                 for k in range(labels):
-                    sums[k] += costs[row, k]
+                    passed[k] += costs[row, k]
         if total < e.found_cost:
             e.found_cost = total
             e.found_column = g
@@ -266,7 +260,10 @@ def improve_stump(e):  # type: ignore[no-untyped-def]
 
 @native
 def improve_stumps(e):  # type: ignore[no-untyped-def]
-    """Likewise for the stumps of both sides of the splits that were scored, whose masks are those of the score."""
+    """Takes the best categorical column in place of the best stumps of the sides of the scored splits, if it is better.
+
+    The rows of the sides are told by the masks of the score.
+    """
     n = e.asked_rows
     labels = e.labels
     columns = e.asked_columns + e.asked_categories
@@ -308,16 +305,12 @@ def improve_stumps(e):  # type: ignore[no-untyped-def]
 @native
 def find_best_stump(e, node, splits):  # type: ignore[no-untyped-def]
     """Finds the best leaf of a node and, if it may be split, its best single split."""
-    if splits:
-        ask_columns(e, node, ordered_of(e, node).columns)
-    else:
-        ask_columns(e, Node(node.orders, node.n, int64(0), node.ids), int64(0))
+    asked = node if splits else Node(node.orders, node.n, int64(0), node.ids)
+    ask_columns(e, asked, ordered_of(e, asked).columns)
     if e.stump != 0:
-        ask(e.stump, e)
+        call(e.stump, e)
     else:
         find_stump(e)
-    if e.asked_categories > 0:
-        improve_stump(e)
 
 
 @native

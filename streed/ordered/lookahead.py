@@ -16,14 +16,19 @@ Harvey and Ginsberg: Limited discrepancy search, IJCAI 1995.
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import int64, uint8
 
+from streed.kernels import compilation
+from streed.kernels.compiled import entry, ready, unit, was_kept
+from streed.kernels.ordered import MOST_PRICES, record_at
+from streed.kernels.routing import MEASURE, measure_rows
 from streed.kernels.simd import lower_atomic
 from streed.kernels.stopping import LOWER, UPPER
-from streed.kernels.views import native, vector
+from streed.kernels.views import KERNEL, native, vector
 from streed.ordered.branch import solve
 from streed.ordered.cache import (
     Node,
@@ -39,7 +44,8 @@ from streed.ordered.cache import (
     reserve,
     rows_of,
 )
-from streed.ordered.layout import MOST_PRICES
+from streed.ordered.depth_two import solve_asked
+from streed.ordered.intervals import find_best_stump
 
 _NO_LIMIT = 2**60
 
@@ -132,12 +138,12 @@ def grow(e, node, depth, splits, reach, plan):  # type: ignore[no-untyped-def]
     if e.full == 0:
         first = vector(first_at, size, int64)
         rest = Node(rest_at, node.n, columns, vector(rest_ids_at, columns, int64))
-        copy_rows(node, rest)
+        rest = without(node, int64(-1), rest)
         column = plan[1]
         rank = plan[2]
         for departure in range(reach.departures + 1):
             if departure > 0:
-                rest = without(rest, column)
+                rest = without(rest, column, rest)
                 solve(e, rest, reach.look, splits, int64(_NO_LIMIT), e.least, first)
                 column = first[1]
                 rank = first[2]
@@ -188,25 +194,69 @@ def grow_sides(e, node, limits, split, reach, cost, plan):  # type: ignore[no-un
 
 
 @native
-def copy_rows(node, target):  # type: ignore[no-untyped-def]
-    """Copies the orders and ids of a node to another."""
+def without(node, column, target):  # type: ignore[no-untyped-def]
+    """The node without a column, whose orders and ids are written to those of another node, which may be itself."""
     rows = rows_of(node, node.columns)
     to = rows_of(target, node.columns)
-    for f in range(node.columns):
-        target.ids[f] = node.ids[f]
-        for i in range(node.n + 1):
-            to[f, i] = rows[f, i]
-
-
-@native
-def without(node, column):  # type: ignore[no-untyped-def]
-    """The node without a column, whose orders and ids are written over."""
-    rows = rows_of(node, node.columns)
     count = int64(0)
     for f in range(node.columns):
         if node.ids[f] != column:
-            node.ids[count] = node.ids[f]
+            target.ids[count] = node.ids[f]
             for i in range(node.n + 1):
-                rows[count, i] = rows[f, i]
+                to[count, i] = rows[f, i]
             count += 1
-    return Node(node.orders, node.n, count, node.ids)
+    return Node(target.orders, node.n, count, target.ids)
+
+
+_STUMP = "(int64, uint32[:, ::1], int64, int64[::1], int64[::1])"
+"""The signature of `find_stump`."""
+
+
+@functools.cache
+def shallow() -> Any:
+    """The kernel that solves nodes to depth two."""
+
+    @unit(KERNEL)
+    def solve_shallow(address):  # type: ignore[no-untyped-def]
+        solve_asked(record_at(address))
+
+    return solve_shallow
+
+
+@functools.cache
+def link() -> int:
+    """Compiles what a search needs, part of it by a second process; the address of the kernel of depth two."""
+    is_made = was_kept(find_stump, _STUMP)
+    with compilation.plan(None if is_made else "from streed.ordered.lookahead import compile_shared; compile_shared()"):
+        ready(search_tree, "(int64, int64, int64, int64, uint32[:, ::1], int64[::1], int64[::1], int64[::1])")
+    return int(shallow().address)
+
+
+def compile_shared() -> None:
+    """What the second process does."""
+    compilation.announce = compilation.tell
+    shallow()
+    ready(find_stump, _STUMP)
+    ready(measure_rows, MEASURE)
+
+
+@entry
+def search_tree(address, depth, splits, budget, orders, ids, plan, answer):  # type: ignore[no-untyped-def]
+    """Searches all rows, by their orders; answer (2,): lower and upper bound, the latter of the tree of the plan."""
+    e = record_at(address)
+    node = Node(int64(orders.ctypes.data), e.rows, e.columns, ids)
+    search_all(e, node, depth, splits, budget, plan, answer)
+
+
+@entry
+def find_stump(address, orders, rows, ids, answer):  # type: ignore[no-untyped-def]
+    """Asks for the best single split of some rows; answer (4,): the leaf's cost, the split's, its column and place.
+
+    Of a categorical column, there is no place.
+    """
+    e = record_at(address)
+    find_best_stump(e, Node(int64(orders.ctypes.data), int64(rows), int64(len(ids)), ids), True)
+    answer[0] = e.found_leaf
+    answer[1] = e.found_cost
+    answer[2] = e.found_column
+    answer[3] = e.found_position

@@ -9,9 +9,7 @@ import attrs
 import numpy as np
 
 from streed.exact import LARGEST_TOTAL, Array
-from streed.kernels.ordered.record import RESULTS
-from streed.ordered import units
-from streed.ordered.layout import LABELLED, MATRIX, SIGNED
+from streed.ordered.scores import LABELLED, MATRIX, RESULTS, SIGNED, score
 
 LANES = (np.int16, np.int32, np.int64)
 
@@ -42,6 +40,10 @@ class OrderedRows:
     """Whether the kernels' costs are those of the trees, and not rounded down."""
     bounded = True
     """Whether `worst` is known; else it is 0, and only a tree's cost on more rows bounds that on fewer."""
+
+    def __attrs_post_init__(self) -> None:
+        if float(np.abs(self.costs).astype(np.float64).sum()) >= LARGEST_TOTAL / 2:
+            raise ValueError("costs: their sum is too large")
 
     @property
     def n_rows(self) -> int:
@@ -125,7 +127,7 @@ class OrderedRows:
     @property
     def kernels(self) -> tuple[int, int]:
         """The addresses of the kernels that score splits, and that find the best one (0: by `costs_by_label`)."""
-        return units.score(self.kind, self.lane, self.min_leaf > 1).address, 0
+        return score(self.kind, self.lane, self.min_leaf > 1).address, 0
 
     @property
     def costs_by_label(self) -> Array | None:
@@ -154,19 +156,3 @@ class OrderedRows:
         label = int(costs.argmin())
         size = len(rows) if self.frequency is None else int(self.frequency[rows].sum())
         return label, int(costs[label]), size
-
-    def check(self) -> None:
-        """Raises ValueError for arrays of other shapes, types or sizes."""
-        n = self.costs.shape[0]
-        if self.categories and self.min_leaf > 1:
-            raise ValueError("categorical columns need leaves of any size")
-        if self.ranks.dtype != np.int32 or self.ranks.ndim != 2 or self.ranks.shape[1] != n:
-            raise ValueError(f"ranks: {self.ranks.dtype} {self.ranks.shape}, not int32 (columns, {n})")
-        if self.costs.dtype != np.int64 or self.costs.ndim != 2 or n == 0 or self.costs.shape[1] == 0:
-            raise ValueError(f"costs: {self.costs.dtype} {self.costs.shape}, not int64 (rows, labels)")
-        if self.frequency is not None and (self.frequency.shape != (n,) or self.frequency.min() < 1):
-            raise ValueError("frequency: a whole number from 1 on for each row is needed")
-        if float(np.abs(self.costs).astype(np.float64).sum()) >= LARGEST_TOTAL / 2:
-            raise ValueError("costs: their sum is too large")
-        if self.split_cost < 0 or self.min_leaf < 1:
-            raise ValueError(f"split_cost: {self.split_cost}, min_leaf: {self.min_leaf}; too small")

@@ -13,10 +13,10 @@ import attrs
 import numpy as np
 
 from streed.bnb.runner import Trace
-from streed.encoding.certificate import measure_costs, measure_exactly, measure_task, measure_widely
+from streed.encoding.certificate import measure_costs, measure_methods, measure_widely
 from streed.encoding.generated import TOLERANCE
-from streed.errors import MismatchError, StreedError
-from streed.exact import Array, as_float, fraction_of
+from streed.errors import MismatchError
+from streed.exact import as_float, fraction_of
 from streed.kernels.compilation import clock
 from streed.ordered import oracle
 from streed.ordered.features import Features, Planted
@@ -27,7 +27,6 @@ from streed.ordered.session import Inexact, OrderedAnswer, OrderedSession
 from streed.problem import Outcome, Problem, SearchLimits, Solution, process_memory
 from streed.task import Value
 from streed.task.analysis.linear_form import row_cost_form
-from streed.task.base import objective
 from streed.task.bounded_sums import exact_costs
 from streed.whole_costs import IntegerCosts
 
@@ -206,7 +205,7 @@ def _searched(
     lower, rounding = rows.lower(answer.lower), 0.0
     if answer.cost is not None:
         planted = Planted.of(answer.tree, features, problem.data)
-        solution = _worth(planted.asked(problem), problem, planted.preorder, planted.codes)
+        solution = measure_methods(planted.asked(problem), problem, planted.preorder)
         solutions = (attrs.evolve(solution, root=planted.in_columns(solution.root)),)
         claimed = rows.lower(answer.cost)
         apart = abs(solution.value - claimed)
@@ -226,17 +225,3 @@ def _searched(
     # costs per row and label that are too fine for 64 bits are exact numbers, however they are searched
     rounds = rows.is_real and not rows.whole and row_cost_form(problem.task, problem.data) is None
     return Outcome(solutions, lower, answer.stopped, stats, 1, real, size=0 if rounds else None)
-
-
-def _worth(asked: Problem, problem: Problem, preorder: Array, codes: Array) -> Solution:
-    """The tree with its value, exact wherever the task's methods take fractions."""
-    data = problem.data
-    whole = all(values.dtype.kind in "iu" for values in problem.sums.values())
-    if whole and not objective(problem.task).overrides("exact_cost"):
-        return measure_task(asked, preorder, codes, problem.sums, data.counts)
-    try:
-        return measure_exactly(asked, preorder, codes, problem.exact_sums, data.counts)
-    except StreedError:
-        raise
-    except Exception:  # noqa: BLE001 - methods that need floats, such as those that call numpy, get floats
-        return measure_exactly(asked, preorder, codes, problem.exact_sums, data.counts, exact=False)

@@ -12,12 +12,11 @@ from streed.bnb import runner
 from streed.exact import Array
 from streed.kernels import record_proxy
 from streed.kernels.compilation import clock
-from streed.kernels.ordered.record import INFEASIBLE, PLACE, RECORD, SPLITS, sort_rows
+from streed.kernels.ordered import FREE, INFEASIBLE, PLACE, RECORD, ROWS_OF_HEAP, SPLITS, UNLIMITED, WORDS, sort_rows
 from streed.kernels.record_proxy import address_of
 from streed.kernels.stopping import LOWER, NODES, ROWS_OF_CONTROL, UPPER
-from streed.ordered import units
 from streed.ordered.features import Split, tree_of
-from streed.ordered.layout import FREE, ROWS_OF_HEAP, UNLIMITED, WORDS
+from streed.ordered.lookahead import link, search_tree
 from streed.problem import process_memory
 
 if TYPE_CHECKING:
@@ -78,7 +77,6 @@ class OrderedSession:
     """The memory of a search of the rows of a problem; it can be searched again under other costs."""
 
     def __init__(self, rows: SearchedRows) -> None:
-        rows.check()
         differ = np.flatnonzero(rows.ranks.max(axis=1, initial=0) > rows.ranks.min(axis=1, initial=0))
         self.columns = differ if len(differ) else np.zeros(1, np.int64)
         """(columns,): which of the rows' columns are searched, those in which they differ."""
@@ -95,7 +93,6 @@ class OrderedSession:
 
     def reprice(self, rows: SearchedRows) -> None:
         """Gives the same rows other costs; their ranks, frequencies and limits must be those of before."""
-        rows.check()
         self.rows = rows
         n, columns = rows.n_rows, max(self.n_columns, 1)
         heap_space = columns + 4 * SPLITS + 8 + min(_HEAP, columns * n)
@@ -170,10 +167,10 @@ class OrderedSession:
         plan = np.zeros(1 + WORDS * (2 * n + 2), np.int64)
         found = np.array([0, INFEASIBLE], np.int64)  # as of a search that is stopped before it begins
         ids = np.arange(self.n_columns, dtype=np.int64)
-        self._write(shallow=units.link())
+        self._write(shallow=link())
 
         def search(deepest: int = depth) -> None:
-            units.search_tree(self.address, deepest, splits, budget, self.orders, ids, plan, found)
+            search_tree(self.address, deepest, splits, budget, self.orders, ids, plan, found)
 
         reason = None
         memory = None if memory_limit is None else max(_SPARE, memory_limit - process_memory.resident())

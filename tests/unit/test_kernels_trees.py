@@ -10,14 +10,14 @@ import pytest
 
 from streed.data import Dataset
 from streed.exact import Array
-from streed.kernels.ordered.record import INFEASIBLE, NEW, PLACE, ROW, SPLITS
+from streed.kernels.ordered import INFEASIBLE, NEW, PLACE, ROW, SPLITS
 from streed.kernels.record_proxy import address_of
 from streed.kernels.records import LEAF
 from streed.kernels.stopping import ROWS_OF_CONTROL
-from streed.ordered import units
+from streed.ordered import lookahead
 from streed.ordered.generated import GeneratedRows
-from streed.ordered.layout import LABELLED, MATRIX, SIGNED
 from streed.ordered.problem import OrderedRows
+from streed.ordered.scores import LABELLED, MATRIX, SIGNED, score
 from streed.ordered.session import OrderedSession
 from streed.problem import Problem
 from streed.tables.front_rows import Packed, pack_fronts
@@ -183,7 +183,7 @@ def _ask(session: OrderedSession, columns: int, splits: list[tuple[int, int]]) -
         session.arrays["split_columns"][at], session.arrays["split_positions"][at] = column, position
     rows = session.rows
     if isinstance(rows, OrderedRows):
-        units.score(rows.kind, rows.lane, rows.min_leaf > 1).ctypes(address_of(record))
+        score(rows.kind, rows.lane, rows.min_leaf > 1).ctypes(address_of(record))
     else:
         assert isinstance(rows, GeneratedRows)
         rows.compiled.units["score_thresholds"].ctypes(address_of(record))
@@ -220,7 +220,7 @@ def test_scores_and_the_best_split_are_those_of_numpy(kind: str, lane: Any, min_
             only_leaves = _ask(session, 0, drawn)
             assert (only_leaves["leaf_left"] == found["leaf_left"]).all()
         answer = np.zeros(4, np.int64)
-        units.find_stump(session.address, orders, n, np.arange(width), answer)
+        lookahead.find_stump(session.address, orders, n, np.arange(width), answer)
         everything = np.ones(n, bool)
         assert answer[0] == _leaf(rows, everything)
         assert answer[1] == _stump(rows, everything)

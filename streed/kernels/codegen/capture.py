@@ -22,7 +22,6 @@ import attrs
 import numpy as np
 
 from streed.errors import TaskError
-from streed.kernels.codegen.spec import is_of_package
 
 Function = types.FunctionType
 
@@ -45,8 +44,8 @@ def numbers_of(task: Any, functions: Mapping[str, Callable[..., Any]]) -> tuple[
     anywhere counts if it is a number of the task's.
     """
     found = []
-    own = {name for function in functions.values() for name in _attributes_of_self(function)}
-    named = {name for function in functions.values() for name in _all_names(function)}
+    own = {name for function in functions.values() for name in _attributes_of_first(function.__code__)}
+    named = {name for function in functions.values() for name in _names_within(function, set())}
     fields = {field.name for field in attrs.fields(type(task))} if attrs.has(type(task)) else set()
     for name in sorted(own | (named & fields)):
         number = _number(name, getattr(task, name, None))
@@ -62,32 +61,7 @@ def numbers_of(task: Any, functions: Mapping[str, Callable[..., Any]]) -> tuple[
 
 def mentions(function: Callable[..., Any], name: str) -> bool:
     """Whether a function, or one that it names, has an attribute or a global of that name in it."""
-    return name in _all_names(function)
-
-
-def _all_names(function: Any) -> Collection[str]:
-    """All names of attributes and globals in a function and in those that it names."""
-    if isinstance(function, Function) and is_of_package(function.__code__):
-        return _names_in_package(function)
-    if isinstance(function, Function) and stands_alone(function):
-        return attributes_of(function.__code__)
-    return set(_names_within(function, set()))
-
-
-@functools.lru_cache(maxsize=4096)
-def _names_in_package(function: Function) -> frozenset[str]:
-    """As `_all_names`, of a function that came with the package, as those have that it names."""
-    return frozenset(_names_within(function, set()))
-
-
-def stands_alone(function: Function) -> bool:
-    """Whether a function names nothing but what Python has: its code is then all that it depends on."""
-    return (
-        function.__closure__ is None
-        and not function.__defaults__
-        and not function.__kwdefaults__
-        and function.__globals__.keys().isdisjoint(global_names(function.__code__))
-    )
+    return name in _names_within(function, set())
 
 
 def is_dispatcher(part: Any) -> bool:
@@ -96,13 +70,9 @@ def is_dispatcher(part: Any) -> bool:
     return dispatcher is not None and isinstance(part, dispatcher.Dispatcher)
 
 
-def _attributes_of_self(function: Callable[..., Any]) -> frozenset[str]:
-    """The attributes that a method reads from its first argument."""
-    return _attributes_of_first(function.__code__)
-
-
 @functools.lru_cache(maxsize=4096)
 def _attributes_of_first(code: types.CodeType) -> frozenset[str]:
+    """The attributes that a method reads from its first argument."""
     return frozenset(_attributes_read(code, code.co_varnames[0] if code.co_argcount else None))
 
 
@@ -181,9 +151,6 @@ def _update(digest: Any, part: Any, seen: dict[int, int], names: Collection[str]
             digest.update(f"again {seen[id(part)]}".encode())
             return
         seen[id(part)] = len(seen)
-        if stands_alone(part):
-            digest.update(b"alone" + _digest_of(part.__code__))
-            return
         _update(digest, part.__code__, seen)
         _update(digest, part.__defaults__, seen)
         _update(digest, tuple(sorted((part.__kwdefaults__ or {}).items())), seen)

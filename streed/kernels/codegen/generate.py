@@ -33,11 +33,9 @@ from streed.kernels.codegen.capture import (
     fingerprint,
     global_names,
     module_parts,
-    stands_alone,
 )
 from streed.kernels.codegen.generators import STAND_INS, without_generators
-from streed.kernels.codegen.render import render
-from streed.kernels.codegen.spec import KernelSpec, is_of_package
+from streed.kernels.codegen.spec import KernelSpec, render
 from streed.kernels.compiled import entry, unit
 from streed.kernels.views import KERNEL, inline, matrix, vector
 
@@ -45,13 +43,8 @@ _inline = njit(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True,
 """For what only generated kernels call."""
 
 
-def compilable(function: Callable[..., Any], module: str) -> Any:
-    """The function for numba: a copy, in the module of that name, whose helper functions are compiled as well."""
-    return _Copies(module).copy(function)
-
-
 class _Copies:
-    """Copies of functions, one of each."""
+    """Copies of functions for numba, one of each, in the module of a name; helper functions are compiled as well."""
 
     def __init__(self, module: str) -> None:
         self._module = module
@@ -120,30 +113,6 @@ def compile_kernels(spec: KernelSpec, functions: Mapping[str, Callable[..., Any]
     "leaf_cost0", "branching_cost0" and "lower_bound0" are those of the first term, and so on; "combine", "subtract" and
     "feasible" are the task's; "allows0" is that of its first limit.
     """
-    meanings = [_meaning(function) for function in functions.values()]
-    if None in meanings:
-        return _compiled(spec, functions, ordered)
-    known = spec, ordered, *functions, *meanings
-    if known not in _unchanging:
-        _unchanging[known] = _compiled(spec, functions, ordered)
-    return _unchanging[known]
-
-
-_kept: dict[str, Kernels] = {}
-"""By fingerprint, all that this process compiled or loaded."""
-
-_unchanging: dict[Any, Kernels] = {}
-"""The same by spec and methods: those that came with the package, and those of which all is said by their code."""
-
-
-def _meaning(function: Any) -> Any:
-    """What says all that a method depends on, without a look at it; None where that takes its fingerprint."""
-    if is_of_package(function.__code__):
-        return function
-    return function.__code__ if stands_alone(function) else None
-
-
-def _compiled(spec: KernelSpec, functions: Mapping[str, Callable[..., Any]], ordered: bool) -> Kernels:
     name = fingerprint({"spec": repr((spec, ordered)), **functions})
     if name not in _kept:
         made = vars(_module(f"streed_kernels_{name}", spec, functions, "thresholds" if ordered else "score"))
@@ -156,6 +125,10 @@ def _compiled(spec: KernelSpec, functions: Mapping[str, Callable[..., Any]], ord
     return _kept[name]
 
 
+_kept: dict[str, Kernels] = {}
+"""By fingerprint, all that this process compiled or loaded."""
+
+
 def _module(name: str, spec: KernelSpec, functions: Mapping[str, Callable[..., Any]], kind: str) -> types.ModuleType:
     """The module of a task's kernels, none of them compiled yet."""
     task = types.ModuleType(name)
@@ -163,7 +136,8 @@ def _module(name: str, spec: KernelSpec, functions: Mapping[str, Callable[..., A
     for part in ("leaves", kind):
         exec(_code(f"streed.kernels.codegen.{part}"), vars(task))
     vars(task).update(_NAMES, **_traits(spec), __name__=name, task=task)
-    vars(task).update({key: compilable(function, name) for key, function in functions.items()})
+    copies = _Copies(name)
+    vars(task).update({key: copies.copy(function) for key, function in functions.items()})
     exec(compile(render(spec), f"<{name}>", "exec"), vars(task))
     return task
 

@@ -1,7 +1,7 @@
 """The scores of thresholds by a task's own methods: kernels that are made for it, as `leaves.py` says.
 
 Amounts: float64 (N, PLANES), the sums of each row's statistics and its rows, all of whose sums are exact. Every lane is
-one of the 32 splits, whose rows are told apart by a word of `mask` for each row (see `kernels/ordered/`).
+one of the 32 splits, whose rows are told apart by a word of `mask` for each row (see `ordered/scores.py`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from numba import float64, int64, uint32
 
 from streed.kernels.coding import LARGEST_CODE, real_of
-from streed.kernels.ordered.record import INFEASIBLE, NEW, ROW, SPLITS, place_rows, record_at
+from streed.kernels.ordered import INFEASIBLE, NEW, ROW, SPLITS, place_rows, record_at
 from streed.kernels.records import LOWEST
 from streed.kernels.views import inline, keep_apart, matrix, vector
 

@@ -5,42 +5,16 @@ them, in the order of their codes. A node is described by its *orders*:
 uint32 (F, n + 1), for each column the rows (by their numbers in the whole problem) from the least value to the largest.
 The highest bit of an entry (`NEW`) says that its value is larger than that of the entry before. A *position* p stands
 for the split after the first p rows of an order, 0 < p < n; it can be chosen where entry p is NEW.
-
-Rows of the scratch, lane (space, SPLITS), for 32 splits: 0 and 2 the costs of the left and of the right side as leaves,
-1 and 3 those of their best stumps, 4 and 5 the rows of the sides.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from llvmlite import ir
-from numba import int64, types, uint32
-from numba.extending import intrinsic
+from numba import int64, uint32
 
 from streed.exact import Array
+from streed.kernels import views
 from streed.kernels.views import RecordType, matrix, native, vector
-
-
-def make_write_sides(counts: bool) -> Any:
-    """The kernel that writes the costs; INFEASIBLE of a side with too few rows, if `counts`: leaves need several."""
-
-    @native
-    def write_sides(e, scratch):  # type: ignore[no-untyped-def]
-        write_costs(e, scratch, vector(e.leaf_left, SPLITS, int64), 0, 4)
-        write_costs(e, scratch, vector(e.stump_left, SPLITS, int64), 1, 4)
-        write_costs(e, scratch, vector(e.leaf_right, SPLITS, int64), 2, 5)
-        write_costs(e, scratch, vector(e.stump_right, SPLITS, int64), 3, 5)
-
-    @native
-    def write_costs(e, scratch, costs, at, rows):  # type: ignore[no-untyped-def]
-        for l in range(e.asked_splits):
-            few = counts and int64(scratch[rows, l]) < e.min_leaf
-            costs[l] = INFEASIBLE if few else int64(scratch[at, l])
-
-    return write_sides
-
 
 NEW = 1 << 31
 """The bit of an entry of an order whose value is larger than that of the entry before."""
@@ -51,12 +25,27 @@ ROW = NEW - 1
 SPLITS = 32
 """Splits that are scored at once: as many as a vector has lanes."""
 
-RESULTS = 8
-"""Vectors at the beginning of a kernel's scratch; then, of a cost matrix, 4 for each label, of the same costs for all
-labels but one, 2 for each label and 4 for each row."""
-
 INFEASIBLE = 2**60
 """What a tree costs that is not allowed; above every cost, and the sum of four of them fits int64."""
+
+UNLIMITED = 2**40
+"""Any number of splits."""
+
+DEEP = 30
+"""Depths from which on a number of splits is never as good as any."""
+
+WORDS = 3
+"""Of an entry of a plan."""
+
+KEY, LENGTH, SLOT, COLUMN, BEGIN, END, BEGIN_LEFT, BEGIN_RIGHT, END_LEFT, END_RIGHT, FREE = range(11)
+"""Rows of the heap: of its entries in order the bound, the length and where the interval is; of the intervals their
+column, their ends (0 and n: no threshold), L and R at both ends; places of intervals that are free, which is a
+permutation of all of them whenever the heap is empty."""
+
+ROWS_OF_HEAP = 11
+
+MOST_PRICES = 64
+"""Prices of splits that a tree may cost whose optimality is proved from below."""
 
 SIZES = (
     "rows",  # N, of the whole problem
@@ -169,45 +158,13 @@ PLACE = {name: index for index, name in enumerate(RECORD.names or ())}
 """Where the fields lie, in words of eight bytes."""
 
 
-RECORD_TYPE = RecordType(RECORD)
-
-
-@intrinsic
-def record_at(typing: Any, address: Any) -> Any:
-    """The record at an address."""
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.inttoptr(args[0], context.get_value_type(RECORD_TYPE))
-
-    return RECORD_TYPE(address), generate
-
-
-@intrinsic
-def ask(typing: Any, pointer: Any, record: Any) -> Any:
-    """Calls the kernel at an address with the record."""
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        kind = ir.FunctionType(ir.VoidType(), [ir.IntType(64)])
-        function = builder.inttoptr(args[0], kind.as_pointer())
-        builder.call(function, [builder.ptrtoint(args[1], ir.IntType(64))])
-        return context.get_dummy_value()
-
-    return types.void(types.int64, record), generate
+record_at = views.record_at(RecordType(RECORD))
 
 
 def sort_rows(ranks: Array) -> Array:
     """uint32 (F, n + 1): the orders of all rows, by their ranks (F, n) int32."""
     columns, n = ranks.shape
     orders = np.zeros((columns, n + 1), np.uint32)
-    if ranks.max(initial=0) < 2**16:
-        # numbers of 16 bits are sorted digit by digit, which is quicker
-        short = ranks.astype(np.uint16)
-        for column in range(columns):
-            order = np.argsort(short[column], kind="stable")
-            sorted_ranks = ranks[column][order]
-            orders[column, :n] = order
-            orders[column, 1:n] |= np.where(sorted_ranks[1:] != sorted_ranks[:-1], np.uint32(NEW), np.uint32(0))
-        return orders
     # numbers are sorted quicker than their places: a rank and a row are one of 64 bits
     rows = np.arange(n, dtype=np.int64)
     for column in range(columns):

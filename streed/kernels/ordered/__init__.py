@@ -1,1 +1,0 @@
-"""Thresholds of ordered columns: rows in the order of each column, and the scores of splits of them."""
