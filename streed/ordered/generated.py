@@ -19,7 +19,7 @@ import numpy as np
 from streed.encoding.cost_samples import CostSamples, asks_whole, lost_in_sums
 from streed.encoding.generated import compile_kernels, grid_of
 from streed.encoding.methods import CompiledMethods, split_table
-from streed.encoding.statistics import add_exactly, place_statistics
+from streed.encoding.statistics import Places, add_exactly, place_statistics
 from streed.exact import Array, as_float, fraction_of
 from streed.kernels import coding
 from streed.kernels.codegen.generate import Kernels
@@ -106,33 +106,23 @@ def generated_rows(problem: Problem, ranks: Array, known: Any = None) -> Generat
     do not compile.
     """
     task, data = problem.task, problem.data
-    own = objective(task)
     if task.reads_rows or not can_generate(task, data, problem.sums):
         return None
+    own, methods = objective(task), CompiledMethods.of(task)
     worst = own.worst_per_row(data)
     if worst is not None and 0 < float(worst.max()) < _TINY:
         worst = None  # a bound that may have been rounded down
-    methods = CompiledMethods.of(task)
-    if methods.calls or methods.combines or methods.limits:
-        return None
     # costs from 0 on that splits never raise grow with the rows, too; but only that is known then
-    if worst is None and (not own.superadditive or not own.adds_values):
+    grows = worst is not None or (own.superadditive and own.adds_values)
+    if methods.calls or methods.combines or methods.limits or not grows:
         return None
     probe = CostSamples.of(problem, methods.terms)
     methods = methods.in_units(probe.unit)
     table = split_table(methods.terms, problem)
-    if table is not None and ((table != table[0]).any() or table[0] < 0):
+    values, places, per_unit = _statistics(problem, methods)
+    if probe.larger or values is None or (table is not None and ((table != table[0]).any() or table[0] < 0)):
         return None
-    sums, counts = problem.sums, data.counts
-    asked = {name: values for name, values in sums.items() if methods.reads_weight or name != "weight"}
-    values, places = place_statistics(asked, counts)
     integral = values.dtype == np.int64
-    largest_sum = float(np.abs(values.astype(np.float64)).sum(axis=0).max(initial=0))
-    if probe.larger or (integral and largest_sum >= _LARGEST_SUM):
-        return None
-    per_unit = None
-    if not integral:
-        values, per_unit = add_exactly(problem, values, list(asked))
     wide = integral and probe.wide
     is_whole = integral and probe.whole and not wide
     shape = KernelSpec(
@@ -152,36 +142,45 @@ def generated_rows(problem: Problem, ranks: Array, known: Any = None) -> Generat
     if known is not None:
         probe = attrs.evolve(probe, largest=as_float(abs(fraction_of(known)) / probe.unit))
     scale, on_grains = grid_of(shape.coding, problem, probe, lost * _GRID)
-    on_grains = on_grains and adds_exactly
-    numbers, kept = methods.words(scale, per_unit)
+    on_grains = is_whole or (on_grains and adds_exactly)
     first, place = places_of(ranks)
-    amounts = sums_by(place, np.column_stack([values, counts]).astype(np.float64), len(first))
     merged = np.zeros(len(first), np.int64)
     if worst is not None:
-        weights = counts if data.weights is None else data.weights  # those of all rows that a row stands for
+        weights = data.counts if data.weights is None else data.weights  # those of all rows that a row stands for
         with np.errstate(over="ignore"):
             steps = np.ceil(worst.astype(np.float64) / float(probe.unit) * weights * scale * (1 + 2.0**-40))
         if not (steps >= 0).all() or steps.sum() >= _MOST:
             return None
-        merged = sums_by(place, steps + (0 if is_whole else 1), len(first)).astype(np.int64)
-    price = 0 if table is None else math.floor(float(table[0]) * scale * (1 if is_whole or on_grains else 1 - 2.0**-40))
-    dearest = _MOST if worst is None else int(merged.sum()) + 1
+        merged = sums_by(place, steps + (not is_whole), len(first)).astype(np.int64)
+    price = 0 if table is None else math.floor(float(table[0]) * scale * (1 if on_grains else 1 - 2.0**-40))
+    numbers, kept = methods.words(scale, per_unit)
     rows = GeneratedRows(
-        np.ascontiguousarray(ranks[:, first]),
-        merged,
-        min(price, dearest),
-        problem.min_leaf,
-        scale,
-        probe.unit,
-        probe.real,
-        is_whole or on_grains,
-        worst is not None,
-        amounts,
-        numbers,
-        compiled,
-        kept,
+        ranks=np.ascontiguousarray(ranks[:, first]),
+        worst=merged,
+        price=min(price, _MOST if worst is None else int(merged.sum()) + 1),
+        min_leaf=problem.min_leaf,
+        scale=scale,
+        unit=probe.unit,
+        is_real=probe.real,
+        whole=on_grains,
+        bounded=worst is not None,
+        amounts=sums_by(place, np.column_stack([values, data.counts]).astype(np.float64), len(first)),
+        numbers=numbers,
+        compiled=compiled,
+        kept=kept,
     )
     return rows if _costs_something(rows, shape) else None
+
+
+def _statistics(problem: Problem, methods: CompiledMethods) -> tuple[Array | None, Places, float | None]:
+    """(values (n, S), the planes of each statistic, what values are divided by); no values if sums are too large."""
+    asked = {name: values for name, values in problem.sums.items() if methods.reads_weight or name != "weight"}
+    values, places = place_statistics(asked, problem.data.counts)
+    if values.dtype != np.int64:
+        values, per_unit = add_exactly(problem, values, list(asked))
+        return values, places, per_unit
+    largest_sum = float(np.abs(values.astype(np.float64)).sum(axis=0).max(initial=0))
+    return (None if largest_sum >= _LARGEST_SUM else values), places, None
 
 
 def _costs_something(rows: GeneratedRows, shape: KernelSpec) -> bool:

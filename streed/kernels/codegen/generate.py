@@ -11,7 +11,6 @@ Numba makes machine code of them, and of copies of the task's methods: all that 
 from __future__ import annotations
 
 import builtins
-import functools
 import importlib.util
 import math
 import numbers
@@ -134,19 +133,13 @@ def _module(name: str, spec: KernelSpec, functions: Mapping[str, Callable[..., A
     task = types.ModuleType(name)
     sys.modules[name] = task  # where cached code looks for what it names
     for part in ("leaves", kind):
-        exec(_code(f"streed.kernels.codegen.{part}"), vars(task))
-    vars(task).update(_NAMES, **_traits(spec), __name__=name, task=task)
+        source: Any = importlib.util.find_spec(f"streed.kernels.codegen.{part}")
+        exec(source.loader.get_code(source.name), vars(task))
+    vars(task).update(_NAMES, **_traits(spec), task=task)
     copies = _Copies(name)
     vars(task).update({key: copies.copy(function) for key, function in functions.items()})
     exec(compile(render(spec), f"<{name}>", "exec"), vars(task))
     return task
-
-
-@functools.cache
-def _code(module: str) -> Any:
-    """The code of a module of the package."""
-    found: Any = importlib.util.find_spec(module)
-    return found.loader.get_code(module)
 
 
 def _traits(spec: KernelSpec) -> dict[str, Any]:

@@ -12,7 +12,8 @@ import numpy as np
 from numba import float64, int64, uint32
 
 from streed.kernels.coding import LARGEST_CODE, real_of
-from streed.kernels.ordered import INFEASIBLE, NEW, ROW, SPLITS, place_rows, record_at
+from streed.kernels.ordered import INFEASIBLE as NO_TREE
+from streed.kernels.ordered import NEW, ROW, SPLITS, place_rows, record_at
 from streed.kernels.records import LOWEST
 from streed.kernels.views import inline, keep_apart, matrix, vector
 
@@ -29,7 +30,7 @@ _LARGEST_CODE = float(LARGEST_CODE)
 def code_of(e, cost, scale):  # type: ignore[no-untyped-def]
     """The code of a cost, rounded down, and by a step where it may be as much too large."""
     if cost >= task.INFEASIBLE:
-        return int64(INFEASIBLE)
+        return int64(NO_TREE)
     if e.whole == 1:
         code = task.encode(cost, scale)
         e.inexact |= int64(code == LOWEST)
@@ -38,7 +39,7 @@ def code_of(e, cost, scale):  # type: ignore[no-untyped-def]
     scaled = cost * scale
     if scaled < _LARGEST_CODE:
         return max(int64(np.floor(scaled)) - 1, int64(0))
-    return int64(INFEASIBLE)
+    return int64(NO_TREE)
 
 
 @inline

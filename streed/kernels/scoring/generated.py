@@ -17,11 +17,11 @@ from streed.kernels.scoring.operators import cost_of_split, join, join_cost, lea
 from streed.kernels.values import UNKNOWN
 from streed.kernels.views import call, inline, keep_apart, matrix, native, vector
 
-LEAF1, LEAF0, SPLIT1, SPLIT0, WITH1, WITH0, COST, FLOOR = range(8)
+LEAF1, LEAF0, SPLIT1, SPLIT0, WITH1, WITH0, COST = range(7)
 """Rows of `costs`, in the task's own units: the sides of a column as leaves and split once, two rows of scratch, and
 the branching costs."""
 
-ROWS_OF_COSTS = 8
+ROWS_OF_COSTS = 7
 
 
 @inline
