@@ -139,20 +139,32 @@ def ask_split(e, column, position):  # type: ignore[no-untyped-def]
 
 
 @native
+def ask_within(e, node, column, ends, parts, crowded):  # type: ignore[no-untyped-def]
+    """Asks for so many thresholds from one position to another, of all of them if `crowded`."""
+    first, last = ends
+    rows = rows_of(node, column + 1)
+    if crowded:
+        for at in range(first, last + 1):
+            if rows[column, at] >= uint32(NEW):
+                ask_split(e, column, at)
+        return
+    before = int64(0)
+    for j in range(parts if first <= last else 0):
+        near = first + (last - first) * (j + 1) // (parts + 1) if parts > 1 else (first + last) >> 1
+        at = nearest_position(rows[column], near, first, last)
+        if at > before:
+            ask_split(e, column, at)
+            before = at
+
+
+@native
 def ask_quantiles(e, node):  # type: ignore[no-untyped-def]
     """Asks for some thresholds of every column, behind a split that has all rows on the right."""
-    rows = rows_of(node, node.columns)
     e.asked_splits = 0
     ask_split(e, int64(0), int64(0))
     each = max(1, (SPLITS - 1) // max(node.columns, 1))
-    for f in range(node.columns):
-        before = int64(0)
-        for j in range(each):
-            near = max(1, node.n * (j + 1) // (each + 1))
-            at = nearest_position(rows[f], near, int64(1), node.n - 1) if e.asked_splits < SPLITS else int64(0)
-            if at > before:
-                ask_split(e, f, at)
-                before = at
+    for f in range(min(node.columns, SPLITS - 1)):
+        ask_within(e, node, f, (int64(1), node.n - 1), each, False)
 
 
 @native
@@ -218,25 +230,6 @@ def keep_rest(e, prefix, intervals, places, bounds, taken, limit, crowded):  # t
                 keep_between(e, prefix, interval[COLUMN], (begin, end), costs, limit)
             begin = end
             before = behind
-
-
-@native
-def ask_within(e, node, column, ends, parts, crowded):  # type: ignore[no-untyped-def]
-    """Asks for so many thresholds from one position to another, of all of them if `crowded`."""
-    first, last = ends
-    rows = rows_of(node, column + 1)
-    if crowded:
-        for at in range(first, last + 1):
-            if rows[column, at] >= uint32(NEW):
-                ask_split(e, column, at)
-        return
-    before = int64(0)
-    for j in range(parts if first <= last else 0):
-        near = first + (last - first) * (j + 1) // (parts + 1) if parts > 1 else (first + last) >> 1
-        at = nearest_position(rows[column], near, first, last)
-        if at > before:
-            ask_split(e, column, at)
-            before = at
 
 
 @native

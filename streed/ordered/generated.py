@@ -95,9 +95,6 @@ class GeneratedRows:
         nothing = np.zeros(1, np.int64)
         return {"frequency": nothing, "label_of": nothing, "amounts": self.amounts, "numbers": self.numbers}
 
-    def leaf_of(self, rows: Array) -> tuple[int, int, int]:
-        return 0, 0, int(self.amounts[rows, -1].sum())
-
 
 def generated_rows(problem: Problem, ranks: Array, known: Any = None) -> GeneratedRows | None:
     """The rows of a problem whose columns have these ranks (F, n); None for a task that the search does not take.

@@ -149,10 +149,3 @@ class OrderedRows:
             "amounts": self.amounts,
             "label_of": self.label_of if self.kind == LABELLED else np.zeros(1, np.int32),
         }
-
-    def leaf_of(self, rows: Array) -> tuple[int, int, int]:
-        """(label, cost, rows) of a leaf for these rows (m,), given by number."""
-        costs = self.costs[rows].sum(axis=0)
-        label = int(costs.argmin())
-        size = len(rows) if self.frequency is None else int(self.frequency[rows].sum())
-        return label, int(costs[label]), size

@@ -197,14 +197,12 @@ def find_costs(e, parameters, sums, totals, costs):  # type: ignore[no-untyped-d
             more = task.VALUE(0)
             if BOTH:
                 more = table[column if j < e.n_active else e.columns + local[2, j - e.n_active]]
-            cost1 = task.branching_cost(parameters, with_k, path[:here], caller[column]) + more
+            cost1 = task.cost_of_split(parameters, with_k, path[:here], caller[column]) + more
             if k < 0:
                 costs[COST, j] = cost1
             else:
                 second[2 * k, j] = cost1
-                second[2 * k + 1, j] = (
-                    task.branching_cost(parameters, size - with_k, path[:here], caller[column]) + more
-                )
+                second[2 * k + 1, j] = task.cost_of_split(parameters, size - with_k, path[:here], caller[column]) + more
 
 
 @inline

@@ -96,6 +96,11 @@ def render(spec: KernelSpec) -> str:
         best = best[:1]
     elif spec.labels > _MOST_UNROLLED:
         best = [f"task.cost_of_any_label(parameters, states, {spec.labels})"]
+    called = " + ".join(
+        f"{_weight(i, term)}branching_cost{i}(parameters[{i}], rows, path, split)"
+        for i, term in enumerate(spec.terms)
+        if term.called
+    )
     functions = {
         "entries(sums)": _each(spec, f"{number}(sums[{{p}}])"),
         "at(sums, k)": _each(spec, f"{number}(sums[{{p}}, k])"),
@@ -116,11 +121,7 @@ def render(spec: KernelSpec) -> str:
             for i, term in enumerate(spec.terms)
             if term.bounded and "lower_bound" in spec.members
         ),
-        "branching_cost(parameters, rows, path, split)": " + ".join(
-            f"{_weight(i, term)}branching_cost{i}(parameters[{i}], rows, path, split)"
-            for i, term in enumerate(spec.terms)
-            if term.called
-        ),
+        "cost_of_split(parameters, rows, path, split)": f"CHECKED(SIGN * ({called}))" if called else "",
         "allows(limits, states)": " and ".join(
             f"allows{i}(limits[{i}], states[{term}])" for i, (term, _) in enumerate(spec.limits)
         ),
