@@ -246,7 +246,7 @@ class Scored(Encoding):
         assert self.packed.scoring is not None
         numbers_ = self.packed.scoring.numbers.copy()
         numbers_[:1] = np.array([scale]).view(np.int64)
-        worst = min(math.ceil(self.packed.scoring.worst_unit * (scale / self.scale)), INFINITE)
+        worst = _fitting(self.problem, self.packed.scoring.worst_unit * (scale / self.scale))
         scoring = attrs.evolve(self.packed.scoring, numbers=numbers_, worst_unit=worst)
         return attrs.evolve(self, packed=attrs.evolve(self.packed, scoring=scoring), scale=scale, exact=False)
 
@@ -352,4 +352,9 @@ def _worst_unit(problem: Problem, unit: Fraction, scale: float) -> int:
     if worst is None:
         return 0
     weights = 1 if problem.data.weights is None else problem.data.weights
-    return min(math.ceil(float(np.max(worst * weights)) / float(unit) * scale), INFINITE)
+    return _fitting(problem, float(np.max(worst * weights)) / float(unit) * scale)
+
+
+def _fitting(problem: Problem, worst: float) -> int:
+    """The code of what a row costs at worst, rounded up; 0, as if nothing were known, if codes hold no sum over all."""
+    return math.ceil(worst) if worst * problem.data.size < INFINITE else 0
