@@ -215,7 +215,7 @@ HARD_TASK: dict[str, Any] = {"max_depth": 5, "min_leaf": 3}
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
     """A client of two processes of one thread."""
-    quiet = {"dashboard_address": None, "silence_logs": 50}
+    quiet = {"dashboard_address": ":0", "silence_logs": 50}
     with (
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, **quiet) as cluster,
         distributed.Client(cluster) as found,
