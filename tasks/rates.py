@@ -164,14 +164,9 @@ class Rate(Bounded, Events):
         return self
 
     def sizes(self, kind: str, data: Dataset) -> dict[str, int]:
-        """What the rows of each group weigh over which a rate is taken; raises InputError for groups without any."""
+        """What the rows of each group weigh over which a rate is taken."""
         groups = self.groups(data, 2)
-        sizes = groups.sizes(self.counted(kind, data), integer_weights(data)[0])
-        if isinstance(self, GroupRates) and not all(sizes):
-            group, of_kind = groups.names[sizes.index(0)], "" if kind in ("all", "errors") else f"{kind} "
-            remedy = f"its rate for {type(self).__name__} is undefined; leave it out"
-            raise InputError(ROW_DATA, f"group {group!r} has no {of_kind}rows of any weight", remedy)
-        return dict(zip(groups.names, sizes, strict=True))
+        return dict(zip(groups.names, groups.sizes(self.counted(kind, data), integer_weights(data)[0]), strict=True))
 
     def ratios(self, data: Dataset) -> tuple[tuple[RowSum, int], ...]:
         """The imbalance of every two groups, by kind of rate: n_b p_a - n_a p_b, and n_a n_b."""
@@ -228,6 +223,16 @@ class GroupRates(Rate, Gap):
     def highest(self) -> Side:
         """The largest rate of a group, for a limit such as `ErrorRateParity().highest <= 0.2`."""
         return Side(self, "highest")
+
+    def sizes(self, kind: str, data: Dataset) -> dict[str, int]:
+        """As of any rates; raises InputError for a group without any rows that count."""
+        sizes = super().sizes(kind, data)
+        empty = [group for group, size in sizes.items() if size == 0]
+        if empty:
+            of_kind = "" if kind in ("all", "errors") else f"{kind} "
+            remedy = f"its rate for {type(self).__name__} is undefined; leave it out"
+            raise InputError(ROW_DATA, f"group {empty[0]!r} has no {of_kind}rows of any weight", remedy)
+        return sizes
 
 
 @attrs.frozen(order=False)

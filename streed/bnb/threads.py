@@ -140,19 +140,20 @@ class Team:
         )
 
     def _decide(self) -> None:
-        """Whether the search goes on, now that all threads have met: after room was made, if that is all it needs."""
+        """Whether the search goes on, now that all threads have met: after waves or after room was made."""
         engine, control = self._first.engine, self._control
         lower, upper = self._first.root_bounds
         is_over = lower >= min(upper, engine["root_target"]) or control[STOP] != _ENDED
         is_turn = engine["visits"] > engine["pause"]
-        crowded = [each for each in self._workspaces[is_turn:] if each.engine["crowded"]]
+        # a workspace that pauses says that it is crowded
+        crowded = [each for each in self._workspaces[1 if is_turn else 0 :] if each.engine["crowded"]]
         self._goes_on = not is_over and (is_turn or bool(crowded))
         if self._goes_on:
             self._gather()
             control[STOP] = engine["crowded"] = 0
-            self._goes_on = (is_turn and not crowded and self._send_waves()) or self._make_room(
-                (*crowded, self._first)[0]
-            )
+            # where there is no room after waves, the first workspace is the one that is full
+            has_room = is_turn and not crowded and self._send_waves()
+            self._goes_on = has_room or self._make_room(crowded[0] if crowded else self._first)
 
     def _make_room(self, crowded: Workspace) -> bool:
         """As `make_room`, for all threads, of which this one's store was full."""
