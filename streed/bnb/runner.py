@@ -84,7 +84,7 @@ def run(
             with contextlib.suppress(KeyboardInterrupt):
                 for end, thread in zip(ends, threads, strict=True):
                     if thread.ident is not None:
-                        end.wait()
+                        end.wait(_POLL)
     if failures:
         raise failures[0]
     return reason

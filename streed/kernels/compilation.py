@@ -221,6 +221,10 @@ _running: dict[str, subprocess.Popen[str]] = {}
 _at_work: dict[str, str] = {}
 """By the code of a process that runs, the file that it is making."""
 
+if hasattr(os, "register_at_fork"):  # a forked process has no thread that listens to them
+    os.register_at_fork(after_in_child=_at_work.clear)
+    os.register_at_fork(after_in_child=_running.clear)
+
 
 @contextlib.contextmanager
 def plan(code: str | None) -> Iterator[None]:

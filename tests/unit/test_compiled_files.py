@@ -176,7 +176,7 @@ def test_processes_that_fill_one_empty_directory(place: Path) -> None:
 def test_a_second_process_compiles_nothing_of_any_kind() -> None:
     """Nor does the folder grow then: what is compiled is all that is written."""
     for _ in range(2):
-        done = ended("-m", "tests.unit.every_kind", timeout=900)
+        done = ended("-m", "tests.unit.every_kind", limit=240)
     compiled_for = dict(map(json.loads, done.stdout.splitlines()))
     assert len(compiled_for) > 40
     assert {name: functions for name, functions in compiled_for.items() if functions} == {}
