@@ -158,7 +158,6 @@ def planned(max_depth: int | None, max_nodes: int | None) -> AbstractContextMana
 
 def compile_shared(*, deep: bool) -> None:
     """Compiles what depends neither on the kind of a search nor on its lane; `deep`: of more than three levels."""
-    compilation.announce = compilation.tell
     words, table = "int64[::1]", "int64[:, ::1]"
     ready(lay_out, "(int64, int64, int64, boolean)")
     of_problem = ("int64", "int32[:, ::1]", "uint64[:, ::1]", words, table, table, words, words, "uint8[::1]", words)

@@ -6,9 +6,9 @@ Ctrl-C is raised there at once, and the abandoned compilation ends by itself; it
 Nobody who cannot hear what is said is disturbed.
 
 Numba compiles one function at a time in a process, so a second one compiles part of what a search is about to need.
-What it has made is found on disk, like everything that is compiled (`compiled.py`); what it is at work on is waited
-for. It is started by the first function that is missing, where there are two processors and a directory to share; if it
-cannot run, this process compiles by itself.
+What it has made is found on disk, and what it is at work on is waited for, like everything that is compiled
+(`compiled.py`). It is started by the first function that is missing, where there are two processors and a directory to
+share; if it cannot run, this process compiles by itself.
 """
 
 from __future__ import annotations
@@ -210,20 +210,10 @@ def conclude() -> None:
 planned: contextvars.ContextVar[str | None] = contextvars.ContextVar("planned", default=None)
 """The Python code that the other process would run, of a search that may soon compile."""
 
-_LOOK = 0.02
-"""Seconds between looks at the other process."""
-
 _ROOT = Path(__file__).resolve().parents[2]
 
-_running: dict[str, subprocess.Popen[str]] = {}
+_running: dict[str, subprocess.Popen[bytes]] = {}
 """By their code, all that were started."""
-
-_at_work: dict[str, str] = {}
-"""By the code of a process that runs, the file that it is making."""
-
-if hasattr(os, "register_at_fork"):  # a forked process has no thread that listens to them
-    os.register_at_fork(after_in_child=_at_work.clear)
-    os.register_at_fork(after_in_child=_running.clear)
 
 
 @contextlib.contextmanager
@@ -236,18 +226,11 @@ def plan(code: str | None) -> Iterator[None]:
         planned.reset(token)
 
 
-def await_file(path: Path) -> None:
-    """Of a file that is missing: starts the other process, if one is planned, and waits while one is at work on it."""
+def start_planned() -> None:
+    """Starts the other process, if one is planned and does not run yet: something is missing."""
     code = planned.get()
     if code is not None and code not in _running and processors() > 1:
         _start(code)
-    while _is_at_work(path.name) and not path.exists():
-        time.sleep(_LOOK)
-
-
-def _is_at_work(name: str) -> bool:
-    """Whether a process that still runs is making the file of that name."""
-    return any(made == name and _running[code].poll() is None for code, made in list(_at_work.items()))
 
 
 def processors() -> int:
@@ -265,24 +248,7 @@ def _start(code: str) -> None:
     command = [sys.executable, "-P", "-c", code]
     with contextlib.suppress(OSError):
         process = subprocess.Popen(
-            command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-            text=True,
-        )  # fmt: skip
+            command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
         atexit.register(process.kill)
         _running[code] = process
-        threading.Thread(target=_listen, args=(code, process), daemon=True).start()
-
-
-def _listen(code: str, process: subprocess.Popen[str]) -> None:
-    with process:
-        for name in process.stdout or ():
-            _at_work[code] = name.strip()
-
-
-announce: Callable[[Path], None] = await_file
-"""What is called with a file that is missing; in the other process, `tell`."""
-
-
-def tell(path: Path) -> None:
-    """Of a file that is missing in the other process: says that it is about to be made."""
-    print(path.name, flush=True)  # noqa: T201 - to the process that waits

@@ -3,7 +3,8 @@
 A file's name is a hash of all that the code depends on; it begins with a hash of its content. One that is damaged, cut
 short or empty is deleted, said once, and what it held is compiled again. Where nothing can be written (the disk is
 full, the directory is gone), the code is used all the same and not kept, which is said once as well. Files are written
-aside and renamed, so processes that compile the same at the same time do not disturb each other.
+aside and renamed, and a process that needs what another is compiling waits for it: the lock is the system's, and ends
+with the process that has it.
 
 Numba's own cache notices changes of one file only, and a kernel is made of many; it breaks on damaged files, and two
 processes may mix up their entries. Code is therefore kept here, in a directory that is named by a hash of all sources
@@ -21,10 +22,11 @@ import pickle
 import secrets
 import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import FunctionType
-from typing import Any
+from typing import Any, BinaryIO, TypeVar
 
 import llvmlite
 import numba
@@ -33,6 +35,7 @@ from numba.core.bytecode import FunctionIdentity
 from numba.core.caching import _Cache
 from numba.core.ccallback import CFunc
 from numba.core.compiler import CompileResult
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 from numba.core.serialize import dumps
 from numba.core.sigutils import normalize_signature
@@ -45,6 +48,14 @@ from streed.kernels.places import SOURCES, SUFFIX, cache_directory
 _MARK = b"streed-code-1\n"
 _HASH = hashlib.sha256().digest_size
 
+_LOOK = 0.02
+"""Seconds between looks at whether another process has compiled what is missing here."""
+
+_PATIENCE = 120.0
+"""Seconds that are waited for it: more than the largest function takes."""
+
+T = TypeVar("T")
+
 
 class CodeCache(_Cache):  # type: ignore[misc]
     """What numba asks for the compiled code of a function before it compiles, and gives it to afterwards."""
@@ -52,6 +63,7 @@ class CodeCache(_Cache):  # type: ignore[misc]
     def __init__(self, function: Callable[..., Any], directory: Path | None) -> None:
         self._function = function
         self._directory = directory
+        self._lock: BinaryIO | None = None
 
     @property
     def cache_path(self) -> str | None:
@@ -66,9 +78,25 @@ class CodeCache(_Cache):  # type: ignore[misc]
         if code is None and told is not None:
             told.begun()
         if code is None and self._directory is not None:
-            compilation.announce(self._path(sig, target_context.codegen()))
+            compilation.start_planned()
+            self._lock = _locked(self._path(sig, target_context.codegen()))
             code = self._loaded(sig, target_context)
         return code
+
+    def released(self, compile_it: Callable[..., T]) -> Callable[..., T]:
+        """The function, which compiles this, and lets others do so afterwards, whether it could or not."""
+
+        @functools.wraps(compile_it)
+        def compile_and_release(*arguments: object) -> T:
+            with global_compiler_lock:
+                try:
+                    return compile_it(*arguments)
+                finally:
+                    if self._lock is not None:
+                        _unlock(self._lock)
+                        self._lock = None
+
+        return compile_and_release
 
     def is_kept(self, sig: Any) -> bool:
         """Whether there is a file for a signature."""
@@ -161,6 +189,45 @@ def _write(path: Path, content: bytes) -> None:
         raise
 
 
+def _locked(path: Path) -> BinaryIO | None:
+    """The lock of a file that is missing, once no other process has it; None without locks, or after a long wait.
+
+    A process that was suspended keeps its locks: it is not waited for forever.
+    """
+    end = time.monotonic() + _PATIENCE
+    with contextlib.suppress(OSError):
+        while time.monotonic() < end:
+            file = path.with_suffix(".lock").open("wb")
+            try:
+                _lock(file)
+                return file
+            except (BlockingIOError, PermissionError):  # the second is Windows'
+                time.sleep(_LOOK)
+            file.close()
+    return None
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(file: BinaryIO) -> None:
+        """Locks a file; raises PermissionError if another process has done so."""
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+
+else:
+    import fcntl
+
+    def _lock(file: BinaryIO) -> None:
+        """Locks a file; raises BlockingIOError if another process has done so."""
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _unlock(file: BinaryIO) -> None:
+    """Gives a lock back, and removes its file."""
+    with contextlib.suppress(OSError), file:
+        Path(file.name).unlink(missing_ok=True)
+
+
 @functools.cache
 def _stamp(file: str) -> str:
     """A hash of a source; nothing of one that the directory's name depends on, or that is no file."""
@@ -189,7 +256,7 @@ def entry(function: Callable[..., Any], **options: Any) -> Any:
     """A function that Python calls: compiled when first called, without the GIL, kept on disk."""
     made = njit(nogil=True, **options)(function)
     made._cache = CodeCache(function, cache_directory())
-    made.compile = functools.partial(aside, soon(made.compile))
+    made.compile = functools.partial(aside, made._cache.released(soon(made.compile)))
     return made
 
 
@@ -197,7 +264,7 @@ def own_entry(function: Callable[..., Any], **options: Any) -> Any:
     """As `entry`, linked as numba does: for code that makes lists of arrays, on which late linking was not tried."""
     made = njit(nogil=True, **options)(function)
     made._cache = CodeCache(function, cache_directory())
-    made.compile = functools.partial(aside, made.compile)
+    made.compile = functools.partial(aside, made._cache.released(made.compile))
     return made
 
 
@@ -219,7 +286,7 @@ def unit(signature: Any, **options: Any) -> Callable[[Callable[..., Any]], Any]:
     def decorate(function: Callable[..., Any]) -> Any:
         made: Any = CFunc(function, normalize_signature(signature), locals={}, options=options)
         made._cache = CodeCache(function, cache_directory())
-        aside(soon(made.compile))
+        aside(made._cache.released(soon(made.compile)))
         return made
 
     return decorate

@@ -234,7 +234,6 @@ def link() -> int:
 
 def compile_shared() -> None:
     """What the second process does."""
-    compilation.announce = compilation.tell
     shallow()
     ready(find_stump, _STUMP)
     ready(measure_rows, MEASURE)

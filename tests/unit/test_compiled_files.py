@@ -146,12 +146,13 @@ kinds = [np.int8, np.int16, np.int32, np.int64, np.float32, np.float64]
 made = compiled.entry(double)
 for kind in kinds[int(sys.argv[2]):] + kinds[:int(sys.argv[2])]:
     assert (made(np.arange(3, dtype=kind)) == np.arange(3) * 2).all()
+print(sum(made.stats.cache_misses.values()))
 """
 
 
 @pytest.mark.compiles
 def test_processes_that_fill_one_empty_directory(place: Path) -> None:
-    """Each meets the same signatures in another order, so that they are compiled by several at the same time."""
+    """Each meets the same signatures in another order; each is compiled by the first that needs it."""
     commands = [[sys.executable, "-c", WRITERS, str(place), str(at)] for at in (0, 3)]
     with contextlib.ExitStack() as stack:
         children: list[Any] = [stack.enter_context(started(command)) for command in commands]
@@ -160,9 +161,9 @@ def test_processes_that_fill_one_empty_directory(place: Path) -> None:
         for child in children:
             child.stdin.write("go\n")
             child.stdin.flush()
-        for child in children:
-            _, said = child.communicate()
-            assert (child.returncode, said) == (0, "")
+        said = [child.communicate() for child in children]
+    assert [(child.returncode, error) for child, (_, error) in zip(children, said, strict=True)] == [(0, "")] * 2
+    assert sum(int(compiled) for compiled, _ in said) == 6
     assert [path.suffix for path in place.iterdir()] == [SUFFIX] * 6
     import numpy as np
 
@@ -170,6 +171,32 @@ def test_processes_that_fill_one_empty_directory(place: Path) -> None:
         made = compiled.entry(double)
         assert made(np.array([3], kind)).tolist() == [6]
         assert sum(made.stats.cache_hits.values()) == 1
+
+
+HOLDER = """
+import sys
+from pathlib import Path
+from streed.kernels import compiled
+lock = compiled._locked(Path(sys.argv[1]))
+print("held", flush=True)
+sys.stdin.readline()
+"""
+
+
+@pytest.mark.parametrize("end", ["killed", "suspended"])
+def test_a_process_that_does_not_end_its_compilation(end: str, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    used(double, 4)
+    path = only_file(place)
+    path.unlink()
+    with started([sys.executable, "-c", HOLDER, str(path)]) as child:
+        assert child.stdout.readline() == "held\n"
+        if end == "killed":
+            child.kill()
+        else:
+            monkeypatch.setattr(compiled, "_PATIENCE", 0.1)
+        assert used(double, 4) == (8, False)
+        child.kill()
+    assert used(double, 4) == (8, True)
 
 
 @pytest.mark.compiles
@@ -188,7 +215,7 @@ def test_a_process_that_cannot_run_is_not_waited_for(tmp_path: Path, monkeypatch
     for name in ("python-that-is-not-there", "a-program-of-its-own"):
         monkeypatch.setattr(sys, "executable", str(tmp_path / name))
         with compilation.plan(f"pass # {name}"):
-            compilation.await_file(tmp_path / "missing.code")
+            compilation.start_planned()
 
 
 @pytest.fixture
