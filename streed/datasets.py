@@ -360,15 +360,10 @@ def make_dataset(
             raise InputError(argument, f"there is no column {name!r}", f"the columns are {', '.join(table)}")
     taken = [name for _, name in roles.named]
     features = {name: column for name, column in table.items() if name not in taken}
-    groups = {name: table[name] for name in roles.row_data.get(GROUPS, ())}
-    assert roles.target is not None
-    labels = read_column(table[roles.target], "it")
-    given: dict[str, Any] = {
-        "y": labels.as_categories() if labels.kind in TIMES else table[roles.target],
-        "sample_weight": None if roles.sample_weight is None else table[roles.sample_weight],
-        "frequency": None if roles.frequency is None else table[roles.frequency],
-        GROUPS: groups or None,
-    }
+    given = roles.given(table)
+    labels = read_column(given["y"], "it")
+    if labels.kind in TIMES:
+        given["y"] = labels.as_categories()
     if one_hot and features:
         recipe = make_recipe(features, Settings(categorical=roles.categorical))
     if recipe is not None:

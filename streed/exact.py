@@ -29,9 +29,6 @@ LARGEST_TOTAL = 2**60
 
 _DECIMALS = 9  # floats with at most this many decimals are read as exact decimals
 _EXACT_FLOATS = 2.0**53  # whole floats below this are told apart from their neighbours
-
-_GRID_BITS = 44
-
 SURELY_MORE = 2.0**62
 """A float that is at least this is of a total above LARGEST_TOTAL, however it was rounded."""
 
@@ -219,7 +216,8 @@ def readable_bound(bound: Any, value: Any, *, upper: bool, real: bool = False) -
 def exact_integers(values: Array, name: str = "values") -> tuple[Array, Fraction]:
     """The values as whole numbers and the worth of one, exactly: int64 where their total fits, else Python's own.
 
-    What `values` may be, and the errors, are as in `exact_array`; floats are the decimals that Python prints.
+    `values` is an array of integers, bools, floats, which are the decimals that Python prints, or exact numbers (as
+    objects). Raises InputError for non-finite values.
     """
     values = np.asarray(values)
     small = _small(values, name)
@@ -231,20 +229,6 @@ def exact_integers(values: Array, name: str = "values") -> tuple[Array, Fraction
         whole, unit = whole // common, unit * common
     fit = sum(map(abs, whole.flat)) < LARGEST_TOTAL
     return (whole.astype(np.int64) if fit else whole), unit
-
-
-def exact_array(values: Array, name: str = "values") -> tuple[Array, Fraction, bool]:
-    """Integers (int64), the worth of one of them, and whether that is exact.
-
-    `values` is an array of integers, bools, floats or exact numbers (as objects). Decimals and fractions with a common
-    denominator that fits are scaled exactly; others, and integers whose total is beyond 2**60, are rounded to a grid of
-    2**-44 of their total. Raises InputError for non-finite values.
-    """
-    whole, unit = exact_integers(values, name)
-    if whole.dtype != object:
-        return whole, unit, True
-    shift = max(0, sum(map(abs, whole.flat)).bit_length() - _GRID_BITS)
-    return ((whole + (1 << shift >> 1)) >> shift).astype(np.int64), unit * (1 << shift), False
 
 
 def _small(values: Array, name: str) -> tuple[Array, Fraction] | None:

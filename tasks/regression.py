@@ -58,7 +58,7 @@ from streed.data.database import MOMENTS
 from streed.data.dataset import row_matrix, row_numbers
 from streed.errors import InputError, TaskError
 from streed.exact import Array, Range, as_float, exact_integers, exact_number
-from streed.task import GeneralTask, RowCostTask, State, Task, Value, bound, weight_array
+from streed.task import GeneralTask, RowCostTask, State, Task, Value, bound
 from streed.task.joint import combination
 from streed.task.states import kept_by_data
 from streed.tree import Tree
@@ -112,7 +112,7 @@ def _read(data: Dataset) -> tuple[_Rows, Fraction, Fraction]:
         squares = squares - start * (2 * sums - start * sizes)
         return _Rows(sums - start * sizes, squares, sizes, Fraction(1), False), start * own, own
     sums, own = exact_integers(data.targets, "y")
-    each = weight_array(data)
+    each = data.exact_weights
     sizes, weight = np.ones(len(sums), np.int64), Fraction(1)
     if each is not None:
         sizes, weight = exact_integers(each, "sample_weight")

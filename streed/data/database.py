@@ -158,26 +158,16 @@ class _Reader:
             found = f"there are more than {self.most_rows:,} different rows"
             raise InputError("most_rows", found, "round numbers in the query, name fewer features, or raise it")
         of = dict(zip(read, columns, strict=False))
-        table = {name: of[name] for name in roles.features}
-        beside: dict[str, Any] = {
-            name: of[given] if isinstance(given, str) else {each: of[each] for each in given}
-            for name, given in roles.row_data.items()
-        }
+        table, given = {name: of[name] for name in roles.features}, roles.given(of) | {"frequency": frequency}
         if self.moments:
             sums, squares = map(np.asarray, columns[len(keys) + 1 :])
             if float(np.abs(squares.astype(np.float64)).sum()) >= _LARGEST_SUM:
                 remedy = "subtract its mean in the query, or scale it"
                 raise InputError("target", "the sum of its squares is beyond 2**60", remedy)
-            beside[MOMENTS] = {"sum": sums, "square": squares, "unit": np.full(len(sums), unit)}
-        data = Dataset.make(
-            table or np.zeros((len(frequency), 0), np.uint8),
-            None if self.moments or roles.target is None else of[roles.target],
-            sample_weight=None if roles.sample_weight is None else of[roles.sample_weight],
-            frequency=frequency,
-            categorical=[name for name in roles.features if name in listed] or None,
-            max_cuts=max_cuts,
-            **beside,
-        )
+            given |= {"y": None, MOMENTS: {"sum": sums, "square": squares, "unit": np.full(len(sums), unit)}}
+        X: Any = table or np.zeros((len(frequency), 0), np.uint8)
+        given["categorical"] = [name for name in roles.features if name in listed] or None
+        data = Dataset.make(X, max_cuts=max_cuts, **given)
         # sums have all rows in them already: none is to be multiplied by how many there are
         return attrs.evolve(data, weights=None, frequency=data.counts) if self.moments else data
 
@@ -249,6 +239,13 @@ class Roles:
         found = [("target", self.target), ("sample_weight", self.sample_weight), ("frequency", self.frequency)]
         beside = [(name, each) for name, given in self.row_data.items() for each in listed_names(given)]
         return [(argument, column) for argument, column in (*found, *beside) if column is not None]
+
+    def given(self, of: Mapping[str, Any]) -> dict[str, Any]:
+        """What `Dataset.make` is given beside the features, of columns by name."""
+        single = {"y": self.target, "sample_weight": self.sample_weight, "frequency": self.frequency}
+        found = {name: None if column is None else of.get(column) for name, column in single.items()}
+        beside = self.row_data.items()
+        return found | {name: of[x] if isinstance(x, str) else {each: of[each] for each in x} for name, x in beside}
 
     @classmethod
     def of(

@@ -186,18 +186,12 @@ class Dataset:
         return len(rows) if self.frequency is None else int(self.frequency[rows].sum())
 
     @functools.cached_property
-    def exact_weights(self) -> list[int | Fraction] | None:
-        """(n,) what each row adds to a sum, exactly: a float weight is the decimal it prints as; None: 1 of each."""
-        if self.weights is None:
-            return None
-        whole, unit = self._whole_weights()
-        return [exact_number(unit * each) for each in whole.tolist()]
-
-    def _whole_weights(self) -> tuple[Array, Fraction]:
-        """(n,) what each row adds to a sum as Python's whole numbers, and the worth of 1; there are weights."""
-        copied = self.sample_weight is not None and self.frequency is not None
-        whole, unit = exact_integers(np.asarray(self.sample_weight if copied else self.weights), "sample_weight")
-        return whole.astype(object) * (self.frequency if copied else 1), unit
+    def exact_weights(self) -> Array | None:
+        """(n,) `weights`, exactly: as objects where a product of a real weight and a frequency may be no float."""
+        if self.sample_weight is None or self.frequency is None or self.sample_weight.dtype.kind != "f":
+            return self.weights
+        whole, unit = exact_integers(self.sample_weight, "sample_weight")
+        return np.asarray(whole.astype(object) * self.frequency * unit)
 
     @property
     def n_columns(self) -> int:
@@ -279,9 +273,9 @@ class Dataset:
 
     def class_totals(self) -> list[int | Fraction]:
         """The weight of each class's rows, exactly: a float weight is the decimal it prints as."""
-        if self.weights is None:
+        if self.exact_weights is None:
             return np.bincount(self.class_numbers, minlength=self.n_classes).tolist()  # type: ignore[no-any-return]
-        whole, unit = self._whole_weights()
+        whole, unit = exact_integers(self.exact_weights, "sample_weight")
         return [exact_number(unit * sum(whole[self.class_numbers == k].tolist())) for k in range(self.n_classes)]
 
     def subset(self, rows: Any) -> Dataset:

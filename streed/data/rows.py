@@ -20,7 +20,7 @@ from streed.data.reading import read_values
 from streed.data.single_values import OwnValues, is_number, missing_value
 from streed.data.table import named_columns
 from streed.errors import InputError, brief, shown
-from streed.exact import LARGEST_TOTAL, Array, Range, as_objects, doubles, exact_array, exact_number
+from streed.exact import LARGEST_TOTAL, Array, Range, as_objects, doubles, exact_integers, exact_number
 
 
 def read_weights(sample_weight: Any, n: int) -> Array | None:
@@ -92,8 +92,8 @@ def weigh_copies(weights: Array | None, frequency: Array | None) -> Array | None
     _check_total(weights, weights.astype(np.float64) * frequency, "times frequency, the total")
     if weights.dtype.kind != "f":
         return weights * frequency
-    whole, unit, exact = exact_array(weights, "sample_weight")
-    if exact and float(whole.astype(np.float64) @ frequency) < LARGEST_TOTAL:
+    whole, unit = exact_integers(weights, "sample_weight")
+    if whole.dtype != object and float(whole.astype(np.float64) @ frequency) < LARGEST_TOTAL:
         # whole numbers of any size, which Python divides with one rounding
         return ((whole * frequency).astype(object) * unit.numerator / unit.denominator).astype(np.float64)
     return weights * frequency

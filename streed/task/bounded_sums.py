@@ -22,10 +22,9 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.errors import InputError, TaskError
-from streed.exact import LARGEST_TOTAL, Array, exact_array, exact_number
+from streed.exact import LARGEST_TOTAL, Array, exact_integers, exact_number
 from streed.task.analysis.linear_form import row_cost_form
 from streed.task.base import COMPONENTWISE, RowCostTask, Task, Value, name
-from streed.task.row_sums import weight_array
 from streed.task.states import Limit, State
 from streed.whole_costs import IntegerCosts, integer_costs
 
@@ -127,11 +126,11 @@ def integer_weights(data: Dataset) -> tuple[Array | None, Fraction]:
 
     Raises InputError for weights that are no short decimals: a limit on a sum is kept exactly or not at all.
     """
-    each = weight_array(data)
+    each = data.exact_weights
     if each is None:
         return None, _ONE
-    weights, unit, exact = exact_array(each, "sample_weight")
-    if not exact:
+    weights, unit = exact_integers(each, "sample_weight")
+    if weights.dtype == object:
         raise InputError(
             "sample_weight",
             "the weights have too many digits for exact sums",
@@ -181,7 +180,7 @@ def exact_costs(task: RowCostTask, data: Dataset) -> IntegerCosts:
     """The bound task's costs per row and split in whole numbers of one unit; raises TaskError or InputError else."""
     shape = (data.n_rows, len(task.labels(data)))
     terms = [(weight, checked_costs(costs, task, shape)) for weight, costs in task.cost_terms(data)]
-    return integer_costs(terms, task.split_cost(), weight_array(data))
+    return integer_costs(terms, task.split_cost(), data.exact_weights)
 
 
 def checked_costs(costs: Any, task: RowCostTask, shape: tuple[int, int]) -> Array:

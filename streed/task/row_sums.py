@@ -15,7 +15,7 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.errors import TaskError
-from streed.exact import LARGEST_TOTAL, Array, as_objects, exact_integers, exact_number
+from streed.exact import LARGEST_TOTAL, Array, exact_integers, exact_number
 from streed.task.base import Task
 from streed.task.states import OwnLimit, State
 
@@ -157,7 +157,7 @@ class ExactSums(Mapping[str, tuple[Array, Fraction]]):
 
     @functools.cached_property
     def _weights(self) -> tuple[Array, Fraction] | None:
-        given = weight_array(self._data)
+        given = self._data.exact_weights
         return None if given is None else exact_integers(given, "sample_weight")
 
     def _read(self, name: str) -> tuple[Array, Fraction]:
@@ -173,13 +173,6 @@ class ExactSums(Mapping[str, tuple[Array, Fraction]]):
             whole = whole * factors if size < LARGEST_TOTAL else whole.astype(object) * factors
             unit = unit * worth
         return whole, unit
-
-
-def weight_array(data: Dataset) -> Array | None:
-    """(n,) what each row adds to a sum, exactly: as objects where a product of weight and frequency is no float."""
-    if data.sample_weight is None or data.frequency is None or data.sample_weight.dtype.kind != "f":
-        return data.weights
-    return as_objects(data.exact_weights or [])
 
 
 _FLOAT_BITS = 53
