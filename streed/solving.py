@@ -238,7 +238,7 @@ class Solving:
         bounds = self._bounds(*known)
         claims = Claims(self.task, known[0], *bounds, status, rows, *trees, None, over, cuts, gains, self._positive)
         tree = Tree.grown(solution.root, data, tuple(task.labels(data)), unit=unit, shown=solution.shown, claims=claims)
-        if solution.shown is not None or task.shows_labels:
+        if solution.shown is not None or not task.overrides("leaf_label"):
             return tree
         return attrs.evolve(tree, shown=leaf_displays(tree, task, data, self.problem.sums))
 

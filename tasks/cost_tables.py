@@ -223,12 +223,9 @@ class CostTable:
                 tests.append(_test_of(fields, f"{path}, line {number}"))
         return cls.of(rows, tests, range(len(rows)) if classes is None else classes)
 
-    def for_labels(self, labels: Sequence[Any]) -> CostTable:
-        """The same with its classes as these labels, in their order if the matrix named them; InputError if not."""
-        return self._for_labels(tuple(labels))
-
     @functools.lru_cache(maxsize=MOST_KNOWN)  # noqa: B019 - a table is solved with many times
-    def _for_labels(self, labels: tuple[Any, ...]) -> CostTable:
+    def for_labels(self, labels: tuple[Any, ...]) -> CostTable:
+        """The same with its classes as these labels, in their order if the matrix named them; InputError if not."""
         if self.classes is None:
             if len(labels) != len(self.matrix):
                 found = f"the matrix is for {len(self.matrix)} classes, and y has {len(labels)}"

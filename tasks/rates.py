@@ -21,6 +21,7 @@ array([1])
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable, Mapping
@@ -127,18 +128,6 @@ class Bounded:
 
     __slots__ = ()
 
-    def __le__(self, limit: Any) -> RateLimit:
-        return self._compared("<=", limit)
-
-    def __ge__(self, limit: Any) -> RateLimit:
-        return self._compared(">=", limit)
-
-    def __lt__(self, limit: Any) -> RateLimit:
-        return self._compared("<", limit)
-
-    def __gt__(self, limit: Any) -> RateLimit:
-        return self._compared(">", limit)
-
     def _compared(self: Any, relation: str, limit: Any) -> RateLimit:
         wanted, end = ("<=", "above") if self.side in FROM_ABOVE else (">=", "below")
         if relation == wanted:
@@ -146,6 +135,9 @@ class Bounded:
         if relation == wanted[0]:
             raise TaskError(f"write {wanted} {limit!r}: a limit holds with equality too")
         raise TaskError(f"the {self.side} of {self.notion} can be bounded from {end} only: write {wanted} {limit!r}")
+
+    __le__, __ge__ = functools.partialmethod(_compared, "<="), functools.partialmethod(_compared, ">=")
+    __lt__, __gt__ = functools.partialmethod(_compared, "<"), functools.partialmethod(_compared, ">")
 
 
 FROM_ABOVE = ("gap", "highest")

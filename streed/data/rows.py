@@ -38,9 +38,7 @@ def read_weights(sample_weight: Any, n: int) -> Array | None:
     if (weights == 1).all():
         return None
     Range(0).read_rows("sample_weight", weights)
-    if not weights.any():
-        raise InputError("sample_weight", "all weights are zero", "give at least one row a positive weight")
-    if weights.max() < sys.float_info.min:
+    if 0 < weights.max() < sys.float_info.min:
         found = f"no weight is above {weights.max()}, below the range of floats"
         raise InputError("sample_weight", found, "multiply all weights by a common factor")
     _check_total(weights, weights, "the total")
@@ -63,13 +61,10 @@ def read_frequency(frequency: Any, n: int) -> Array | None:
         raise InputError("frequency", f"it has {len(read)} numbers, but X has {n} rows", "give one per row")
     large = InputError("frequency", "the total is 2**60 or more", "divide all frequencies by a common factor")
     if not isinstance(read, np.ndarray) or read.dtype.kind == "b":
-        read = read.tolist() if isinstance(read, np.ndarray) else read
-        strange = [row for row, x in enumerate(read) if not isinstance(x, int) or isinstance(x, bool)]
-        if strange:
-            raise InputError("frequency", f"row {strange[0]} has {brief(read[strange[0]])}", f"give {_COPIES}")
-        if min(read) >= 0:
-            raise large
-        read = np.array(read, dtype=object)
+        for row, x in enumerate(read if isinstance(read, list) else read.tolist()):
+            if not isinstance(x, int) or isinstance(x, bool) or x < 0:
+                raise InputError("frequency", f"row {row} has {brief(x)}", f"give {_COPIES}")
+        raise large
     _COPIES.read_rows("frequency", read)
     if float(read.sum(dtype=np.float64)) >= LARGEST_TOTAL:
         raise large

@@ -138,7 +138,7 @@ class _Sums(NamedTuple):
 def _measured(problem: Problem, preorder: Array, sums: _Sums) -> Solution:
     """A tree in preorder, measured by the task's methods; see `measure_methods`."""
     task, data, exact_cost, columns = problem.task, problem.data, sums.exact_cost, preorder.tolist()
-    arity, labels, shows_labels = category_counts(data), range(len(task.labels(data))), task.shows_labels
+    arity, labels, shows_own = category_counts(data), range(len(task.labels(data))), task.overrides("leaf_label")
     leaf_of, end = route_rows(preorder, writable(data.X), arity)
     state, ends, children_of = sums.states(leaf_of, len(columns)), end.tolist(), np.maximum(arity, 2).tolist()
     leaf_rows: list[int] = []
@@ -156,7 +156,7 @@ def _measured(problem: Problem, preorder: Array, sums: _Sums) -> Solution:
         costs = [task.leaf_cost(s, k) if cost is None else cost for k, cost in zip(labels, known, strict=True)]
         allowed = [k for k in labels if task.feasible(costs[k])] or labels
         best = functools.reduce(lambda a, b: b if task.better(costs[b], costs[a]) else a, allowed)
-        if not shows_labels:
+        if shows_own:
             shown.append(task.leaf_label(s, best))
         if not size:
             return None, Leaf(best, 0, 0)
@@ -183,7 +183,7 @@ def _measured(problem: Problem, preorder: Array, sums: _Sums) -> Solution:
 
     value, root = measure(0, 0, ())
     _check_limits(problem, max(depths), len(columns) - columns.count(LEAF), leaf_rows)
-    return Solution(value, root, None if shows_labels else tuple(shown))
+    return Solution(value, root, tuple(shown) if shows_own else None)
 
 
 def _worth(total: Any, unit: Fraction, exact: bool) -> Any:

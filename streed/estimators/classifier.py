@@ -250,4 +250,4 @@ class CostSensitiveTreeClassifier(LabelTree):
     def _table(self) -> CostTable:
         """The costs of the classes."""
         costs = 1 - np.eye(len(self.classes_), dtype=int) if self.costs is None else self.costs
-        return read_costs(costs).for_labels(self.classes_.tolist())
+        return read_costs(costs).for_labels(tuple(self.classes_.tolist()))

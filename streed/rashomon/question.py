@@ -70,7 +70,7 @@ class Question:
         _check_choice("columns", columns, COLUMNS)
         bound = task.bind(data)
         inner = objective(bound)
-        if not trivial and not bound.shows_labels:
+        if not trivial and bound.overrides("leaf_label"):
             raise InputError(
                 "trivial", "the leaves of this task show no labels, by which splits are trivial", "use True"
             )

@@ -198,7 +198,8 @@ class RashomonSet:
         size = root.rows, question.max_depth, question.max_nodes, question.min_leaf
         claims = Claims(task, shown, *worst, status, *size, **said)  # type: ignore[arg-type]
         tree = Tree.grown(root, data, labels, claims=claims)
-        return tree if bound.shows_labels else attrs.evolve(tree, shown=leaf_displays(tree, bound, data))
+        shown = leaf_displays(tree, bound, data)
+        return tree if shown is None else attrs.evolve(tree, shown=shown)
 
     def _is_worth(self, measured: Any, value: Any) -> bool:
         """Whether a tree is measured as it was counted: exactly, unless its leaves are measured in floats."""

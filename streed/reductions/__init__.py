@@ -31,7 +31,8 @@ from streed.task.algebra import Threshold
 from streed.task.analysis.linear_form import row_cost_form
 from streed.task.bounded_sums import SumLimit, row_sum
 from streed.task.objective import Objective, check_summed, limited, record_of
-from streed.tree.predictions import count_branches, predict_data
+from streed.tree.nodes import count_branches
+from streed.tree.rows import predict_data
 
 
 def reduced(task: Task, driver: Driver, data: Dataset) -> Driver:

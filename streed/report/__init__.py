@@ -21,6 +21,7 @@ from streed.errors import InputError, visible
 from streed.plot.measures import Rows, Seen, rule, survey
 from streed.plot.svg import brief, colours
 from streed.result import Result
+from streed.task.objective import record_of
 from streed.tasks import Splits
 from streed.tasks.fairness import RATES, DemographicParity, EqualizedOdds, ErrorRateParity
 from streed.tree import Claims, Tree
@@ -294,11 +295,7 @@ def _asked(claims: Claims) -> tuple[str, list[str]]:
             task = rebuild(task)
         except InputError as unknown:
             return "", [str(unknown)]
-    unit, found = task.value_unit, list[Any]()
-    while task is not None:
-        found += [*getattr(task, "sum_limits", ()), *getattr(task, "further", ())]
-        task = getattr(task, "task", None)
-    return unit, list(map(str, found))
+    return task.value_unit, list(map(str, record_of(task).sum_limits))
 
 
 def kept(found: Mapping[str, Any]) -> str:

@@ -29,8 +29,7 @@ from streed.tables.packing import dominates
 from streed.task.analysis.vector_form import VectorCosts
 from streed.task.base import objective
 from streed.tree import Branch, Leaf, Node
-from streed.tree.nodes import depth_of, walk
-from streed.tree.predictions import count_branches
+from streed.tree.nodes import count_branches, depth_of, walk
 
 Front = tuple[Array, Array]
 """Nondominated keys in ascending order, and the root column of the tree of each, or `LEAF` less its label."""

@@ -214,11 +214,6 @@ class Task(Fields, abc.ABC):
         return not self.overrides("combine")
 
     @property
-    def shows_labels(self) -> bool:
-        """Whether leaves show their labels, because `leaf_label` is not overridden."""
-        return not self.overrides("leaf_label")
-
-    @property
     def terms(self) -> tuple[tuple[Fraction, Task], ...]:
         """Weights and tasks whose weighted sum it is (default: itself, once)."""
         return ((Fraction(1), self),)

@@ -42,7 +42,7 @@ def joint_labels(parts: Sequence[Task], data: Dataset) -> Sequence[Any]:
 def _decisive(parts: Sequence[Task]) -> int:
     """The number of the part whose labels are those of the whole: the first that cares, or shows its own, or 0."""
     labelled = [number for number, part in enumerate(parts) if not part.any_label]
-    showing = [number for number, part in enumerate(parts) if not part.shows_labels]
+    showing = [number for number, part in enumerate(parts) if part.overrides("leaf_label")]
     return [*labelled, *showing, 0][0]
 
 
@@ -65,9 +65,8 @@ class Joint(Task):
     def any_label(self) -> bool:  # type: ignore[override]
         return all(part.any_label for part in self.parts)
 
-    @property
-    def shows_labels(self) -> bool:
-        return self.parts[_decisive(self.parts)].shows_labels
+    def overrides(self, name: str) -> bool:
+        return self.parts[_decisive(self.parts)].overrides(name) if name == "leaf_label" else super().overrides(name)
 
     def prefix(self, number: int) -> str:
         """What the names of the part's statistics begin with in the whole."""

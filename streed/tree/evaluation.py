@@ -109,7 +109,7 @@ def leaf_displays(
     tree: Tree, task: Task, data: Dataset, sums: dict[str, Array] | None = None
 ) -> tuple[Any, ...] | None:
     """What the bound task shows at every leaf, left to right, an empty one as its parent; None for the labels."""
-    if task.shows_labels:
+    if not task.overrides("leaf_label"):
         return None
     sums = quick_sums(task, data) if sums is None else sums
     found = _visits(tree.root, data)

@@ -84,6 +84,11 @@ def depth_of(root: Node) -> int:
     return depth
 
 
+def count_branches(root: Node) -> int:
+    """The number of branching nodes."""
+    return sum(isinstance(node, Branch) for node in walk(root))
+
+
 def used_columns(root: Node) -> set[int]:
     """The numbers of the columns that the branches ask about."""
     return {node.column for node in walk(root) if isinstance(node, Branch)}

@@ -16,13 +16,19 @@ from streed.data.reading import Values
 from streed.data.table import binary_codes
 from streed.errors import InputError
 from streed.exact import Array
-from streed.tree.nodes import Branch
+from streed.tree.nodes import Branch, Leaf, Node, route, walk
 
 
 def sides_in(data: Dataset, node: Branch, rows: Array | slice) -> Array:
     """(m,) the child that each of the rows (m,), given by number, goes to; `node` is on a column of `data`."""
     codes = data.X[:, node.column][rows]  # which is quicker than both at once
     return codes if node.cut is None else data.ordered[node.column].sides(codes, node.cut)
+
+
+def predict_data(root: Node, data: Dataset) -> Array:
+    """(n,) int64: the number of the label that the tree gives each row of the data that it was grown on."""
+    labels = np.array([node.label for node in walk(root) if isinstance(node, Leaf)])
+    return np.asarray(labels[route(root, functools.partial(sides_in, data), data.n_rows)])
 
 
 @final

@@ -71,7 +71,7 @@ class Tree:
     @property
     def n_branches(self) -> int:
         """The number of branching nodes."""
-        return sum(isinstance(node, nodes.Branch) for node in nodes.walk(self.root))
+        return nodes.count_branches(self.root)
 
     @property
     def depth(self) -> int:

@@ -37,7 +37,7 @@ from streed.tasks import (
     TreatmentEquality,
     WeightedAccuracy,
 )
-from streed.tree.predictions import predict_data
+from streed.tree.rows import predict_data
 from tests.shipped import CHOSEN
 from tests.unit.outcomes import BOTH, CUBE, refused
 

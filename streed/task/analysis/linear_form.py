@@ -84,9 +84,8 @@ class LinearForm(RowCostTask):
     def leaf_cost(self, s: State, k: int) -> Any:  # type: ignore[misc]
         return sum(factor * _entry(getattr(s, name), at) for (name, at), factor in self.coefficients[k])
 
-    @property
-    def shows_labels(self) -> bool:
-        return self.task.shows_labels
+    def overrides(self, name: str) -> bool:
+        return self.task.overrides(name) if name == "leaf_label" else super().overrides(name)
 
     def leaf_label(self, s: State, k: int) -> Any:
         return self.task.leaf_label(s, k)

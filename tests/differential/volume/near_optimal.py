@@ -202,7 +202,7 @@ def make_posed(kind: str, seed: int | str) -> Posed:
     options = {
         "columns": draw.choice(("distinct", "all")),
         "labels": "all" if kind in SEVERAL else draw.choice(("all", "all", "best")),
-        "trivial": draw.choice((True, False)) or classes == REAL or not task.shows_labels,
+        "trivial": draw.choice((True, False)) or classes == REAL or task.overrides("leaf_label"),
     }
     nearness = draw.choice(({"epsilon": 0.1}, {"epsilon": 0.5}, {"epsilon": 0}, {"slack": 1}, {"slack": 0.25}, {}))
     if draw.random() < 0.15:
