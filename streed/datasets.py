@@ -21,7 +21,7 @@ from streed.data.column import MOST_CATEGORIES
 from streed.data.database import Roles
 from streed.data.ordered import TIMES
 from streed.data.reading import read_column
-from streed.data.strict_json import read_text
+from streed.data.strict_json import MOST_DIGITS, read_text
 from streed.errors import InputError, MissingPackageError
 
 __all__ = ["Bundled", "load", "names", "one_hot", "read_table"]
@@ -193,7 +193,6 @@ Cells = list[tuple[int, list[str]]]
 """Rows of texts, each with the number of its (last) line."""
 
 _MOST_BYTES = 1 << 33  # of a table; its cells are Python objects, so that one of this size hardly fits any memory
-_MOST_DIGITS = 4_000  # of a whole number; Python itself refuses to read 4,300
 
 _DELIMITERS = ("\t", ";", ",", " ")
 
@@ -203,16 +202,16 @@ _MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"})
 
 
 def read_table(
-    source: str | Path, target: str | int | None = None, *, delimiter: str | None = None, header: bool | None = None
+    source: str | Path, target: str | int | None = None, *, header: bool | None = None
 ) -> tuple[dict[str, Any], str | None]:
     """The columns by name, lists or (of a Parquet file) series, and the name of the target column.
 
     `source`: the name of a bundled data set, the path of a file (write ./berkeley for a file of that name), or "-" for
     standard input. A file whose name ends in .parquet is read by its types (`read_parquet`). The delimiter is the first
-    of tab, semicolon, comma and space(s) that splits the first row, unless given. The first row is a header if one of
-    its cells is neither a number nor missing, unless `header` says; without one the columns are x0, x1, ... A column of
-    whole numbers becomes ints, one of numbers floats, any other stays text; numbers with leading zeros are codes, hence
-    text. An empty cell, ?, NA, N/A, NaN and null are missing: None.
+    of tab, semicolon, comma and space(s) that splits the first row. The first row is a header if one of its cells is
+    neither a number nor missing, unless `header` says; without one the columns are x0, x1, ... A column of whole
+    numbers becomes ints, one of numbers floats, any other stays text; numbers with leading zeros are codes, hence text.
+    An empty cell, ?, NA, N/A, NaN and null are missing: None.
 
     `target`: a column's name, or else its position, negative ones from the end. Without it the target is the bundled
     data set's own, or None for a file. Raises InputError for an unknown file or target, a file that is no text or has
@@ -224,7 +223,7 @@ def read_table(
     if str(source).endswith(".parquet"):
         table = read_parquet(Path(source))
         return table, None if target is None else _find_target(target, list(table))
-    names, rows = _split(Path(source), delimiter, header)
+    names, rows = _split(Path(source), header)
     chosen = None if target is None else _find_target(target, names)
     return {name: _typed([row[j] for _, row in rows], name) for j, name in enumerate(names)}, chosen
 
@@ -249,9 +248,9 @@ def read_parquet(path: Path) -> dict[str, Any]:
     return {str(name): frame[name] for name in frame.columns}
 
 
-def _split(path: Path, delimiter: str | None, header: bool | None) -> tuple[list[str], Cells]:
+def _split(path: Path, header: bool | None) -> tuple[list[str], Cells]:
     text = read_text(path, "data", _MOST_BYTES, f"check the path, or use bundled data: {', '.join(MAKERS)}")
-    rows = _rows(text, delimiter, path)
+    rows = _rows(text, path)
     if not rows:
         raise InputError("data", f"{str(path)!r} is empty", "give a file with at least one row")
     first = rows[0][1]
@@ -272,12 +271,10 @@ def _split(path: Path, delimiter: str | None, header: bool | None) -> tuple[list
     return names, rows[1:]
 
 
-def _rows(text: str, delimiter: str | None, path: Path) -> Cells:
+def _rows(text: str, path: Path) -> Cells:
     try:
-        if delimiter is None:
-            first = next((line.strip(" ") for line in text.splitlines() if line.strip()), "")
-            splits = [d for d in _DELIMITERS if _splits(first, d)]
-            delimiter = splits[0] if splits else ","
+        first = next((line.strip(" ") for line in text.splitlines() if line.strip()), "")
+        delimiter = next((each for each in _DELIMITERS if _splits(first, each)), ",")
         lines: Iterable[str] = io.StringIO(text, newline="")
         if delimiter == " ":  # runs of spaces separate once, and those at either end do not
             lines = (line.strip() + "\n" for line in lines)
@@ -317,9 +314,9 @@ def _typed(cells: list[str], name: str) -> list[Any]:
     read: Callable[[str], Any] = float if all(map(_REAL.fullmatch, present)) else str
     if all(map(_INTEGER.fullmatch, present)):
         longest = max(map(len, present), default=0)
-        if longest > _MOST_DIGITS:
+        if longest > MOST_DIGITS:
             said = f"column {name!r} has a whole number of {longest:,} digits"
-            raise InputError("data", said, f"give numbers of up to {_MOST_DIGITS:,} digits, or texts")
+            raise InputError("data", said, f"give numbers of up to {MOST_DIGITS:,} digits, or texts")
         read = int
     values = {cell: read(cell) for cell in present}
     return [values.get(cell) for cell in cells]

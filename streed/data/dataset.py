@@ -100,10 +100,7 @@ class Dataset:
         read = beside.read_row_data(row_data, n) if row_data else {}
         if copies is not None and not copies.all():
             kept = np.flatnonzero(copies)
-            source, y = (
-                tables.take_rows(source, kept),
-                None if y is None else tables.take_values(y, kept, n, "y", "labels"),
-            )
+            source, y = tables.take_rows(source, kept), tables.take_values(y, kept, n, "y", "labels")
             weights = None if weights is None else weights[kept]
             read = {name: array[kept] for name, array in read.items()}
             n, copies = len(kept), beside.some_copies(copies[kept])
