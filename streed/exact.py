@@ -188,8 +188,8 @@ def readable(value: Any, *, real: bool = False) -> Any:
 
     `real`: whole fractions become floats, too.
     """
-    if isinstance(value, (int, float)):
-        return value
+    if isinstance(value, (int, float)):  # truth values and numpy's numbers among them
+        return int(value) if isinstance(value, int) else float(value)
     if isinstance(value, tuple):
         return tuple(map(readable, value))
     if isinstance(value, Fraction):

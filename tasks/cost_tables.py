@@ -90,6 +90,8 @@ class TestCost:
 def _matrix(matrix: Any) -> tuple[tuple[Exact, ...], ...]:
     if isinstance(matrix, (str, bytes, Mapping)) or not isinstance(matrix, Iterable):
         raise InputError("costs", f"{matrix!r} is no matrix", "give a nested list or a square array of costs")
+    if hasattr(matrix, "toarray"):
+        raise InputError("costs", f"it is a sparse {type(matrix).__name__}", "give it as toarray()")
     listed = [row.tolist() if isinstance(row, np.ndarray) else row for row in matrix]
     rows = [row if isinstance(row, (list, tuple)) else [row] for row in listed]
     rows = [[int(cost) if isinstance(cost, (bool, np.bool_)) else cost for cost in row] for row in rows]

@@ -79,8 +79,18 @@ def read_input(X: Any) -> Array | Table:
     return _columns(X) if isinstance(X, Mapping) else _frame(X)
 
 
+def collected(data: Any) -> Any:
+    """A lazy table as one whose rows can be taken, in its own library; anything else itself."""
+    if not (hasattr(data, "collect") and hasattr(type(data), "columns")):  # asking a lazy table for them warns
+        return data
+    import narwhals as nw
+
+    return nw.from_native(data).lazy().collect().to_native()
+
+
 def named_columns(data: Any, argument: str) -> dict[Any, Any] | None:
     """The columns of a table, a dict or a structured array, by the caller's own names; None of anything else."""
+    data = collected(data)
     fields = getattr(getattr(data, "dtype", None), "names", None)
     if fields:
         return {name: data[name] for name in fields}

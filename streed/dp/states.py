@@ -242,7 +242,8 @@ class States:
                 cell.floor = self.task.lower_bound(self.state(cell))
             if cell.floor is None and self.is_cost and inner.worsening and self.task.order == TOTAL:
                 leaves = self.leaves(cell)
-                cell.floor = min(0, leaves[0][0]) if leaves else 0
+                if not leaves or not isinstance(leaves[0][0], tuple):
+                    cell.floor = min(0, leaves[0][0]) if leaves else 0
             if self._floors is not None:
                 floors = self._floors[self.members(cell.rows)]
                 groups = sum(floors[floors != 0].tolist())

@@ -57,7 +57,8 @@ def _explanation(error: Exception, functions: dict[str, Callable[..., Any]], tas
     text, kind = re.sub(r"\x1b\[[0-9;]*m", "", str(error)), type(objective(task)).__name__
     lines = filter(None, map(str.strip, text.splitlines()))
     telling = (each for each in lines if not each.startswith(("Failed in", "During", "File", "- ", "There are")))
-    reason = f"cannot be compiled: {next(telling, 'numba does not know why')}"
+    remedy = "use numbers, sums, loops, math, and functions and numbers of the module"
+    reason = f"cannot be compiled: {next(telling, 'numba does not know why')}; {remedy}"
     for path, line in reversed(re.findall(r'File "([^"]+)", line (\d+)', text)):
         for name, function in functions.items():
             code = function.__code__

@@ -7,7 +7,6 @@ import numbers
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from sklearn.utils import _safe_indexing, validation
 
@@ -16,7 +15,7 @@ from streed.data.column import distinct
 from streed.data.reading import complete
 from streed.data.rows import read_frequency
 from streed.data.single_values import check_finite, is_number, missing_value
-from streed.data.table import Table, named_columns, read_input
+from streed.data.table import Table, collected, named_columns, read_input
 from streed.errors import InputError, brief
 from streed.exact import Array, as_objects, doubles
 
@@ -36,9 +35,7 @@ def readable(X: Any) -> Any:
         return X.tocsr()
     if isinstance(X, Mapping) or getattr(getattr(X, "dtype", None), "names", None):
         return read_input(X)
-    if hasattr(X, "collect") and hasattr(type(X), "columns"):  # asking a lazy frame for them warns
-        return nw.from_native(X).lazy().collect().to_native()
-    return X
+    return collected(X)
 
 
 def checked_table(estimator: Any, X: Any, *, reset: bool) -> Any:
@@ -173,7 +170,7 @@ def present_rows(X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]
     if row_data.get(FREQUENCY) is None:
         return X, y, sample_weight, given
     table = as_array(X) if isinstance(X, (list, tuple)) else X
-    n_rows = table.shape[0] if hasattr(table, "shape") else len(table)
+    n_rows = _length(table) or 0
     with named_errors(FREQUENCY, "give one whole number per row"):
         found = read_frequency(row_data[FREQUENCY], n_rows)
     frequency = np.ones(n_rows, np.int64) if found is None else found
@@ -197,11 +194,18 @@ def argument_names(**names: str) -> Iterator[None]:
 
 def _check_lengths(X: Any, given: Mapping[str, Any]) -> None:
     """Raises InputError for what has not an entry, or a row, for each row of X."""
-    rows = X.shape[0] if hasattr(X, "shape") and X.shape else len(X) if hasattr(X, "__len__") else None
+    rows = _length(X)
     for name, values in given.items():
-        column: Any = next(iter(values.values()), None) if isinstance(values, Mapping) else values
-        if rows is not None and hasattr(column, "__len__") and len(column) != rows:
-            raise InputError(name, f"it has {len(column)} rows, but X has {rows} rows", "give one entry per row of X")
+        found = _length(next(iter(values.values()), None) if isinstance(values, Mapping) else values)
+        if None not in (rows, found) and rows != found:
+            raise InputError(name, f"it has {found} rows, but X has {rows} rows", "give one entry per row of X")
+
+
+def _length(x: Any) -> int | None:
+    """How many rows an array, a list, a table or a sparse matrix has; None of anything else."""
+    if hasattr(x, "tocsr") or getattr(x, "shape", None):
+        return int(x.shape[0])
+    return len(x) if hasattr(x, "__len__") else None
 
 
 def together(**given: Any) -> None:
@@ -224,4 +228,4 @@ def take_rows(data: Any, rows: Array) -> Any:
         return {name: take_rows(column, rows) for name, column in data.items()}
     if isinstance(data, Table):
         return tables.take_rows(data, rows)
-    return _safe_indexing(data, rows)
+    return _safe_indexing(collected(data), rows)

@@ -45,7 +45,7 @@ def is_parameter(field: attrs.Attribute[Any]) -> bool:
     return field.init and not field.metadata.get("bound", False)
 
 
-@attrs.frozen
+@attrs.frozen(init=False)
 class Task(Fields, abc.ABC):
     """What a good tree is. Subclass it, as a frozen attrs class whose fields are the task's parameters."""
 
@@ -264,7 +264,7 @@ def objective(task: Task) -> Task:
     return task.without_limits
 
 
-@attrs.frozen
+@attrs.frozen(init=False)
 class RowCostTask(Task):
     """A task whose leaves cost the sum over their rows of a cost per row and label; (+) is addition."""
 
@@ -295,7 +295,7 @@ class RowCostTask(Task):
         return self.split_cost()
 
 
-@attrs.frozen
+@attrs.frozen(init=False)
 class GeneralTask(Task):
     """A task whose leaves cost what a Python function of their rows says.
 

@@ -8,20 +8,16 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import difflib
 import inspect
 import itertools
 import keyword
-import linecache
 import math
 import numbers
 import operator
-import sys
-import traceback
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from pathlib import Path
-from types import FrameType
 from typing import Any, NoReturn, final
 
 import attrs
@@ -30,18 +26,34 @@ import numpy as np
 from streed.data import Dataset
 from streed.errors import InputError, TaskError, brief
 from streed.exact import Array
-from streed.task.base import COMPONENTWISE, PARTIAL, TOTAL, RowCostTask, Task, Value, objective, parts_of
+from streed.task.base import COMPONENTWISE, PARTIAL, TOTAL, GeneralTask, RowCostTask, Task, Value, objective, parts_of
 from streed.task.objective import record_of
 from streed.task.row_sums import Totals, beside_sums, in_columns, quick_sums, state_of
+from streed.task.source_lines import class_line, definition, own_line, returning_line
 from streed.task.states import Limit, OwnLimit, State
 
-_HERE = Path(__file__).resolve().parents[1]
-_OTHERS = ("site-packages", "dist-packages", "importlib", "<frozen", "<attrs", "<__array_function__")
+_MOST = 2**1023
+
+_CLASSES = 4
+"""How many classes have their rows tried as a leaf."""
 
 
 def check_contract(task: Task, data: Dataset, *, warns: bool = True) -> None:
     """Raises TaskError, with the line of the source at fault, unless a task keeps the contract; `warns` of weights."""
-    ContractCheck(task, data).check(warns=warns)
+    arrays: dict[str, Any] = {
+        name: _to_read(getattr(data, name)) for name in ("X", "class_numbers", "weights", "sample_weight")
+    }
+    row_data = {name: _to_read(array) for name, array in data.row_data.items()}
+    ContractCheck(task, attrs.evolve(data, row_data=row_data, **arrays)).check(warns=warns)
+
+
+def _to_read(array: Any) -> Any:
+    """The array as one that no task can write to, so that a task that tries is found."""
+    if array is None:
+        return None
+    found = array.view()
+    found.setflags(write=False)
+    return found
 
 
 def build(task: Task | type[Task]) -> Task:
@@ -54,14 +66,14 @@ def build(task: Task | type[Task]) -> Task:
     if missing:
         signatures = [f"{name}({', '.join(inspect.signature(getattr(task, name)).parameters)})" for name in missing]
         raise TaskError(
-            f"{task.__name__} lacks {', '.join(missing)}; define {' and '.join(signatures)}\n  {_class_line(task)}"
+            f"{task.__name__} lacks {', '.join(missing)}; define {' and '.join(signatures)}\n  {class_line(task)}"
         )
     try:
         inspect.signature(task).bind()
     except TypeError as error:
         raise TaskError(
             f"{task.__name__} needs arguments ({error}); give an instance, such as {task.__name__}(...)\n"
-            f"  {_class_line(task)}"
+            f"  {class_line(task)}"
         ) from None
     return task()
 
@@ -79,15 +91,6 @@ def is_shipped(task: Task) -> bool:
     return all(type(part).__module__.startswith("streed.") for part in parts_of(task))
 
 
-def own_line(error: BaseException) -> str | None:
-    """The innermost line of the user's own code that raised it, as `file:line: text`; None if there is none."""
-    frames = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
-    for file, line in reversed(frames):
-        if _is_own(file):
-            return _line(file, line)
-    return None
-
-
 @final
 class ContractCheck:
     """One task, or one limit, on one data set, and how to complain about its members."""
@@ -98,8 +101,9 @@ class ContractCheck:
         self.name = type(task).__name__
 
     def check(self, *, warns: bool = True) -> None:
-        if self.task.order not in (TOTAL, COMPONENTWISE, PARTIAL):
-            self.fail("order", f"is {self.task.order!r}", f'use "{TOTAL}", "{COMPONENTWISE}" or "{PARTIAL}"')
+        for part in parts_of(self.task):
+            if not is_shipped(part):
+                ContractCheck(part, self.data).check_declared(warns)
         given = self.task
         for part in parts_of(given):
             if part.stands_alone and part.overrides("limits"):
@@ -120,18 +124,47 @@ class ContractCheck:
             for k in range(len(labels)):
                 cost = self.call("leaf_cost", s, k)
                 self.check_value("leaf_cost", (s, k), cost, costs)
+                if cost == (math.inf if self.task.maximize else -math.inf):
+                    self.refuse("leaf_cost", (s, k), cost, "no leaf is better than all others: return a finite number")
                 costs.append(cost)
+            if self.task.order == TOTAL and self.task.overrides("leaf_label"):
+                of_state = costs[-len(labels) :]
+                self.call("leaf_label", s, of_state.index((max if self.task.maximize else min)(of_state)))
         self.check_operators(costs)
         self.check_bounds(states, costs)
         self.check_direction(given, costs[: len(labels)])
         if warns and self.data.sample_weight is not None:
             self.warn_of_weights(states[0], costs[: len(labels)])
 
+    def check_declared(self, warns: bool) -> None:
+        """Complain about declared facts; warn of names that nothing asks for, and are nearly those of members."""
+        if self.task.order not in (TOTAL, COMPONENTWISE, PARTIAL):
+            self.fail("order", f"is {self.task.order!r}", f'use "{TOTAL}", "{COMPONENTWISE}" or "{PARTIAL}"')
+        for name in ("maximize", "superadditive", "worsening", "any_label"):
+            declared = getattr(self.task, name)
+            if not isinstance(declared, (bool, np.bool_)):
+                self.fail(name, f"is {_brief(declared)}", f"write {name} = True or False, or a property")
+        if not isinstance(self.task.value_unit, str):
+            self.fail("value_unit", f"is {_brief(self.task.value_unit)}", "write it as text, or a property")
+        made_by = type(self.task).__mro__
+        first = next(place for place, each in enumerate(made_by) if each.__module__.startswith("streed."))
+        known = [name for name in dir(made_by[first]) if not name.startswith("_")]
+        names = {name for each in made_by[:first] for name in vars(each)}
+        for name in sorted(names.difference(known, attrs.fields_dict(made_by[0]))) if warns else ():
+            meant = difflib.get_close_matches(name, known, 1, 0.8)
+            if meant:
+                said = f"nothing asks for {self.name}.{name}; if {meant[0]} is meant, call it so"
+                warnings.warn(said, UserWarning, stacklevel=6)
+
     def statistics(self) -> dict[str, Array]:
         """The statistics by name, as arrays."""
         arguments = (self.data,)
         arrays = {}
-        found = self.call("statistics", *arguments)
+        if isinstance(self.task, RowCostTask):
+            costs, shape = self.call("row_costs", self.data), (self.data.n_rows, len(self.call("labels", self.data)))
+            if getattr(costs, "shape", None) != shape:
+                self.refuse("row_costs", arguments, costs, f"return an array of shape {shape}: rows, labels")
+        found, again = (self.call("statistics", *arguments) for _ in range(2))
         if not isinstance(found, dict):
             self.refuse("statistics", arguments, found, "return a dict of arrays by name")
         for name, values in found.items():
@@ -139,7 +172,12 @@ class ContractCheck:
             if not usable or name.startswith("_") or name == "rows":
                 remedy = "use names such as n or cost: states have them as attributes, and `rows` is taken"
                 self.fail("statistics", f"has the name {name!r}", remedy, arguments)
-            array = np.asarray(values)
+            if np.ma.is_masked(values):
+                self.fail("statistics", f"has {name!r} with masked entries", "fill them in", arguments)
+            try:
+                array = np.asarray(values)
+            except ValueError:  # of rows of different lengths
+                array = np.zeros(())
             if array.ndim not in (1, 2) or len(array) != self.data.n_rows:
                 remedy = f"give one entry per row: shape ({self.data.n_rows},) or ({self.data.n_rows}, m)"
                 self.fail("statistics", f"has {name!r} of shape {array.shape}", remedy, arguments)
@@ -150,15 +188,20 @@ class ContractCheck:
             if not usable and isinstance(objective(self.task), RowCostTask):  # costs are often the caller's own data
                 raise InputError("costs", "a value is NaN, infinite or no number", "give finite numbers")
             if not usable:
-                self.fail("statistics", f"has {name!r} with entries that are no finite numbers", "", arguments)
+                strange = f"has {name!r} with entries that are no finite numbers"
+                self.fail("statistics", strange, "give a number for each row", arguments)
+            if not np.array_equal(array, again.get(name)):
+                remedy = "let it depend on data and fields alone"
+                self.fail("statistics", f"has another {name!r} when it is called again", remedy, arguments)
             arrays[name] = in_columns(array)
         return arrays
 
     def states(self, arrays: dict[str, Array]) -> list[State]:
-        """The state of all rows, and those of the first and the last row alone."""
+        """The state of all rows, and those of the first and the last row alone and of the rows of some classes."""
         data, n = self.data, self.data.n_rows
         sums = quick_sums(self.task, data, arrays)
-        chosen = [np.arange(n), np.array([0]), np.array([n - 1])] if n > 1 else [np.arange(n)]
+        of_classes = [np.flatnonzero(data.class_numbers == k) for k in range(min(data.n_classes, _CLASSES))]
+        chosen = [np.arange(n), np.array([0]), np.array([n - 1]), *of_classes] if n > 1 else [np.arange(n)]
         return [state_of(sums, rows, data, beside_sums(self.task, data, rows)) for rows in chosen]
 
     def warn_of_weights(self, s: State, costs: list[Value]) -> None:
@@ -182,7 +225,7 @@ class ContractCheck:
         """Complain where the better value is shown as the worse one, or branching nodes gain; `costs`: of all rows."""
         if given.order != TOTAL or _shape(costs[0]) is not None:
             return
-        if any(map(math.isinf, costs)):
+        if not all(map(_is_finite, costs)):
             return
         least, most = min(costs), Fraction(max(costs)) + 1  # of which floats know no sum beyond 2**53
         rising = self.task.better(most, least)
@@ -198,6 +241,8 @@ class ContractCheck:
             return
         totals = Totals(given, self.data)
         shown = [self.call("score", value, totals) for value in costs]
+        if None in shown:
+            self.refuse("score", (costs[0], totals), None, "return a number (is a `return` missing?)")
         with contextlib.suppress(Exception):  # of a value that no tree need have
             shown += [given.score(value, totals) for value in (least, most)]
         pairs = [(a, b) for a, b in zip([*costs, least, most], shown, strict=False) if isinstance(b, numbers.Real)]
@@ -214,23 +259,26 @@ class ContractCheck:
 
     def check_operators(self, costs: list[Value]) -> None:
         a, b = costs[0], costs[-1]
-        if self.data.n_columns:
-            asked = (self.data.size, (), 0)
+        for split in range(self.data.n_columns) if self.task.overrides("branching_cost") else ():
+            asked = (self.data.size, (), split)
             price = self.call("branching_cost", *asked)
             if price is not None and len(record_of(self.task).parts) > 1:
                 price = tuple(0 if each is None else each for each in price)  # parts may name no cost
             if price is not None:
                 self.check_value("branching_cost", asked, price, costs)
+        by_entry = self.task.order == COMPONENTWISE or not (self.task.order == TOTAL or self.task.overrides("better"))
+        if by_entry and not isinstance(a, tuple):
+            self.fail("leaf_cost", f"returns {a!r}, and the order is {self.task.order}", "return a tuple of numbers")
         self.check_value("combine", (a, b), self.call("combine", a, b), costs)
         for name, arguments in (("better", (a, b)), ("feasible", (a,))):
             answer = self.call(name, *arguments)
             if not isinstance(answer, (bool, np.bool_)):
                 self.refuse(name, arguments, answer, "return True or False")
-        if self.task.order == COMPONENTWISE and not isinstance(a, tuple):
-            self.fail("leaf_cost", f"returns {a!r}, and the order is componentwise", "return a tuple of numbers")
+        if self.call("better", a, a):
+            self.refuse("better", (a, a), True, "no value is better than itself: return a < b, not a <= b")
 
     def check_bounds(self, states: list[State], costs: list[Value]) -> None:
-        finite = [cost for cost in costs if all(map(math.isfinite, _flat(cost)))]
+        finite = [cost for cost in costs if all(map(_is_finite, _flat(cost)))]
         bounds: list[tuple[str, tuple[Any, ...]]] = [("subtract", (finite[0], finite[-1]))] if finite else []
         bounds += [("lower_bound", (s,)) for s in states]
         for name, arguments in bounds:
@@ -238,8 +286,12 @@ class ContractCheck:
             if bound is not None:
                 self.check_value(name, arguments, bound, costs)
         worst = self.call("worst_per_row", self.data)
-        if worst is not None and np.shape(worst) != (self.data.n_rows,):
-            self.refuse("worst_per_row", (self.data,), worst, f"return an array of shape ({self.data.n_rows},)")
+        if worst is not None:
+            plain = np.asarray(worst)
+            usable = plain.dtype.kind in "biufO" and plain.shape == (self.data.n_rows,)
+            if not usable or not all(map(_is_finite, plain.tolist())):
+                remedy = f"return an array of shape ({self.data.n_rows},), finite numbers"
+                self.refuse("worst_per_row", (self.data,), worst, remedy)
         for limit in self.task.limits:
             self.check_limit(limit, states)
 
@@ -259,15 +311,19 @@ class ContractCheck:
 
     def check_value(self, name: str, arguments: tuple[Any, ...], value: Any, others: list[Value]) -> None:
         """Complain unless it is a number, or a tuple of them, of the kind that leaves cost."""
-        if type(value) is int and (not others or not isinstance(others[0], tuple)):
+        if type(value) is int and abs(value) < _MOST and (not others or not isinstance(others[0], tuple)):
             return
         if value is None:
             self.refuse(name, arguments, value, "return a number (is a `return` missing?)")
         for x in _flat(value):
             if not isinstance(x, numbers.Real):
                 self.refuse(name, arguments, value, "return a number, or a tuple of numbers")
-            if math.isnan(x):
+            if isinstance(x, np.floating) and not isinstance(x, float):
+                self.refuse(name, arguments, value, "return a number of Python's, as by float(...)")
+            if x != x:
                 self.refuse(name, arguments, value, "return a number at every state, of few rows too")
+            if abs(x) != math.inf and not _is_finite(x):
+                self.refuse(name, arguments, value, "return a number that a float can hold")
         if others and _shape(value) != _shape(others[0]):
             self.refuse(name, arguments, value, f"return what every leaf costs: {_kind(others[0])}")
 
@@ -285,97 +341,39 @@ class ContractCheck:
             said = (
                 f"KeyError: {key!r}; if that is row data, give {key}= one entry per row (row_data= in streed.testing)"
             )
-        if isinstance(raised, IndexError):
+        if isinstance(raised, IndexError) and name == "branching_cost":
+            said += f"; a split is the number of one of {self.data.n_columns} columns, counted from 0"
+        elif isinstance(raised, IndexError):
             said += "; the places of the labels of y are data.class_numbers"
-        shown, place = ", ".join(map(_brief, arguments)), own_line(raised) or self.definition(name)
-        raise TaskError(f"{self.name}.{name}({shown}) raised {said}\n  {place}") from raised
+        place = own_line(raised) or definition(type(self.task), name)
+        raise TaskError(f"{self.name}.{self.written(name, arguments)} raised {said}\n  {place}") from raised
+
+    def written(self, name: str, arguments: tuple[Any, ...]) -> str:
+        """The call of a member as the user wrote it, of tasks that have others in its place."""
+        if name == "leaf_cost" and isinstance(self.task, GeneralTask):
+            s, k = arguments
+            name, arguments = "rows_cost", (self.data, s.members, k)
+        if name == "branching_cost" and isinstance(self.task, RowCostTask):
+            name, arguments = "split_cost", ()
+        return f"{name}({', '.join(map(_brief, arguments))})"
 
     def refuse(self, name: str, arguments: tuple[Any, ...], found: Any, remedy: str) -> NoReturn:
         """Complain about what a member returned, with the line that returned it."""
-        shown = f"{name}({', '.join(map(_brief, arguments))})"
-        self.fail(shown, f"returned {_brief(found)}", remedy, arguments)
+        self.fail(self.written(name, arguments), f"returned {_brief(found)}", remedy, arguments, name)
 
-    def fail(self, what: str, found: str, remedy: str, arguments: tuple[Any, ...] | None = None) -> NoReturn:
-        name = what.partition("(")[0]
-        place = None if arguments is None else self.returning_line(name, arguments)
-        said = f"{self.name}.{what} {found}" + (f"; {remedy}" if remedy else "")
-        raise TaskError(f"{said}\n  {place or self.definition(name)}")
-
-    def returning_line(self, name: str, arguments: tuple[Any, ...]) -> str | None:
-        """The line from which the member returns, found by running it once more."""
-        member = getattr(self.task, name)
-        code = getattr(getattr(member, "__func__", member), "__code__", None)
-        if code is None or not _is_own(code.co_filename):
-            return None
-        lines: list[int] = []
-
-        def trace(frame: FrameType, event: str, _: Any) -> Callable[..., Any] | None:
-            if frame.f_code is not code:
-                return None
-            if event == "return":
-                lines.append(frame.f_lineno)
-            return trace
-
-        before = sys.gettrace()
-        sys.settrace(trace)
-        try:
-            member(*arguments)
-        finally:
-            sys.settrace(before)
-        return _line(code.co_filename, lines[-1]) if lines else None
-
-    def definition(self, name: str) -> str:
-        """The line that defines the member, or else the class."""
-        for owner in (name, *_STANDINS, "leaf_cost"):
-            member = inspect.getattr_static(type(self.task), owner, None)
-            function = member.fget if isinstance(member, property) else member
-            code = getattr(function, "__code__", None)
-            found = _defined(function) if code is not None and _is_own(code.co_filename) else None
-            if found is not None:
-                return found
-        return _class_line(type(self.task))
+    def fail(
+        self, what: str, found: str, remedy: str, arguments: tuple[Any, ...] | None = None, name: str | None = None
+    ) -> NoReturn:
+        """Complain about a member, or a call of it; `name`: what the search calls it, if that is another."""
+        written = what.partition("(")[0]
+        place = None if arguments is None else returning_line(getattr(self.task, name or written), arguments)
+        said = f"{self.name}.{what} {found}; {remedy}"
+        raise TaskError(f"{said}\n  {place or definition(type(self.task), written)}")
 
 
-def _is_own(file: str) -> bool:
-    """Whether code is the user's: not streed's (but for its tasks), not a library's, not Python's."""
-    path = Path(file)
-    if any(part in file for part in _OTHERS) or path.is_relative_to(_STANDARD):
-        return False
-    return not path.is_relative_to(_HERE) or path.is_relative_to(_HERE / "tasks")
-
-
-_STANDINS = ("row_costs", "rows_cost")
-"""What `leaf_cost` calls where it is not the user's own."""
-
-_STANDARD = Path(traceback.__file__).resolve().parent
-
-
-def _line(file: str, line: int) -> str:
-    text = linecache.getline(file, line).strip()
-    return f"{_short(file)}:{line}" + (f": {text}" if text else "")
-
-
-def _short(file: str) -> str:
-    """The file as the user would name it: relative, if it is below the current directory."""
-    try:
-        return str(Path(file).relative_to(Path.cwd()))
-    except (ValueError, OSError):
-        return file
-
-
-def _defined(made: Any) -> str | None:
-    """The line of the user's that begins with `class` or, below its decorators, `def`."""
-    try:
-        lines, first = inspect.getsourcelines(made)
-        file = inspect.getsourcefile(made) or "<unknown>"
-    except (OSError, TypeError):  # typed at a prompt: there is no source
-        return None
-    ahead = next((place for place, text in enumerate(lines) if text.lstrip().startswith(("def ", "class "))), 0)
-    return _line(file, first + ahead)
-
-
-def _class_line(made_by: type[Any]) -> str:
-    return _defined(made_by) or f"class {made_by.__name__}"
+def _is_finite(x: Any) -> bool:
+    """Whether a number is one that a float can hold; of numbers of any size."""
+    return bool(x - x == 0 and abs(x) < _MOST)
 
 
 def _flat(value: Any) -> list[Any]:

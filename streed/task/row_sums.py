@@ -22,7 +22,11 @@ from streed.task.states import OwnLimit, State
 
 def beside_sums(task: Task, data: Dataset, members: Any) -> dict[str, Any]:
     """What a state of rows (m,) holds beside its sums: `members` and `data` if the task reads rows, else nothing."""
-    return {"members": np.asarray(members, dtype=np.int64), "data": data} if task.reads_rows else {}
+    if not task.reads_rows:
+        return {}
+    rows = np.asarray(members, dtype=np.int64).view()
+    rows.setflags(write=False)  # the search's own
+    return {"members": rows, "data": data}
 
 
 class Totals(State):

@@ -95,6 +95,11 @@ class Fields:
 
     __slots__ = ()
 
+    def __init__(self, *given: Any, **named: Any) -> None:
+        """What a class has that attrs did not make: nothing to be told."""
+        if given or named:
+            raise TaskError(f"{type(self).__name__} takes no arguments: {_BY_FIELDS}")
+
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
         code = getattr(vars(cls).get("__init__"), "__code__", None)
@@ -104,13 +109,16 @@ class Fields:
 
 def _refuse_to_be_made(self: Any, *_: Any, **__: Any) -> None:
     name = type(self).__name__
-    raise TaskError(
-        f"{name} has an __init__ of its own, and tasks are made by their fields: decorate the class by @attrs.frozen, "
-        "write each parameter as a field, such as `price: float = 0.5`, and what is checked in __attrs_post_init__"
-    )
+    raise TaskError(f"{name} has an __init__ of its own, and tasks are made by their fields: {_BY_FIELDS}")
 
 
-@attrs.frozen
+_BY_FIELDS = (
+    "decorate the class by @attrs.frozen, write each parameter as a field, such as `price: float = 0.5`, and what is "
+    "checked in __attrs_post_init__"
+)
+
+
+@attrs.frozen(init=False)
 class Limit(Fields, abc.ABC):
     """An anti-monotone constraint on leaves (STreeD, Def. 4.5)."""
 

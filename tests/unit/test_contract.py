@@ -70,41 +70,32 @@ WRONG: list[tuple[Task, str, str]] = [
     ),
     wrong("NoReturn", "returned None; return a number (is a `return` missing?)", leaf_cost=lambda self, s, k: None),
     wrong("BeyondTheEnd", "1) raised IndexError: tuple index out of range", leaf_cost=lambda self, s, k: s.n[k + 1]),
-    wrong(
-        "NoNumber",
-        "State(rows=1, n=(1.0, 0.0), rows_left=1.0, weight=1.0), 0) returned nan",
-        leaf_cost=lambda self, s, k: math.nan if s.rows == 1 else 0,
-    ),
+    wrong("NoNumber", "weight=1.0), 0) returned nan", leaf_cost=lambda self, s, k: math.nan if s.rows == 1 else 0),
     wrong("Misspelt", "object has no attribute 'weight'", leaf_cost=lambda self, s, k: self.weight * s.n[k]),
     wrong("NoStatistic", "raised this state has no statistic 'm'; it has n,", leaf_cost=lambda self, s, k: s.m[k]),
+    wrong("OneList", "statistics(data) returned [1, 2, 3]; return a dict", statistics=lambda self, data: [1, 2, 3]),
+    wrong("TooShort", "(4, 2); give one entry per row", statistics=lambda self, data: {"n": np.ones((4, 2))}),
+    wrong("Ragged", "has 'n' of shape ()", statistics=lambda self, data: {"n": [[1], [2, 3], [4]]}),
+    wrong("NotFinite", "no finite numbers; give", statistics=lambda self, data: {"n": np.full((3, 2), np.inf)}),
     wrong(
-        "OneListPerRow", "statistics(data) returned [1, 2, 3]; return a dict", statistics=lambda self, data: [1, 2, 3]
+        "Masked", "masked entries; fill them in", statistics=lambda self, data: {"n": np.ma.masked_equal([0, 1, 2], 1)}
     ),
+    wrong("Changing", "has another 'n' when", statistics=lambda self, data: {"n": np.random.default_rng().random(3)}),
+    wrong("Writing", "assignment destination is read-only", statistics=lambda self, data: data.X.fill(0)),
+    wrong("BadName", "has the name 'rows'; use names", statistics=lambda self, data: {"rows": np.ones(3)}),
+    wrong("NoRowData", "if that is row data, give treated=", statistics=lambda self, data: data.row_data["treated"]),
+    wrong("NoLabels", "NoLabels.labels(data) returned []; return a list of", labels=lambda self, data: []),
     wrong(
-        "TooShort",
-        "has 'n' of shape (4, 2); give one entry per row: shape (3,)",
-        statistics=lambda self, data: {"n": np.ones((data.n_rows + 1, 2))},
+        "OfOneClass", "raised ZeroDivisionError", leaf_cost=lambda self, s, k: s.n[1] / s.n[0] if s.rows == 2 else 0.0
     ),
-    wrong(
-        "NotFinite",
-        "has 'n' with entries that are no finite numbers",
-        statistics=lambda self, data: {"n": np.full((data.n_rows, 2), np.inf)},
-    ),
-    wrong(
-        "BadName",
-        "has the name 'rows'; use names such as",
-        statistics=lambda self, data: {"rows": np.ones(data.n_rows)},
-    ),
-    wrong(
-        "NoRowData",
-        "KeyError: 'treated'; if that is row data, give treated=",
-        statistics=lambda self, data: {"n": data.row_data["treated"]},
-    ),
-    wrong(
-        "NoLabels",
-        "NoLabels.labels(data) returned []; return a list of at least one label",
-        labels=lambda self, data: [],
-    ),
+    wrong("Endless", "returned -inf; no leaf is better than all", leaf_cost=lambda self, s, k: -math.inf),
+    wrong("Huge", "return a number that a float can hold", leaf_cost=lambda self, s, k: 10**400),
+    wrong("Single", "return a number of Python's", leaf_cost=lambda self, s, k: np.float32(1)),
+    wrong("OneLeft", "a split is the number of one of 2", branching_cost=lambda self, rows, path, split: [1][split]),
+    wrong("NotStrict", "no value is better than itself", better=lambda self, a, b: a <= b),
+    wrong("NoUnit", "value_unit is 3; write it as text", value_unit=3, mark="leaf_cost"),
+    wrong("Perhaps", "maximize is 'yes'; write maximize = True or False", maximize="yes", mark="leaf_cost"),
+    wrong("NoShow", "leaf_label(State(rows=3", leaf_label=lambda self, s, k: s.nothing),
     wrong(
         "Unlike",
         "return what every leaf costs: a number, such as 2.5",
@@ -112,15 +103,11 @@ WRONG: list[tuple[Task, str, str]] = [
     ),
     wrong("NoAnswer", "NoAnswer.feasible(2.5) returned None; return True or", feasible=lambda self, value: None),
     wrong("BadSubtract", "BadSubtract.subtract(2.5, 0.0) returned 'less'", subtract=lambda self, a, b: "less"),
-    wrong(
-        "BadWorst",
-        "worst_per_row(data) returned 1.0; return an array of shape (3,)",
-        worst_per_row=lambda self, data: 1.0,
-    ),
+    wrong("BadWorst", "returned 1.0; return an array of shape (3,), f", worst_per_row=lambda self, data: 1.0),
     wrong("BadBind", "BadBind.bind(data) returned None; return a Task, such as self", bind=lambda self, data: None),
     wrong("RaisingHelper", "RaisingHelper.leaf_cost(", "1 / (total", leaf_cost=lambda self, s, k: _outside(s.n[k])),
     (Fine().subject_to(Crooked()), "Crooked.allows(State(rows=3", "s.rows.nothing"),
-    (TooFewCosts(), "raised IndexError: tuple index out of range", "def row_costs"),
+    (TooFewCosts(), "row_costs(data) returned array([[0.], [0.], [0.]]); return an array of shape (3, 2)", "np.zeros"),
 ]
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import scipy.sparse
 import sklearn
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
@@ -229,3 +230,11 @@ def test_estimators_take_labels_and_tables_of_every_kind() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert [name for name, cell in chosen if not cell()] == []
+
+
+def test_data_of_rows_may_be_lazy_and_not_sparse() -> None:
+    grid, groups, costs = TABLE[["member"]], pl.LazyFrame({"sex": SEX}), np.eye(2)[TRUTH]
+    FairTreeClassifier(max_depth=1).fit(grid, TRUTH, sensitive_features=groups, frequency=TRUTH * 2 + 1)
+    model = CostSensitiveTreeClassifier(max_depth=1).fit(grid, TRUTH, costs=pl.LazyFrame(costs, schema=["0", "1"]))
+    assert model.value_ == model.fit(grid, TRUTH, costs=costs).value_
+    refused("costs", "toarray", call=lambda: model.fit(grid, TRUTH, costs=scipy.sparse.coo_array(costs)))
