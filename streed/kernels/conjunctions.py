@@ -1,4 +1,4 @@
-"""The heaviest conjunctions of literals, exactly: by branch and bound (conjunction_beam.py has a quick search).
+"""The heaviest conjunctions of literals, exactly: by branch and bound.
 
 A literal is 2 f + v: column f has the value v. A conjunction keeps the rows that satisfy all of its literals, and
 weighs what they weigh together; weights have any sign. Branch and bound enumerates sets of literals, each literal

@@ -4,11 +4,11 @@ A round solves the linear program of the leaves known so far, the cheapest way t
 
     minimise  sum over leaves of cost(L) x(L)   such that the leaves of each class of rows add up to one, x >= 0
 
-and has its dual prices tried: a beam looks for leaves that are overcharged by much, and where it finds none, the
-enumeration. Prices are lowered where leaves are overcharged (`Pricing.lowered`) and enumerated again; what little is
-left is scaled away (`Pricing.scaled`), so that every enumeration that ends gives a bound. The best feasible prices are
-the centre of a box in which the next ones are kept, lest they swing (du Merle, Villeneuve, Desrosiers and Hansen,
-Stabilized column generation, 1999); three more columns for every class stand for it.
+and has its dual prices tried: an enumeration looks for leaves that are overcharged. Prices are lowered where there are
+some (`Pricing.lowered`) and enumerated again; what little is left is scaled away (`Pricing.scaled`), so that every
+enumeration that ends gives a bound. The best feasible prices are the centre of a box in which the next ones are kept,
+lest they swing (du Merle, Villeneuve, Desrosiers and Hansen, Stabilized column generation, 1999); three more columns
+for every class stand for it.
 
 HiGHS solves it: with few classes of rows by the primal simplex method, from the basis of the round before; with more by
 the interior-point method without crossover, as prices in the middle of the optimal ones are overcharged less elsewhere.
@@ -30,11 +30,8 @@ from streed.row_prices.prices import LEAST_PRICE, MOST_PRICE, Leaves, Prices, Pr
 
 T = TypeVar("T")
 
-_WIDTH, _OF_BEAM, _OF_ENUMERATION = 100, 200, 1000
-"""Of the beam; and how many leaves a label's pricing gives at most."""
-
-_CLOSE = 0.3
-"""Of a due: once the beam finds nothing that is overcharged by more, the enumeration is asked."""
+_OF_ENUMERATION = 1000
+"""How many leaves a label's pricing gives at most."""
 
 _FEW_NODES, _NODES, _SOME = 250_000, 8_000_000, 20
 """Of an enumeration: as long as few nodes show some leaves that are overcharged, that is enough to go on, else there
@@ -85,9 +82,7 @@ class Generation:
     """Leaves in the linear program."""
     rounds: int = attrs.field(default=0, init=False)
     enumerations: int = attrs.field(default=0, init=False)
-    seconds: dict[str, float] = attrs.field(
-        factory=lambda: dict.fromkeys(("program", "beam", "enumeration"), 0.0), init=False
-    )
+    seconds: dict[str, float] = attrs.field(factory=lambda: dict.fromkeys(("program", "enumeration"), 0.0), init=False)
     _tolerance: float = attrs.field(default=0.0, init=False)
     _limit: int = attrs.field(default=_FEW_NODES, init=False)
     """Nodes of an enumeration."""
@@ -123,11 +118,7 @@ class Generation:
             if self.rounds > 1 or share < PROMISING:
                 # few leaves, as in the first round, make the value larger rather than smaller
                 self.promise = share
-            units = pricing.in_units(prices)
-            found = self._timed("beam", functools.partial(pricing.quickly, units, _WIDTH, _OF_BEAM))
-            new = master.add(self.leaves.members(found.columns))
-            if new == 0 or found.worst <= _CLOSE * pricing.due:
-                new += self._repair(pricing, master, value, units, stopped)
+            new = self._repair(pricing, master, value, pricing.in_units(prices), stopped)
             self.known = master.members
             self.columns = len(self.known)
             if self.best is None:

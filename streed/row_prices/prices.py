@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import final
 
@@ -16,10 +16,10 @@ import attrs
 import numpy as np
 
 from streed.exact import Array
-from streed.kernels.conjunction_beam import heavy_conjunctions
 from streed.kernels.conjunctions import heaviest_conjunctions
 from streed.kernels.packed import PackedProblem
 from streed.kernels.stopping import LONGEST, ROWS_OF_CONTROL
+from streed.task.row_sums import sums_by
 
 LEAST_PRICE, MOST_PRICE = -0.25, 1.25
 """Of a class of rows, in what its worst label costs: prices beyond help little, and swing."""
@@ -96,9 +96,7 @@ def leaves_of(
     words = np.ascontiguousarray(packed.row_bits[places]).view(np.uint8)
     _, first, class_of = np.unique(words, axis=0, return_index=True, return_inverse=True)
     own = (costs[rows] - costs[rows].min(axis=1, keepdims=True)) * many[:, None]
-    summed, counts = np.zeros((len(first), costs.shape[1]), np.int64), np.zeros(len(first), np.int64)
-    np.add.at(summed, class_of.reshape(-1), own)
-    np.add.at(counts, class_of.reshape(-1), many)
+    summed, counts = (sums_by(class_of.reshape(-1), each, len(first)) for each in (own, many))
     bits = np.unpackbits(words[first], axis=1, count=packed.n_columns, bitorder="little")
     allowed = np.ones(2 * packed.n_columns, np.uint8)
     allowed[2 * packed.n_binary :: 2] = 0
@@ -160,8 +158,6 @@ class Found:
     """Conjunctions that are overcharged."""
     excess: int | None
     """No conjunction is overcharged by more units; None if the enumeration did not end."""
-    worst: int
-    """What the worst one that was seen is overcharged by; at most zero if none is."""
 
 
 @final
@@ -217,42 +213,22 @@ class Pricing:
                 cuts[inside] += -(-short * left // left.sum())
         return units - cuts
 
-    def quickly(self, units: Array, width: int, most: int) -> Found:
-        """Overcharged leaves by beam search, which may miss some."""
-        leaves = self.leaves
-
-        def look(weights: Array, visited: int, found: Sequence[Array]) -> tuple[int, int, bool, int]:
-            heaviest, stored = heavy_conjunctions(
-                leaves.masks, leaves.allowed, weights, leaves.counts, leaves.min_leaf, self.due, width,
-                min(leaves.most_literals, LONGEST), self._control, *found,
-            )  # fmt: skip
-            return heaviest, 0, True, stored
-
-        return self._found(units, most, look)[0]
-
     def exactly(self, units: Array, tolerance: int, node_limit: int, most: int) -> Found:
-        """At most so many overcharged leaves by enumeration, which misses none that is by more than the tolerance."""
-        leaves = self.leaves
+        """At most so many overcharged leaves of a label, none missed that is overcharged by more than the tolerance.
 
-        def look(weights: Array, visited: int, found: Sequence[Array]) -> tuple[int, int, bool, int]:
-            answer: tuple[int, int, bool, int] = heaviest_conjunctions(
-                leaves.masks, leaves.allowed, weights, leaves.counts, leaves.min_leaf, self.due + tolerance,
-                min(leaves.most_literals, 2**30), node_limit - visited, self._control, *found,
-            )  # fmt: skip
-            return answer
-
-        found, ended = self._found(units, most, look)
-        return attrs.evolve(found, excess=max(found.worst, tolerance)) if ended else found
-
-    def _found(self, units: Array, most: int, look: Callable[..., tuple[int, int, bool, int]]) -> tuple[Found, bool]:
-        """(what a kernel finds for all labels, whether it ended); it says (heaviest, visited, ended, stored)."""
-        sums, lengths, literals = *np.zeros((2, most), np.int64), np.zeros((most, LONGEST), np.int32)
+        Unless there are more nodes than the limit.
+        """
+        leaves, found = self.leaves, (np.zeros(most, np.int64), np.zeros((most, LONGEST), np.int32))
+        lengths, longest = np.zeros(most, np.int64), min(leaves.most_literals, 2**30)
         columns: list[tuple[int, ...]] = []
-        worst, nodes, ended = -self.due, 0, True
+        worst, ended = -self.due, True
         for costs in self._costs.T:
-            heaviest, visited, ended, stored = look((units - costs).astype(np.int32), nodes, (sums, literals, lengths))
-            nodes, worst = nodes + visited, max(worst, heaviest - self.due)
-            columns += [tuple(literals[j, : lengths[j]].tolist()) for j in range(stored)]
+            heaviest, visited, ended, stored = heaviest_conjunctions(
+                leaves.masks, leaves.allowed, (units - costs).astype(np.int32), leaves.counts, leaves.min_leaf,
+                self.due + tolerance, longest, node_limit, self._control, *found, lengths,
+            )  # fmt: skip
+            node_limit, worst = node_limit - visited, max(worst, heaviest - self.due)
+            columns += [tuple(found[1][j, : lengths[j]].tolist()) for j in range(stored)]
             if not ended:
                 break
-        return Found(columns, None, worst), ended
+        return Found(columns, max(worst, tolerance) if ended else None)
