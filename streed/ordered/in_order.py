@@ -27,6 +27,7 @@ from streed.kernels.views import native
 from streed.ordered.cache import part_of_recursion
 from streed.ordered.problem import OrderedRows
 from streed.ordered.scores import LABELLED
+from streed.task.row_sums import sums_by
 
 _SEED = 1
 
@@ -39,11 +40,11 @@ def merge_rows(rows: OrderedRows, *, always: bool) -> OrderedRows:
     first, place = places_of(rows.ranks)
     if len(first) == len(place):
         return rows
-    costs = sum_by_place(rows.costs, place, len(first))
+    costs = sums_by(place, rows.costs, len(first))
     frequency = None
     if rows.min_leaf > 1:
         copies = np.ones(len(place), np.int64) if rows.frequency is None else rows.frequency
-        frequency = sum_by_place(copies, place, len(first))
+        frequency = sums_by(place, copies, len(first))
     ranks = np.ascontiguousarray(rows.ranks[:, first])
     merged = attrs.evolve(rows, ranks=ranks, costs=costs, frequency=frequency)
     if always or rows.kind != LABELLED or merged.kind == LABELLED or len(first) <= _MUCH * len(place):
@@ -51,32 +52,16 @@ def merge_rows(rows: OrderedRows, *, always: bool) -> OrderedRows:
     return rows
 
 
-def sum_by_place(values: Array, place: Array, places: int) -> Array:
-    """(places, ...) int64: the sums over the rows of each place."""
-    found = np.zeros((places, *values.shape[1:]), np.int64)
-    np.add.at(found, place, values)
-    return found
-
-
 def places_of(ranks: Array) -> tuple[Array, Array]:
     """(first, place): of each different row the number of one that is it, and for every row which of them it is."""
-    n = ranks.shape[1]
-    if (ranks.max(axis=1, initial=0) == n - 1).any():
-        # the rows of a column all differ
-        return np.arange(n), np.arange(n)
     factors = np.random.default_rng(_SEED).integers(1, 2**63, len(ranks), dtype=np.uint64) | np.uint64(1)
-    sums = np.zeros(n, np.uint64)
+    sums = np.zeros(ranks.shape[1], np.uint64)
     for factor, each in zip(factors, ranks, strict=True):
         sums += factor * each.astype(np.uint64)
         sums ^= sums >> np.uint64(29)
-    in_order = np.sort(sums)
-    if (in_order[1:] != in_order[:-1]).all():
-        return np.arange(n), np.arange(n)
     _, first, place = np.unique(sums, return_index=True, return_inverse=True)
-    if all((each[first][place] == each).all() for each in ranks):
-        return first, place
-    # two rows that differ have the same sum
-    _, first, place = np.unique(ranks, axis=1, return_index=True, return_inverse=True)
+    if not all((each[first][place] == each).all() for each in ranks):  # two rows that differ have the same sum
+        _, first, place = np.unique(ranks, axis=1, return_index=True, return_inverse=True)
     return first, place.reshape(-1)
 
 

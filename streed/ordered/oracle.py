@@ -16,11 +16,12 @@ from streed.data.questions import Questions
 from streed.exact import Array
 from streed.kernels.records import LEAF
 from streed.ordered.features import Features, Split
-from streed.ordered.in_order import places_of, sum_by_place
+from streed.ordered.in_order import places_of
 from streed.ordered.problem import OrderedRows
 from streed.ordered.session import OrderedSession
 from streed.problem import Problem, SearchLimits, process_memory
 from streed.problem.linear_oracle import Answer, LinearOracle, RowSets
+from streed.task.row_sums import sums_by
 
 FEW = 250
 """Questions up to which counting pairs of them is the quicker way."""
@@ -80,7 +81,7 @@ class OrderedOracle(LinearOracle):
         self._ranks = np.ascontiguousarray(features.ranks[:, first])
         self._frequency: Array | None = None
         if problem.min_leaf > 1:
-            self._frequency = sum_by_place(problem.data.counts, self._place, len(first))
+            self._frequency = sums_by(self._place, problem.data.counts, len(first))
         self._session: OrderedSession | None = None
         self._seconds = 0.0
         self._nodes = 0
@@ -97,7 +98,7 @@ class OrderedOracle(LinearOracle):
     ) -> Answer:
         begin = time.perf_counter()
         problem = self._problem
-        summed = sum_by_place(costs[self._kinds], self._place, self._ranks.shape[1])
+        summed = sums_by(self._place, costs[self._kinds], self._ranks.shape[1])
         rows = OrderedRows(self._ranks, summed, split, self._frequency, problem.min_leaf, self._features.categories)
         if self._session is None:
             self._session = OrderedSession(rows)

@@ -14,6 +14,7 @@ from streed.data import Dataset
 from streed.exact import Array
 from streed.kernels.counting.equal_rows import find_classes
 from streed.kernels.counting.groups import MANY_ROWS, MOST_GROUPS, often_equal
+from streed.task.row_sums import sums_by
 
 _SHARE = 4
 """Rows without frequencies are counted where at most one for so many of them remains."""
@@ -47,8 +48,7 @@ def count_rows(data: Dataset, parts: Array) -> tuple[Dataset, Array, Array] | No
     if len(kinds) > MOST_GROUPS:
         return None
     first, place = find_classes(np.hstack([data.X, kind.astype(np.uint8)[which][:, None]]))
-    totals = np.zeros(len(first), np.int64)
-    np.add.at(totals, place, copies[which])
+    totals = sums_by(place, copies[which], len(first))
     classes, digits = np.nonzero(totals[:, None] >> np.arange(int(totals.max()).bit_length()) & 1)
     if given is None and len(classes) * _SHARE > n:
         return None

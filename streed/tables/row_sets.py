@@ -27,6 +27,7 @@ from streed.tables.column_ranks import count_pairs, rank_columns
 from streed.tables.entries import COST
 from streed.tables.shallow import least_shallow
 from streed.tables.vector_trees import Trees
+from streed.task.row_sums import sums_by
 
 _FEW_COLUMNS = 72
 """With no more columns than this, trees of depth two take a moment: between these, Python sees to it that a search
@@ -207,11 +208,10 @@ class NumberedRowSets(RowSets):
         self._costs = entries[:, :, COST]
         first, self._member = trees.distinct_rows
         self._codes = trees.data.X[first]
-        self._counts = np.zeros(len(first), np.int64)
-        np.add.at(self._counts, self._member, trees.data.counts)
+        counts = sums_by(self._member, trees.data.counts, len(first))
         self._sums = trees.merged(entries)
         profits = (self._sums[:, 1:] - self._sums[:, :1]).reshape(len(first), -1)
-        self._profits = np.concatenate([self._counts[:, None], profits], axis=1)
+        self._profits = np.concatenate([counts[:, None], profits], axis=1)
         self._exact = float if np.abs(self._profits).sum() < 2**53 else np.int64
         """What adds up profits exactly, floats sooner."""
         self._bounds: dict[tuple[bytes, int | None], int] = {}
