@@ -160,12 +160,18 @@ def plan_size(e, depth, n):  # type: ignore[no-untyped-def]
 
 
 @native
+def append_entry(plan, column, rank, children):  # type: ignore[no-untyped-def]
+    """Appends an entry, whose words are as the head of the module says."""
+    at = 1 + WORDS * plan[0]
+    plan[at], plan[at + 1], plan[at + 2] = column, rank, children
+    plan[0] += 1
+
+
+@native
 def begin_plan(plan, column, rank, children):  # type: ignore[no-untyped-def]
     """Writes a plan of a single entry."""
-    plan[0] = 1
-    plan[1] = column
-    plan[2] = rank
-    plan[3] = children
+    plan[0] = 0
+    append_entry(plan, column, rank, children)
 
 
 @native
@@ -175,16 +181,6 @@ def append(plan, other):  # type: ignore[no-untyped-def]
     for i in range(WORDS * other[0]):
         plan[at + i] = other[1 + i]
     plan[0] += other[0]
-
-
-@native
-def append_rest(plan, depth):  # type: ignore[no-untyped-def]
-    """Appends a node that is not split by the plan."""
-    at = 1 + WORDS * plan[0]
-    plan[at] = -1
-    plan[at + 1] = depth
-    plan[at + 2] = 0
-    plan[0] += 1
 
 
 @native

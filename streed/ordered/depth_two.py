@@ -32,7 +32,7 @@ from streed.kernels.ordered import (
 from streed.kernels.simd import add_atomic
 from streed.kernels.stopping import NODES
 from streed.kernels.views import call, inline, native, vector
-from streed.ordered.cache import Node, append_rest, begin_plan, is_stopped, ordered_of, rank_of, rows_of
+from streed.ordered.cache import Node, append_entry, begin_plan, is_stopped, ordered_of, rank_of, rows_of
 from streed.ordered.intervals import (
     ask_columns,
     bound_between,
@@ -336,11 +336,11 @@ def plan_two(e, node, depths, plan):  # type: ignore[no-untyped-def]
         values = count_values(node, column)
         begin_plan(plan, node.ids[column], int64(-1), values)
         for _ in range(values):
-            append_rest(plan, int64(1))
+            append_entry(plan, int64(-1), int64(1), int64(0))
     else:
         begin_plan(plan, node.ids[column], rank_of(e, node, column, e.found_position), int64(0))
-        append_rest(plan, depths[0])
-        append_rest(plan, depths[1])
+        append_entry(plan, int64(-1), depths[0], int64(0))
+        append_entry(plan, int64(-1), depths[1], int64(0))
 
 
 @inline

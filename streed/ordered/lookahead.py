@@ -20,7 +20,7 @@ import functools
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import int64, uint8
+from numba import int64
 
 from streed.kernels import compilation
 from streed.kernels.compiled import entry, ready, unit, was_kept
@@ -29,7 +29,7 @@ from streed.kernels.routing import MEASURE, measure_rows
 from streed.kernels.simd import lower_atomic
 from streed.kernels.stopping import LOWER, UPPER
 from streed.kernels.views import KERNEL, native, vector
-from streed.ordered.branch import solve
+from streed.ordered.branch import reserve_room, solve
 from streed.ordered.cache import (
     Node,
     append,
@@ -162,33 +162,24 @@ def grow_sides(e, node, limits, split, reach, cost, plan):  # type: ignore[no-un
     `limits`: the depth and the splits of the node; `split`: the column id and the rank.
     """
     depth, splits = limits
-    columns = node.columns
     used = e.arena_used
-    size = plan_size(e, depth, node.n)
-    orders = reserve(e, 4 * columns * (node.n + 2))
-    ids = reserve(e, 16 * columns)
-    plans = reserve(e, 16 * size)
-    side_at = reserve(e, e.rows)
+    room = reserve_room(e, node, depth - 1)
     if e.full == 0:
-        left_plan = vector(plans, size, int64)
-        right_plan = vector(plans + 8 * size, size, int64)
-        side = vector(side_at, e.rows, uint8)
         f = int64(0)
         while node.ids[f] != split[0]:
             f += 1
         t = position_of(e, node, f, split[1])
-        mark_sides(node, f, int64(0), t, side)
-        left_ids = vector(ids, columns, int64)
-        left, right = part_rows(e, node, side, t, orders, left_ids, vector(ids + 8 * columns, columns, int64))
+        mark_sides(node, f, int64(0), t, room.side)
+        left, right = part_rows(e, node, room.side, t, room.orders, room.left_ids, room.right_ids)
         half = (splits - 1) // 2
-        total = e.split_cost + grow(e, left, depth - 1, half, reach, left_plan)
+        total = e.split_cost + grow(e, left, depth - 1, half, reach, room.left_plan)
         if total < cost:
-            total += grow(e, right, depth - 1, half, reach, right_plan)
+            total += grow(e, right, depth - 1, half, reach, room.right_plan)
         if total < cost:
             cost = total
             begin_plan(plan, split[0], split[1], int64(0))
-            append(plan, left_plan)
-            append(plan, right_plan)
+            append(plan, room.left_plan)
+            append(plan, room.right_plan)
     e.arena_used = used
     return cost
 

@@ -245,7 +245,7 @@ class OrderedSession:
         plan = 1 + WORDS * (2 * n + 1)
         if depth < 30:
             plan = min(plan, 1 + WORDS * (self.rows.most_children**depth + 1))
-        level = columns * (20 * n + 32) + 24 * plan + n + 8 * 64
+        level = columns * (24 * n + 40) + 24 * plan + n + 8 * 64
         most = level * max(0, depth - 2) + 64
         return int(min(most, 2**31 if memory is None else memory))
 
