@@ -14,6 +14,7 @@ import numpy as np
 
 from streed.data import Cut, Dataset
 from streed.data.questions import Questions
+from streed.dp.count import FITS, Histogram
 from streed.dp.recursion import StopMonitor
 from streed.dp.states import Cell, Found, States
 from streed.exact import Array
@@ -22,6 +23,7 @@ from streed.kernels.packed import writable
 from streed.problem import Problem
 from streed.problem.linear_oracle import FixedCosts
 from streed.rashomon.question import Question, exact_leaf
+from streed.tables.counts import count_shallow, count_three
 from streed.tables.packing import Packing
 from streed.task import State, Task
 
@@ -174,6 +176,33 @@ class RowCells:
         """What every tree of the rows pays."""
         return sum(least * (members & rows).bit_count() for members, least in self._least)
 
+    # -- by the kernels --------------------------------------------------------------------------------------------
+
+    def shallow(self, rows: int, depth: int, bound: int, *, counts: bool) -> tuple[int, Histogram | None]:
+        """The least key of trees of depth two or less, and, if asked for, the trees of keys <= bound."""
+        check = np.zeros(1)
+        least, found = count_shallow(self._arrays, self._bits(rows), depth, bound, counts, check)
+        return int(least), _histogram(found, check)
+
+    def three(self, rows: int, splits: list[int], bound: int) -> Histogram | None:
+        """The trees of depth three and keys <= bound that begin with one of the splits, or are a leaf."""
+        check = np.zeros(1)
+        asked = np.array(splits, np.int64)
+        return _histogram(count_three(self._arrays, self._bits(rows), asked, bound, check), check)
+
+    def _bits(self, rows: int) -> Array:
+        return np.frombuffer(rows.to_bytes(8 * self.members.shape[1], "little"), np.uint64)
+
+    @functools.cached_property
+    def _arrays(self) -> tuple[Any, ...]:
+        """What the kernels read: see `tables/counts.py`."""
+        question, member = self.question, self.binary.member
+        # a split is the rows of its last part; which side a kernel calls the first is no matter to its counts
+        multiple = np.bincount(member[member >= 0], minlength=len(self.sets))
+        options = np.array([question.min_leaf, self.radix, question.labels == "best", question.trivial], np.int64)
+        rule = np.arange(1, question.n_labels + 1), np.array([self.cost], np.int64), options
+        return np.ascontiguousarray(self.sets.T), self.members, self.kinds.multipliers, multiple, rule
+
     @functools.cached_property
     def _groups(self) -> list[tuple[int, list[int]]]:
         """By kind of rows their set, and copies of each row with the keys by label."""
@@ -188,6 +217,11 @@ class RowCells:
     def ones(self) -> list[int]:
         """By split the rows of its last child."""
         return as_numbers(self.sets)
+
+
+def _histogram(found: Array, check: Array) -> Histogram | None:
+    """The keys and counts (m, 2) of a kernel; None where that may have been too much for its integers."""
+    return None if check[0] >= float(FITS) else Histogram.made(*np.ascontiguousarray(found.T))
 
 
 _WORD = 64

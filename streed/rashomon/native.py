@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
-from streed.dp.count import FITS, Count, Counting, Depths, Histogram
+from streed.dp.count import Count, Counting, Depths
 from streed.dp.recursion import Limits, Option, Path, Recursion, StopMonitor
 from streed.dp.solutions import Least
 from streed.dp.states import Cell
@@ -22,7 +22,6 @@ from streed.problem import Problem, SearchLimits
 from streed.problem.linear_oracle import RowSet
 from streed.rashomon.cells import BinarySplits, Kinds, RowCells, TaskCells
 from streed.rashomon.question import Question
-from streed.tables.counts import count_shallow, count_three
 from streed.tables.row_sets import PackedRowSets
 
 LEAST_DEPTH = 3
@@ -109,69 +108,22 @@ class Engine:
 
 def counting(cells: RowCells | TaskCells, monitor: StopMonitor, engine: Engine | None, *, trivial: bool) -> Counting:
     """The recursion that counts trees over the cells; `engine`: what tells the least keys of the sides of splits."""
-    found: Counting
-    if isinstance(cells, RowCells):
-        kernels = _Kernels.of(cells, trivial=trivial)
-        found = _NativeCounting(cells, Count, Depths(), monitor)
-        found.kernels, found.engine, found.small = kernels, engine, True
-        found.least = _NativeLeast(cells, Least, Depths(), monitor)
-        found.least.kernels = kernels
-    else:
-        found = Counting(cells, Count, Depths(), monitor)
-        found.least = Recursion(cells, Least, Depths(), monitor)
-    found.trivial = trivial
+    is_native = isinstance(cells, RowCells)
+    found = (_NativeCounting if is_native else Counting)(cells, Count, Depths(), monitor)
+    found.least = (_NativeLeast if is_native else Recursion)(cells, Least, Depths(), monitor)
+    found.trivial, found.small = trivial, is_native
+    if isinstance(found, _NativeCounting):
+        found.engine = engine
     return found
 
 
 @final
-@attrs.frozen(eq=False)
-class _Kernels:
-    """The kernels, with what of the cells they read."""
-
-    arrays: tuple[Any, ...]
-    words: int
-
-    @classmethod
-    def of(cls, cells: RowCells, *, trivial: bool) -> _Kernels:
-        question, words = cells.question, cells.members.shape[1]
-        # a split is the rows of its last part; which side a kernel calls the first is no matter to its counts
-        columns = np.ascontiguousarray(cells.sets.T)
-        member = cells.binary.member
-        multiple = np.bincount(member[member >= 0], minlength=len(cells.sets))
-        options = np.array([question.min_leaf, cells.radix, question.labels == "best", trivial], np.int64)
-        rule = np.arange(1, question.n_labels + 1), np.array([cells.cost], np.int64), options
-        return cls((columns, cells.members, cells.kinds.multipliers, multiple, rule), words)
-
-    def shallow(self, rows: int, depth: int, bound: int, *, counts: bool) -> tuple[int, Histogram | None]:
-        """The least key of trees of depth two or less, and, if asked for, the trees of keys <= bound."""
-        check = np.zeros(1)
-        least, found = count_shallow(self.arrays, self._bits(rows), depth, bound, counts, check)
-        return int(least), _histogram(found, check)
-
-    def three(self, rows: int, splits: list[int], bound: int) -> Histogram | None:
-        """The trees of depth three and keys <= bound that begin with one of the splits, or are a leaf."""
-        check = np.zeros(1)
-        asked = np.array(splits, np.int64)
-        return _histogram(count_three(self.arrays, self._bits(rows), asked, bound, check), check)
-
-    def _bits(self, rows: int) -> Array:
-        return np.frombuffer(rows.to_bytes(8 * self.words, "little"), np.uint64)
-
-
-def _histogram(found: Array, check: Array) -> Histogram | None:
-    """The keys and counts (m, 2) of a kernel; None where that may have been too much for its integers."""
-    return None if check[0] >= float(FITS) else Histogram.made(*np.ascontiguousarray(found.T))
-
-
-@final
 class _NativeLeast(Recursion):
-    kernels: _Kernels
-
     def make(self, cell: Cell, limits: Limits, path: Path, bound: Any) -> Any:
         depth = limits[0] or 0
         if depth >= LEAST_DEPTH:
             return super().make(cell, limits, path, bound)
-        least = self.kernels.shallow(cell.rows, depth, 0, counts=False)[0]
+        least = self.states.shallow(cell.rows, depth, 0, counts=False)[0]
         return ([], None) if least >= INFINITE else ([(least, 0, None)], least)
 
 
@@ -179,16 +131,15 @@ class _NativeLeast(Recursion):
 class _NativeCounting(Counting):
     """The native search tells what splits may begin trees of three levels and more, and what their sides cost."""
 
-    kernels: _Kernels
     engine: Engine | None
 
     def make(self, cell: Cell, limits: Limits, path: Path, bound: Any) -> Any:
         depth, found = limits[0] or 0, None
         if 0 < depth < LEAST_DEPTH and self.monitor.visit():
-            found = self.kernels.shallow(cell.rows, depth, bound, counts=True)[1]
+            found = self.states.shallow(cell.rows, depth, bound, counts=True)[1]
         elif depth == LEAST_DEPTH and self.engine is not None and self.monitor.visit():
             splits = [place for place, *_ in self.engine.splits(cell.rows, depth, bound, self.states.paid(cell.rows))]
-            found = self.kernels.three(cell.rows, splits, bound) if splits else Count(self, cell, bound).kept[1]
+            found = self.states.three(cell.rows, splits, bound) if splits else Count(self, cell, bound).kept[1]
         if found is None:  # counts beyond int64 are made of those of smaller trees
             return super().make(cell, limits, path, bound)
         return bound, found if self.enough is None else found.first(self.enough)

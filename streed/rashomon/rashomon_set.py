@@ -218,28 +218,22 @@ class RashomonSet:
         A quantity is a task of costs per row, such as Splits() or InstanceCosts(), or a gap, such as
         DemographicParity(). Values come the best first.
         """
-        joint = self._joint(quantities)
+        among, joint = self._joint(quantities)
         found: dict[tuple[Any, ...], int] = {}
         for rank, numbers in sorted(joint, key=lambda key: (self._sign * key[0], key[1])):
-            value, count = joint[rank, numbers]
-            name = (self.counted.question.shown(value), *map(readable, numbers))
+            key, count = joint[rank, numbers]
+            name = (self.counted.question.shown(among.counted.value(key)), *map(readable, numbers))
             found[name] = found.get(name, 0) + count
         return found
 
     def best(self, by: Any) -> Best:
         """The tree of the least quantity, of these one of the best value; with how many tie in both."""
         self._check_not_empty()
-        joint = self._joint((by,))
+        among, joint = self._joint((by,))
         rank, (least,) = min(joint, key=lambda key: (key[1], self._sign * key[0]))
-        value, count = joint[rank, (least,)]
-        question = self.counted.question
-        made = quantity(by, question)
-        among = self._again(self.counted.banned, (*self.counted.extra, *made.sums))
-        for key in among.counted.histogram.keys.tolist():
-            totals = among.counted.extras(key)[-len(made.sums) :]
-            if made.of(totals) == least and question.rank(among.counted.value(key)) == rank:
-                return Best(readable(least), question.shown(value), among._tree(key, 0), count)
-        raise AssertionError("a quantity that was counted has no tree; please report this")
+        key, count = joint[rank, (least,)]
+        value = self.counted.question.shown(among.counted.value(key))
+        return Best(readable(least), value, among._tree(key, 0), count)
 
     def within(self, limit: Any) -> RashomonSet:
         """The trees of the set that keep a limit: `DemographicParity() <= 0.1`, `Splits() <= 3`."""
@@ -321,22 +315,25 @@ class RashomonSet:
     def _sign(self) -> int:
         return -1 if self.counted.question.task.larger_is_better else 1
 
-    def _joint(self, quantities: Sequence[Any]) -> dict[tuple[Any, tuple[Any, ...]], tuple[Any, int]]:
-        """By exact score and quantities a value that has the score, and how many trees there are."""
+    def _joint(
+        self, quantities: Sequence[Any]
+    ) -> tuple[RashomonSet, dict[tuple[Any, tuple[Any, ...]], tuple[Key, int]]]:
+        """The set, told apart by quantities too; by exact score and quantities its first key, and how many trees."""
         question = self.counted.question
         made = [quantity(each, question) for each in quantities]
         sums = tuple(each for one in made for each in one.sums)
-        counted = self._again(self.counted.banned, (*self.counted.extra, *sums)).counted
+        among = self._again(self.counted.banned, (*self.counted.extra, *sums))
+        counted = among.counted
         if counted.stopped is not None:
             raise InputError("time_limit", f"the joint count was stopped ({counted.stopped})", "raise the limits")
-        found: dict[tuple[Any, tuple[Any, ...]], tuple[Any, int]] = {}
+        found: dict[tuple[Any, tuple[Any, ...]], tuple[Key, int]] = {}
         for key, count in counted.histogram.table.items():
             totals = iter(counted.extras(key)[len(self.counted.extra) :])
             numbers = tuple(each.of([next(totals) for _ in each.sums]) for each in made)
-            value = counted.value(key)
-            name = question.rank(value), numbers
-            found[name] = value, count + (found[name][1] if name in found else 0)
-        return found
+            name = question.rank(counted.value(key)), numbers
+            first, before = found.get(name, (key, 0))
+            found[name] = first, before + count
+        return among, found
 
     def _again(self, banned: frozenset[int], extra: Sequence[RowSum]) -> RashomonSet:
         """The same question with columns banned and further sums."""
