@@ -25,6 +25,7 @@ from streed.task import COMPONENTWISE, TOTAL, Task, Totals, Value
 from streed.task.analysis.vector_form import VectorCosts, vector_costs
 from streed.task.base import objective
 from streed.task.objective import record_of
+from streed.task.row_sums import sums_by
 
 
 @final
@@ -139,13 +140,15 @@ def nondominated_at_root(task: Task, values: Sequence[Value]) -> list[int]:
     """
     record = record_of(objective(task))
     rest = [record.at_root(value) for value in values]
-    if sorts(task) and rest and all(type(value) is tuple and len(value) == 2 for value in rest):
-        return list(nondominated_rows(_places(rest)).tolist())
-    return _undominated(rest, record.better_at_root)
+    pairs = all(type(value) is tuple and len(value) == 2 for value in rest)
+    return _undominated(rest, record.better_at_root, by_sorting=pairs and sorts(task))
 
 
-def _undominated(values: Sequence[Value], better: Any) -> list[int]:
-    """The places of the values that none is better than, the first of each, by comparing pairs."""
+def _undominated(values: Sequence[Value], better: Any, *, by_sorting: bool) -> list[int]:
+    """The places of the values that none is better than, the first of each: by sorting, or by comparing pairs."""
+    if by_sorting and values:
+        places: list[int] = nondominated_rows(_places(values)).tolist()
+        return places
     kept: list[int] = []
     for at, value in enumerate(values):
         if not any(values[old] == value or better(values[old], value) for old in kept):
@@ -206,11 +209,7 @@ def nondominated(task: Task, found: list[Found]) -> list[Found]:
     """The trees that none is better than, the first one of each value."""
     if len(found) < 2:
         return found
-    values = [each[0] for each in found]
-    if sorts(task):
-        kept = nondominated_rows(_places(values)).tolist()
-    else:
-        kept = _undominated(values, task.better)
+    kept = _undominated([each[0] for each in found], task.better, by_sorting=sorts(task))
     return found if len(kept) == len(found) else [found[at] for at in kept]
 
 
@@ -232,11 +231,7 @@ def ideal_score(problem: Problem) -> Any | None:
 def costs_of_equal_rows(costs: VectorCosts, codes: Array) -> Array:
     """(m, groups, K) int64: what each set of equal rows of `codes` (n, p) costs in every component, by label."""
     _, first, groups = np.unique(codes, axis=0, return_index=True, return_inverse=True)
-    width, _, labels = costs.costs.shape
-    summed = np.zeros((width, len(first), labels), np.int64)
-    for j in range(width):
-        np.add.at(summed[j], groups.reshape(-1), costs.costs[j])
-    return summed
+    return np.stack([sums_by(groups.reshape(-1), each, len(first)) for each in costs.costs])
 
 
 def _least(part: Task, problem: Problem) -> Value | None:
