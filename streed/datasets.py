@@ -194,7 +194,7 @@ Cells = list[tuple[int, list[str]]]
 
 _MOST_BYTES = 1 << 33  # of a table; its cells are Python objects, so that one of this size hardly fits any memory
 
-_DELIMITERS = ("\t", ";", ",", " ")
+_DELIMITERS = ("\t", ";", ",", "|", " ")
 
 _INTEGER = re.compile(r"[+-]?(0|[1-9][0-9]*)")
 _REAL = re.compile(r"[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|[+-]?inf(inity)?", re.IGNORECASE)
@@ -208,7 +208,7 @@ def read_table(
 
     `source`: the name of a bundled data set, the path of a file (write ./berkeley for a file of that name), or "-" for
     standard input. A file whose name ends in .parquet is read by its types (`read_parquet`). The delimiter is the first
-    of tab, semicolon, comma and space(s) that splits the first row. The first row is a header if one of its cells is
+    of tab, semicolon, comma, bar and space(s) that splits the first row, which is a header if one of its cells is
     neither a number nor missing, unless `header` says; without one the columns are x0, x1, ... A column of whole
     numbers becomes ints, one of numbers floats, any other stays text; numbers with leading zeros are codes, hence text.
     An empty cell, ?, NA, N/A, NaN and null are missing: None.

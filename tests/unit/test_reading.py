@@ -29,7 +29,7 @@ def write(tmp_path: Path) -> Any:
     return make
 
 
-@pytest.mark.parametrize("delimiter", [",", ";", "\t", " ", ", ", "   "])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|", " ", ", ", "   "])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_delimiters(write: Any, delimiter: str, end: str) -> None:
     path = write(end.join(delimiter.join(row) for row in (["a", "b", "y"], ["1", "u", "0"], ["2", "v", "1"])) + end)
