@@ -37,7 +37,7 @@ from streed.kernels.records import SHALLOW
 from streed.problem import SearchStopped
 from streed.reductions.lagrangian import Relaxation
 from streed.tables.entries import VALUE
-from streed.tables.near_optimal import NearOptimalTrees, Needed
+from streed.tables.near_optimal import NearOptimalTrees
 from streed.tables.vector_trees import EvaluatedTree, Trees, Vector, Window
 from streed.task.bounded_sums import LinearFraction
 
@@ -324,10 +324,7 @@ class Segments:
         keys = [0, *range(2, len(trees.parts))]
         multipliers = [w_x, *[0] * len(self.oracle.intervals)]
         intervals = [(0, segment[1][0] - 1), *self.oracle.intervals]
-        most_y = segment[0][1] - 1
-
-        needed = Needed(segment[1][0] - 1, most_y, staircase=len(keys) == 1)
-        near_optimal = NearOptimalTrees(trees, [0, 1], keys, w_y, multipliers, intervals, needed)
+        near_optimal = NearOptimalTrees(trees, [0, 1], keys, w_y, multipliers, intervals)
         entries = near_optimal.every(budget)
         best, chosen = self.oracle.rank, None
         for (x, *_), entry in zip(near_optimal.sums_of(entries).tolist(), entries, strict=True):

@@ -38,17 +38,6 @@ _DEEP = SHALLOW + 2
 
 
 @final
-@attrs.frozen
-class Needed:
-    """Which entries may be needed, at any node: those whose value and first sum are not beyond limits."""
-
-    most_first: int
-    most_value: int
-    staircase: bool
-    """Whether, of these, only the entries are needed that no other one dominates by value and first sum."""
-
-
-@final
 @attrs.frozen(eq=False)
 class Split:
     """A split of some rows, with all entries of its children."""
@@ -65,8 +54,8 @@ class NearOptimalTrees:
     """The trees of a cost within a budget, by their sums, for one set of weights.
 
     The value is `value` . vector, the sums in the key are the components `keys` of the vector, and the cost is
-    `scale` * value + `multipliers` . sums. `intervals`: the bounds of these sums for the whole tree. `needed`, if given
-    at all, says which entries may be dropped. Every question may raise SearchStopped.
+    `scale` * value + `multipliers` . sums. `intervals`: the bounds of these sums for the whole tree. Every question may
+    raise SearchStopped.
     """
 
     def __init__(
@@ -77,7 +66,6 @@ class NearOptimalTrees:
         scale: int,
         multipliers: Sequence[int],
         intervals: Sequence[Window],
-        needed: Needed | None = None,
     ) -> None:
         self._trees = trees
         problem, self._least_rows = trees.problem, trees.problem.min_leaf
@@ -104,11 +92,6 @@ class NearOptimalTrees:
         self._rows = trees.oracle.row_sets(entries, split, limits) or NumberedRowSets(trees, entries, split)
         self._split = np.append(self._rows.split, 0)
         self._most = _space(limits, len(self._split))
-        if needed is not None:
-            # of more sums, a key is not the first of them; and what another entry dominates may have fewer nodes
-            alone, most = len(bounds) == 1, needed.most_first - packing.bases[0]
-            needed = Needed(most if alone else 2**62, needed.most_value, staircase=alone and needed.staircase)
-        self._needed = needed
 
     # -- what is asked ---------------------------------------------------------------------------------------------
 
@@ -154,13 +137,14 @@ class NearOptimalTrees:
         """The entries of the trees of cost <= budget for the rows; raises SearchStopped if they are too many."""
         rows = self._affordable(rows, budget)
         if rows.is_within(self._rows.direct_depth):
-            return self._kept(self._shallow(rows, budget)[1])
+            return self._shallow(rows, budget)[1]
         entries = self._entries(rows.limited(0), budget)
         table = as_table(entries, len(entries), self._most)
         for split in self._splits(rows, budget):
             first = self._merged(split.tables, budget - int(self._split[COST]))[-1]
             table = self._with_sums(table, first, split.tables[-1], self._split, budget)
-        return self._kept(compact(table))
+        found: Array = compact(table)
+        return found
 
     def _shallow(self, rows: RowSet, budget: int) -> tuple[Array, Array]:
         """(columns, entries) of rows of a direct depth, where names speak of these columns."""
@@ -173,19 +157,6 @@ class NearOptimalTrees:
         self._check_size(len(entries) if depth else 0)
         entries[:, :-1] += least
         return columns, entries
-
-    def _kept(self, entries: Array) -> Array:
-        """The entries that are needed, in their order."""
-        if self._needed is None:
-            return entries
-        firsts, values, needed = entries[:, KEY], entries[:, VALUE], self._needed
-        entries = entries[(firsts <= needed.most_first) & (values <= needed.most_value)]
-        if needed.staircase and len(entries):
-            order = np.argsort(entries[:, KEY])
-            values = entries[order, VALUE]
-            falls = np.append(True, values[1:] < np.minimum.accumulate(values)[:-1])
-            entries = entries[np.sort(order[falls])]
-        return entries
 
     def _splits(self, rows: RowSet, budget: int) -> Iterator[Split]:
         """The splits that the budget allows."""
