@@ -98,14 +98,7 @@ class NativeOracle(LinearOracle):
         """The sets of rows whose costs are in the workspace, if they are."""
 
     def solve(
-        self,
-        costs: Array,
-        split: int,
-        *,
-        below: int | None = None,
-        ahead: bool = False,
-        time_limit: float | None = None,
-        report: Callable[[Any, Any, int, str], None] | None = None,
+        self, costs: Array, split: int, search_limits: SearchLimits, *, below: int | None = None, ahead: bool = False
     ) -> Answer:
         base, divisor = self.set_costs(costs, split)
         target = INFINITE if below is None else min(-((base - below) // divisor), INFINITE)
@@ -121,8 +114,8 @@ class NativeOracle(LinearOracle):
             session.beside = PricingBeside(self.control, find_leaves, used, self._priced_leaves)
 
         def look(nodes: int, lower: int, upper: int) -> None:
-            if report is not None:
-                report(
+            if search_limits.report is not None:
+                search_limits.report(
                     base + divisor * upper if upper < INFINITE else None,
                     base + divisor * lower if lower > LOWEST else None,
                     nodes,
@@ -130,7 +123,7 @@ class NativeOracle(LinearOracle):
                 )
 
         begin = time.perf_counter()
-        session.run(time_limit, look, ahead=ahead)
+        session.run(search_limits.time_limit, look, ahead=ahead)
         self._in_use = len(used)
         self._seconds = time.perf_counter() - begin
         self._price_stats = {}

@@ -104,7 +104,7 @@ class Native(Driver):
         if oracle.is_for_thresholds(problem):
             from streed.ordered.oracle import OrderedOracle
 
-            return OrderedOracle(problem, kinds, search_limits, self.name, native)
+            return OrderedOracle(problem, kinds, self.name, native)
         return native()
 
 

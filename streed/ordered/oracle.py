@@ -58,14 +58,7 @@ def is_for_thresholds(problem: Problem) -> bool:
 class OrderedOracle(LinearOracle):
     """A session of the ordered search for a problem of questions."""
 
-    def __init__(
-        self,
-        problem: Problem,
-        kinds: Array,
-        search_limits: SearchLimits,
-        name: str,
-        native: Callable[[], LinearOracle],
-    ) -> None:
+    def __init__(self, problem: Problem, kinds: Array, name: str, native: Callable[[], LinearOracle]) -> None:
         """`kinds` (n,): which kind each row is; `native` makes an oracle that has sets of rows, which takes memory."""
         questions = Questions.of(problem.data) if problem.questions is None else problem.questions
         features = Features.of(questions.source)
@@ -73,7 +66,6 @@ class OrderedOracle(LinearOracle):
         self._features = features
         self._problem = problem
         self._kinds = kinds
-        self._search_limits = search_limits
         self._name = name
         self._make_native = native
         self._native: LinearOracle | None = None
@@ -87,14 +79,7 @@ class OrderedOracle(LinearOracle):
         self._nodes = 0
 
     def solve(
-        self,
-        costs: Array,
-        split: int,
-        *,
-        below: int | None = None,
-        ahead: bool = False,
-        time_limit: float | None = None,
-        report: Callable[[Any, Any, int, str], None] | None = None,
+        self, costs: Array, split: int, search_limits: SearchLimits, *, below: int | None = None, ahead: bool = False
     ) -> Answer:
         begin = time.perf_counter()
         problem = self._problem
@@ -107,18 +92,10 @@ class OrderedOracle(LinearOracle):
         session = self._session
 
         def look(lower: int, upper: int | None, nodes: int) -> None:
-            if report is not None:
-                report(upper, lower, nodes, "searching")
+            if search_limits.report is not None:
+                search_limits.report(upper, lower, nodes, "searching")
 
-        answer = session.solve(
-            problem.max_depth,
-            problem.max_nodes,
-            below=below,
-            ahead=ahead,
-            time_limit=time_limit,
-            memory_limit=self._search_limits.memory_limit,
-            look=look,
-        )
+        answer = session.solve(problem.max_depth, problem.max_nodes, search_limits, below=below, ahead=ahead, look=look)
         self._seconds = time.perf_counter() - begin
         self._nodes = answer.nodes
         if answer.cost is None or (answer.stopped is None and below is not None and answer.lower >= below):

@@ -65,12 +65,7 @@ class Run:
         """
         self._begun, problem, search_limits = time.perf_counter(), self._problem, self._search_limits
         answer = self.session.solve(
-            problem.max_depth,
-            problem.max_nodes,
-            below=below,
-            time_limit=search_limits.after(clock() - started).time_limit,
-            memory_limit=search_limits.memory_limit,
-            look=self._note,
+            problem.max_depth, problem.max_nodes, search_limits.after(clock() - started), below=below, look=self._note
         )
         self._searched = time.perf_counter()
         cost = NO_TREE if answer.cost is None else answer.cost

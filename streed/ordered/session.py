@@ -17,7 +17,7 @@ from streed.kernels.record_proxy import address_of
 from streed.kernels.stopping import LOWER, NODES, ROWS_OF_CONTROL, UPPER
 from streed.ordered.features import Split, tree_of
 from streed.ordered.lookahead import link, search_tree
-from streed.problem import process_memory
+from streed.problem import SearchLimits, process_memory
 
 if TYPE_CHECKING:
     from streed.ordered.generated import GeneratedRows
@@ -141,20 +141,18 @@ class OrderedSession:
 
     def solve(
         self,
-        max_depth: int | None = None,
-        max_nodes: int | None = None,
+        max_depth: int | None,
+        max_nodes: int | None,
+        search_limits: SearchLimits,
         *,
         below: int | None = None,
         ahead: bool = False,
-        time_limit: float | None = None,
-        memory_limit: int | None = None,
         look: Callable[[int, int | None, int], str | None] = lambda lower, upper, nodes: None,
     ) -> OrderedAnswer:
         """The best tree of at most `max_depth` levels and `max_nodes` branching nodes (None: any).
 
-        `below`: trees that do not cost less need not be found. `ahead`: only the tree of the lookahead is.
-        `memory_limit`: bytes of the process. `look` is told (lower, upper, splits scored) every now and then, and may
-        give a reason to stop.
+        `below`: trees that do not cost less need not be found. `ahead`: only the tree of the lookahead is. `look` is
+        told (lower, upper, splits scored) every now and then, and may give a reason to stop.
         """
         rows = self.rows
         n = rows.n_rows
@@ -173,13 +171,14 @@ class OrderedSession:
             search_tree(self.address, deepest, splits, budget, self.orders, ids, plan, found)
 
         reason = None
-        memory = None if memory_limit is None else max(_SPARE, memory_limit - process_memory.resident())
+        limit, seconds = search_limits.memory_limit, search_limits.time_limit
+        memory = None if limit is None else max(_SPARE, limit - process_memory.resident())
         arena = self._begin(min(depth, splits), memory)
         try:
             if n * self.n_columns * SPLITS < _SHORT and depth <= 2:
                 search()
             else:
-                deadline = None if time_limit is None else clock() + time_limit
+                deadline = None if seconds is None else clock() + seconds
                 reason = runner.run([search], self.control, deadline, lambda: look(*self.bounds()))
             if reason == "time" and found[1] >= INFEASIBLE:
                 search(0)  # it was stopped before it began: a leaf is a tree

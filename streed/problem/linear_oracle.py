@@ -16,7 +16,7 @@ import numpy as np
 from streed.data import Dataset
 from streed.exact import Array
 from streed.problem import Driver, Problem, SearchLimits
-from streed.task import RowCostTask, Value
+from streed.task import RowCostTask
 from streed.tree import Branch, walk
 
 
@@ -117,20 +117,13 @@ class LinearOracle(abc.ABC):
 
     @abc.abstractmethod
     def solve(
-        self,
-        costs: Array,
-        split: int,
-        *,
-        below: int | None = None,
-        ahead: bool = False,
-        time_limit: float | None = None,
-        report: Callable[[Value | None, Value | None, int, str], None] | None = None,
+        self, costs: Array, split: int, search_limits: SearchLimits, *, below: int | None = None, ahead: bool = False
     ) -> Answer:
         """A tree of least cost, for whole costs (kinds, labels) int64 of a row in a leaf and `split` >= 0 of a node.
 
         `below`: trees that do not cost less need not be found. `ahead`: a good tree soon, by a rolling lookahead,
-        which need not be the best. The other arguments are as in `SearchLimits`. The tree is not measured again: its
-        caller does that.
+        which need not be the best. Nobody asks for a gap or a value to beat. The tree is not measured again: its caller
+        does that.
         """
 
     def count(self, preorder: Array) -> Array | None:
@@ -188,24 +181,15 @@ class OracleBySearch(LinearOracle):
     driver: Driver
     problem: Problem
     kinds: Array
-    search_limits: SearchLimits
     _stats: Mapping[str, Any] = attrs.field(init=False, factory=dict)
 
     def solve(
-        self,
-        costs: Array,
-        split: int,
-        *,
-        below: int | None = None,
-        ahead: bool = False,
-        time_limit: float | None = None,
-        report: Callable[[Any, Any, int, str], None] | None = None,
+        self, costs: Array, split: int, search_limits: SearchLimits, *, below: int | None = None, ahead: bool = False
     ) -> Answer:
         depth = self.problem.max_depth
         if ahead:
             depth = _AHEAD if depth is None else min(depth, _AHEAD)
         problem = attrs.evolve(self.problem, task=FixedCosts(costs[self.kinds], split), max_depth=depth)
-        search_limits = attrs.evolve(self.search_limits, time_limit=time_limit, report=report, within_gap=None)
         outcome = self.driver.search(problem, search_limits)
         self._stats = outcome.stats
         cost, preorder = None, None

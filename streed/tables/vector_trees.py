@@ -139,7 +139,7 @@ class Trees:
         self.arity = category_counts(self.problem.data)
         problem = attrs.evolve(self.problem, data=self.data)
         native = self.driver.linear_oracle(problem, self.kinds, labels, any(self.splits), self.search_limits)
-        self.oracle = native or OracleBySearch(self.driver, problem, self.kinds, self.search_limits)
+        self.oracle = native or OracleBySearch(self.driver, problem, self.kinds)
 
     def close(self) -> dict[str, Any]:
         """The statistics of the last scalar solve; gives back what was prepared for them."""
@@ -188,7 +188,7 @@ class Trees:
         limit, looks = self.remaining(), self.is_ahead and not self._share
         if limit is not None and self._share:
             limit *= self._share
-        answer = self.oracle.solve(costs, split, below=below, ahead=looks, time_limit=limit, report=self._report())
+        answer = self.oracle.solve(costs, split, self._limits(limit), below=below, ahead=looks)
         self._count(answer.nodes, time.perf_counter() - begin)
         found = None
         if answer.preorder is not None:
@@ -327,8 +327,7 @@ class Trees:
 
     def search(self, problem: Problem) -> Outcome:
         """What the driver says of a problem that was made of this one; raises SearchStopped where it was stopped."""
-        told = {"time_limit": self.remaining(), "report": self._report(), "within_gap": None}
-        outcome = self.driver.search(problem, attrs.evolve(self.search_limits, **told))
+        outcome = self.driver.search(problem, self._limits(self.remaining()))
         self._count(int(outcome.stats["nodes"]), float(outcome.stats["seconds_search"]))
         if outcome.stopped is not None:
             raise SearchStopped(outcome.stopped)
@@ -343,11 +342,16 @@ class Trees:
             raise SearchStopped("time")
         return left
 
-    def _report(self) -> Any:
+    def _limits(self, time_limit: float | None) -> SearchLimits:
+        """Those of one search, which tells the best value of all."""
         tell = self.search_limits.report
-        if tell is None:
-            return None
-        return lambda best, bound, nodes, phase: tell(self.best(), None, self.tally["nodes"] + nodes, phase)
+
+        def report(best: Any, bound: Any, nodes: int, phase: str) -> None:
+            assert tell is not None
+            tell(self.best(), None, self.tally["nodes"] + nodes, phase)
+
+        told = None if tell is None else report
+        return attrs.evolve(self.search_limits, time_limit=time_limit, report=told, within_gap=None)
 
     def weigh(self, found: EvaluatedTree) -> Weighed:
         """The tree measured from the raw codes; raises MismatchError if its vector is another one."""
