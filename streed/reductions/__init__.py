@@ -78,9 +78,6 @@ class Reduction(Driver):
                     f"a reduction enforces limits on the rows of leaves only, and {limit!r} has no support; use "
                     'MinSupport, or search="general"'
                 )
-        sums = None if first.components is None else first.rated.components
-        if sums is not None and len(sums) != 2:
-            raise TaskError(f'{type(first.rated).__name__} has {len(sums)} sums, not two; use search="general"')
         self.driver.check(limited(FixedCosts(np.zeros((1, 1), np.int64), 0), task.limits))
 
     def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:

@@ -25,7 +25,6 @@ from streed.problem import Outcome, Problem, SearchLimits, Solution, process_mem
 from streed.tables.front_pairs import front_of_node
 from streed.tables.front_rows import Packed, pack_fronts
 from streed.tables.nondominated import close_front, merge, open_front
-from streed.tables.packing import dominates
 from streed.task.analysis.vector_form import VectorCosts
 from streed.task.base import objective
 from streed.tree import Branch, Leaf, Node
@@ -153,8 +152,9 @@ class FrontEngine:
         if len(hits):
             return int(hits[0]), int(places[hits[0]])
         # a part was stopped before its front was whole, and what it lacked then dominates what it had
+        guards = self._layout.guards
         for i, value in enumerate(left.tolist()):
-            hits = np.flatnonzero(dominates(self._layout.guards, right + value, key))
+            hits = np.flatnonzero(((key | guards) - (right + value)) & guards == guards)
             if len(hits):
                 return i, int(hits[0])
         raise MismatchError("a point of a front has no tree; please report this")

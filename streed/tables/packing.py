@@ -183,9 +183,3 @@ class Keys:
         """The components of a key, in the order of the task."""
         digits = dict(zip(self.order, self.packing.digits((key,)), strict=True))
         return tuple(base + by * digits[j] for j, (base, by) in enumerate(zip(self.bases, self.divisors, strict=True)))
-
-
-def dominates(guards: int, keys: Array, key: int) -> Array:
-    """(f,) bool: which keys are nowhere above the given one."""
-    found: Array = (((key | guards) - keys) & guards) == guards
-    return found
