@@ -341,7 +341,10 @@ class Relaxation:
             if found is not None:
                 limit, tree = found
                 self._meet(tree)
-                assert self.upper == limit, "the tree of an entry has another value; please report this"
+                # other labels may better a tree beyond the budget, and none within it
+                assert self.upper is not None
+                assert self.upper == limit or errors < self.upper < limit, "the tree of an entry has another value"
+                limit = self.upper
                 if limit <= errors:
                     self.bound = Fraction(limit)
                     return self.best
