@@ -70,6 +70,7 @@ class GeneratedRows:
     """Arrays that `numbers` has the addresses of."""
     kind = GENERATED
     lane = np.int64
+    lane_name = "float64"
     base = 0
     categories = 0
     most_children = 2

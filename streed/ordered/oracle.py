@@ -19,7 +19,7 @@ from streed.ordered.features import Features, Split
 from streed.ordered.in_order import places_of
 from streed.ordered.problem import OrderedRows
 from streed.ordered.session import OrderedSession
-from streed.problem import Problem, SearchLimits, process_memory
+from streed.problem import Problem, SearchLimits
 from streed.problem.linear_oracle import Answer, LinearOracle, RowSets
 from streed.task.row_sums import sums_by
 
@@ -110,23 +110,8 @@ class OrderedOracle(LinearOracle):
         return self._native.row_sets(entries, split, search_limits)
 
     def stats(self) -> Mapping[str, Any]:
-        done: dict[str, Any] = {}
-        if self._session is not None:
-            rows = self._session.rows
-            counted = {key: count for key, count in self._session.counters().items() if key != "nodes"}
-            done = {**counted, "lane": np.dtype(rows.lane).name, "kernel": rows.kind}
-        return {
-            "search": self._name,
-            "threads": 1,
-            "seconds_search": self._seconds,
-            "nodes": self._nodes,
-            "peak_bytes": process_memory.peak(),
-            "columns": len(self._ranks),
-            "thresholds": self._features.thresholds,
-            "exact": True,
-            "route": "thresholds",
-            **done,
-        }
+        said = {"threads": 1} if self._session is None else self._session.stats(self._features)
+        return {**said, "search": self._name, "seconds_search": self._seconds, "nodes": self._nodes, "exact": True}
 
     def close(self) -> None:
         self._session = None

@@ -102,6 +102,11 @@ class OrderedRows:
             largest = max(largest, self.min_leaf, self.size)
         return next(lane for lane in LANES if largest <= np.iinfo(lane).max)
 
+    @property
+    def lane_name(self) -> str:
+        """That of the type of what is added up."""
+        return str(np.dtype(self.lane))
+
     @functools.cached_property
     def size(self) -> int:
         """How many rows there are, by their frequencies."""

@@ -10,7 +10,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, final
 
 import attrs
-import numpy as np
 
 from streed.bnb.runner import Trace
 from streed.encoding.certificate import measure_costs, measure_methods, measure_widely
@@ -24,7 +23,7 @@ from streed.ordered.generated import GeneratedRows, generated_rows
 from streed.ordered.in_order import merge_rows
 from streed.ordered.problem import OrderedRows
 from streed.ordered.session import Inexact, OrderedAnswer, OrderedSession
-from streed.problem import Outcome, Problem, SearchLimits, Solution, process_memory
+from streed.problem import Outcome, Problem, SearchLimits, Solution
 from streed.task import Value
 from streed.task.analysis.linear_form import row_cost_form
 from streed.task.bounded_sums import exact_costs
@@ -85,23 +84,16 @@ class Run:
         """The value of a cost, the least one of those that are rounded to it; None if it stands for no tree."""
         return None if total >= NO_TREE else self._meaning.lower(total)
 
-    def stats(self, name: str, answer: OrderedAnswer, began: float, lane: Any, rounding: float) -> dict[str, Any]:
+    def stats(self, name: str, answer: OrderedAnswer, began: float, rounding: float) -> dict[str, Any]:
         """What is said of the search, as of the driver of that name."""
         return {
+            **self.session.stats(self.features),
             "search": name,
-            "route": "thresholds",
-            "threads": 1,
             "seconds_setup": self._begun - began,
             "seconds_search": self._searched - self._begun,
             "seconds_check": time.perf_counter() - self._searched,
-            **self.session.counters(),
             "nodes": answer.nodes,
-            "peak_bytes": process_memory.peak(),
-            "columns": len(self.features.ranks),
-            "thresholds": self.features.thresholds,
             "rows": self.session.rows.n_rows,
-            "lane": np.dtype(lane).name,
-            "kernel": self.session.rows.kind,
             "rounding": rounding,
             "trace": self._trace.decoded(self._value, self._meaning.lower),
         }
@@ -142,7 +134,7 @@ def search_ordered(problem: Problem, search_limits: SearchLimits, name: str) -> 
             rounding = wide.rounding(len(planted.branches))
             if stopped is None and solution.value > lower:
                 stopped = "rounding"
-    stats = {**run.stats(name, answer, began, run.session.rows.lane, float(rounding)), "exact": costs.exact}
+    stats = {**run.stats(name, answer, began, float(rounding)), "exact": costs.exact}
     real = costs.unit.denominator > 1 or wide is not None
     return Outcome(solutions, lower, stopped, stats, costs.unit if wide is None else wide.unit, real)
 
@@ -215,7 +207,7 @@ def _searched(
             rounding = as_float(apart)
         elif answer.stopped is None:
             lower = solution.value
-    stats = {**run.stats(name, answer, began, np.float64, rounding), "exact": rows.whole}
+    stats = {**run.stats(name, answer, began, rounding), "exact": rows.whole}
     real = not rows.whole or rows.scale != 1.0
     # costs per row and label that are too fine for 64 bits are exact numbers, however they are searched
     rounds = rows.is_real and not rows.whole and row_cost_form(problem.task, problem.data) is None

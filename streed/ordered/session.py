@@ -15,7 +15,7 @@ from streed.kernels.compilation import clock
 from streed.kernels.ordered import FREE, INFEASIBLE, PLACE, RECORD, ROWS_OF_HEAP, SPLITS, UNLIMITED, WORDS, sort_rows
 from streed.kernels.record_proxy import address_of
 from streed.kernels.stopping import LOWER, NODES, ROWS_OF_CONTROL, UPPER
-from streed.ordered.features import Split, tree_of
+from streed.ordered.features import Features, Split, tree_of
 from streed.ordered.lookahead import link, search_tree
 from streed.problem import SearchLimits, process_memory
 
@@ -190,7 +190,7 @@ class OrderedSession:
                 raise Unsettled
             stopped = (reason or "memory") if lower < min(upper, budget) else None
             bound = rows.base + rows.divisor * lower
-            nodes = self.counters()["splits"]
+            nodes = self._word("splits")
             if upper >= INFEASIBLE:
                 return OrderedAnswer(bound, None, None, stopped, nodes)
             tree = tree_of(self, plan)
@@ -211,9 +211,11 @@ class OrderedSession:
         best = None if upper >= INFEASIBLE else rows.base + rows.divisor * upper
         return rows.base + rows.divisor * lower, best, nodes
 
-    def counters(self) -> dict[str, int]:
-        """What was done, by name."""
-        return {name: self._word(name) for name in _COUNTERS}
+    def stats(self, features: Features) -> dict[str, Any]:
+        """What is said of the last search, over these columns of the data."""
+        said = {"route": "thresholds", "threads": 1, "peak_bytes": process_memory.peak(), "kernel": self.rows.kind}
+        said |= {"columns": len(features.ranks), "thresholds": features.thresholds, "lane": self.rows.lane_name}
+        return {**{name: self._word(name) for name in _COUNTERS}, **said}
 
     def _begin(self, depth: int, memory: int | None) -> Array:
         """Makes room for a search to this depth, of `memory` bytes at most; the buffer of its nodes."""
