@@ -27,8 +27,7 @@ from streed.exact import Array
 from streed.kernels.counting.equal_rows import find_floors
 from streed.kernels.counting.groups import NO_TIMES, Groups, place_groups, set_prices
 from streed.kernels.packed import PackedProblem, narrowest_lane, pack, writable
-from streed.kernels.records import INFINITE, LEAF, LOWEST, SHALLOW, UNLIMITED
-from streed.kernels.routing import count_kinds
+from streed.kernels.records import INFINITE, LOWEST, SHALLOW, UNLIMITED
 from streed.kernels.stopping import ROW_PRICES, ROWS_OF_CONTROL, SHARED_UPPER, UPPER
 from streed.problem import Problem, SearchLimits
 from streed.problem.linear_oracle import Answer, LinearOracle, RowSets
@@ -86,10 +85,6 @@ class NativeOracle(LinearOracle):
         self.workspace.engine["best_first"] = procedure.best_first
         self.workspace.engine["frontier"] = UNLIMITED
         self.rows = self.workspace.rows
-        self._bit_columns: Array | None = None
-        if self.packed.n_binary == self.packed.n_columns:
-            self._bit_columns = np.full(problem.data.n_columns, LEAF)
-            self._bit_columns[self.packed.column] = np.arange(self.packed.n_columns)
         self._states: dict[Any, Array] = {}
         self._floors: Any = None
         self._seconds = 0.0
@@ -136,14 +131,7 @@ class NativeOracle(LinearOracle):
         bound = None if lower <= LOWEST else base + divisor * lower
         if upper >= (INFINITE if stopped else target):
             return Answer(bound, None, None, stopped, nodes)
-        preorder = session.tree()
-        return Answer(bound, base + divisor * upper, preorder, stopped, nodes, self.count(preorder))
-
-    def count(self, preorder: Array) -> Array | None:
-        if self._bit_columns is None:
-            return None
-        counts: Array = count_kinds(self.workspace.engine.address, self.rows, preorder, self._bit_columns)
-        return counts
+        return Answer(bound, base + divisor * upper, session.tree(), stopped, nodes)
 
     def row_sets(self, entries: Array, split: Array, search_limits: SearchLimits) -> RowSets | None:
         return self._make_row_sets(self, entries, split, search_limits)

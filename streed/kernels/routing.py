@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import int64, uint8, uint64
+from numba import int64
 
 from streed.exact import Array
 from streed.kernels.compiled import entry
 from streed.kernels.records import LEAF
-from streed.kernels.simd import count_ones
-from streed.kernels.views import engine_at, matrix, native, vector
+from streed.kernels.views import native
 
 
 @native
@@ -119,38 +118,3 @@ def _find_parents(preorder, arity, end, parent, depth, second):  # type: ignore[
                 parent[child] = at
                 depth[child] = depth[at] + 1
                 child = end[child]
-
-
-@entry
-def count_kinds(engine, rows, preorder, bit_columns):  # type: ignore[no-untyped-def]
-    """(m, G) int64: how many rows of each group of a packed problem are at every node of a tree in preorder.
-
-    `rows` (W,) uint64 are those of the root. `bit_columns` (p,) int64: the bit column that holds each of the caller's
-    binary columns, LEAF for those that none holds. There are binary splits only.
-    """
-    e = engine_at(engine)
-    m = len(preorder)
-    columns = matrix(e.column_rows, e.columns, e.row_words, uint64)
-    flipped = vector(e.flipped, e.columns, uint8)
-    begins = vector(e.group_words, e.groups + 1, int64)
-    arity = np.zeros(len(bit_columns), np.int64)
-    end = np.empty(m, np.int64)
-    _find_ends(preorder, arity, end)
-    sets = np.empty((m, e.row_words), np.uint64)
-    counts = np.zeros((m, e.groups), np.int64)
-    for w in range(e.row_words):
-        sets[0, w] = rows[w]
-    for at in range(m):
-        for g in range(e.groups):
-            for w in range(begins[g], begins[g + 1]):
-                counts[at, g] += count_ones(sets[at, w])
-        if preorder[at] != LEAF:
-            column = bit_columns[preorder[at]]
-            zero = at + 1
-            one = end[zero]
-            flip = uint64(0) - uint64(flipped[column])
-            for w in range(e.row_words):
-                bits = columns[column, w] ^ flip
-                sets[one, w] = sets[at, w] & bits
-                sets[zero, w] = sets[at, w] & ~bits
-    return counts

@@ -104,8 +104,6 @@ class Answer:
     """As in `Outcome`."""
     nodes: int
     """Visited."""
-    counts: Array | None = None
-    """(m, kinds) int64: how many rows of each kind are at every node of the tree, where the driver knows it."""
 
 
 class LinearOracle(abc.ABC):
@@ -125,13 +123,6 @@ class LinearOracle(abc.ABC):
         which need not be the best. Nobody asks for a gap or a value to beat. The tree is not measured again: its caller
         does that.
         """
-
-    def count(self, preorder: Array) -> Array | None:
-        """(m, kinds) int64: how many rows of each kind are at every node of a tree in preorder.
-
-        None where the raw rows tell as quickly (the default).
-        """
-        return None
 
     def row_sets(self, entries: Array, split: Array, search_limits: SearchLimits) -> RowSets | None:
         """The problem's sets of rows, over which near-optimal trees are enumerated; None without any (the default).

@@ -31,9 +31,13 @@ from streed.problem import Driver, Outcome, Problem, SearchLimits, SearchStopped
 from streed.problem.linear_oracle import LinearOracle, OracleBySearch
 from streed.tables.counted_rows import count_rows
 from streed.task.bounded_sums import sums_too_large
+from streed.task.row_sums import sums_by
 from streed.tree import Node
 
 Vector = tuple[int, ...]
+
+_MOST_COUNTS = 2**22
+"""Of the rows of each kind at each node of a tree; beyond that, rows are added up one by one."""
 
 Window = tuple[int, int]
 """The least and the most that a sum may be."""
@@ -192,7 +196,7 @@ class Trees:
         self._count(answer.nodes, time.perf_counter() - begin)
         found = None
         if answer.preorder is not None:
-            sums, rows = self._measured(answer.preorder, answer.counts)
+            _, sums, rows = self._routed(answer.preorder)
             labels = (sums[:, :, : len(weights)] @ self._weights(weights)).argmin(axis=1)
             found = self._labelled(answer.preorder, labels, sums, rows)
             cost = sum(map(operator.mul, weights, found.vector))
@@ -204,24 +208,20 @@ class Trees:
             raise SearchStopped(answer.stopped, answer.lower, found)
         return found
 
-    def _measured(self, preorder: Array, counts: Array | None = None) -> tuple[Array, Array]:
-        """(sums, rows) of every leaf: (m, K, q) of the parts over its rows, by the label that it may have, and (m,)."""
-        counts = self.oracle.count(preorder) if counts is None else counts
-        if counts is None:
-            return self._routed(preorder)[1:]
-        return np.tensordot(counts, self.vectors, 1), counts.sum(axis=1)
-
     def _routed(self, preorder: Array) -> tuple[Array, Array, Array]:
-        """(leaf (r,), sums, rows) by the raw codes: the leaf of every row, and what `_measured` gives."""
+        """(leaf (r,), sums (m, K, q), rows (m,)) of a tree by the raw codes: the leaf of every row, and of every leaf
+        the sums of the parts over its rows, by the label that it may have, and their number.
+        """
         leaf = route_rows(preorder, self._codes, self.arity)[0]
-        rows = np.bincount(leaf, minlength=len(preorder))
-        sums, met = np.zeros((len(rows), *self.vectors.shape[1:]), np.int64), np.flatnonzero(rows)
-        order = np.argsort(leaf.astype(np.min_scalar_type(len(rows))), kind="stable")
-        sums[met] = np.add.reduceat(self.vectors[self.kinds[order]], np.cumsum(rows)[met] - rows[met])
-        return leaf, sums, rows
+        m, kinds = len(preorder), len(self.vectors)
+        if m * kinds > _MOST_COUNTS:
+            sums = sums_by(leaf, self.vectors.reshape(kinds, -1)[self.kinds], m)
+            return leaf, sums.reshape(m, *self.vectors.shape[1:]), np.bincount(leaf, minlength=m)
+        counts = np.bincount(leaf * kinds + self.kinds, minlength=m * kinds).reshape(m, kinds)
+        return leaf, np.tensordot(counts, self.vectors, 1), counts.sum(axis=1)
 
     def _labelled(self, preorder: Array, labels: Array, sums: Array, rows: Array) -> EvaluatedTree:
-        """A tree whose leaves have these labels; sums and rows as `_measured` gives them."""
+        """A tree whose leaves have these labels; sums and rows as `_routed` gives them."""
         leaves = np.flatnonzero(preorder < 0)
         branches, totals = len(preorder) - len(leaves), sums[leaves, labels[leaves]].sum(axis=0).tolist()
         vector = tuple(total + branches * split for total, split in zip(totals, self.splits, strict=True))
@@ -367,11 +367,11 @@ class Trees:
 
     def by_label(self, found: EvaluatedTree) -> Array:
         """(m, K, q) the sums of the parts over the rows of every leaf, by the label that it may have."""
-        return self._measured(found.preorder)[0]
+        return self._routed(found.preorder)[1]
 
     def labelled(self, preorder: Array, labels: Array) -> EvaluatedTree:
         """A tree in preorder whose leaves keep their labels."""
-        return self._labelled(preorder, labels, *self._measured(preorder))
+        return self._labelled(preorder, labels, *self._routed(preorder)[1:])
 
     @functools.cached_property
     def constants(self) -> list[EvaluatedTree]:
