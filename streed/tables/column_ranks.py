@@ -85,8 +85,9 @@ def write_rows(e, rows, column, without, into):
 
 
 @native
-def _rank_deep(e, rows, budget, split, high, low, active, separates, with_column, without):
-    """Writes what the children of every column cost at depth three, as far as the budget asks for it."""
+def _rank_deep(e, rows, budget, split, branch, active, separates, least):
+    """Writes what the children of every column cost at depth three (2, m), as far as the budget asks for it."""
+    high, low = branch
     size = len(active)
     values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
     bound_by_node(e, values, e.upper)
@@ -113,8 +114,8 @@ def _rank_deep(e, rows, budget, split, high, low, active, separates, with_column
         write_rows(e, rows, active[k], 1, child)
         ask(e, child, int64(SHALLOW), room - lower1[k], int64(0), high0, low0)
         lower0[k] = max(lower0[k], int64(e.lower))
-        with_column[k] = lower1[k]
-        without[k] = lower0[k]
+        least[0, k] = lower1[k]
+        least[1, k] = lower0[k]
 
 
 @entry
@@ -135,25 +136,24 @@ def rank_columns(engine, rows, depth, high, low, budget, split):
     separates = np.empty(size, np.bool_)
     for k in range(size):
         separates[k] = 0 < ones[k] < e.n_rows
-    with_column = np.full(size, int64(INFINITE), np.int64)
-    without = np.full(size, int64(INFINITE), np.int64)
+    least = np.full((2, size), int64(INFINITE), np.int64)
     if depth == SHALLOW:
         for k in range(size):
             if separates[k] and values[OPTIMUM1, k] != UNKNOWN and values[OPTIMUM0, k] != UNKNOWN:
-                with_column[k] = values[OPTIMUM1, k]
-                without[k] = values[OPTIMUM0, k]
+                least[0, k] = values[OPTIMUM1, k]
+                least[1, k] = values[OPTIMUM0, k]
     else:
-        _rank_deep(e, rows, budget, split, high, low, active, separates, with_column, without)
+        _rank_deep(e, rows, budget, split, (high, low), active, separates, least)
     # total, column, with, without
     ranked = np.empty((size, 4), np.int64)
     count = 0
     for k in range(size):
-        if with_column[k] < INFINITE and without[k] < INFINITE:
-            total = with_column[k] + without[k] + split[COST]
+        if least[0, k] < INFINITE and least[1, k] < INFINITE:
+            total = least[0, k] + least[1, k] + split[COST]
             if total <= budget:
                 ranked[count, 0] = total
                 ranked[count, 1] = active[k]
-                ranked[count, 2] = with_column[k]
-                ranked[count, 3] = without[k]
+                ranked[count, 2] = least[0, k]
+                ranked[count, 3] = least[1, k]
                 count += 1
     return ranked[:count]

@@ -165,8 +165,7 @@ def count_three(data, rows, asked, budget, check):
     for f in place[asked]:
         is_small = 2 * pairs[f, f] <= total[0]
         for w in range(len(rows)):
-            word = columns[w, active[f]]
-            child[w] = rows[w] & (word if is_small else ~word)
+            child[w] = rows[w] & (columns[w, active[f]] if is_small else ~columns[w, active[f]])
         counted, rest = (ones, zeros) if is_small else (zeros, ones)
         pair_sums(columns, groups, multipliers, child, active, held, counted)
         for p in range(len(total)):

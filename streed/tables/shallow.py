@@ -212,9 +212,10 @@ def list_stumps(leaves, alike, budget, times, name, rule, found, size):
 
 
 @inline
-def list_within(node, f, within, begin, side, multiple, rule, room, part, leaves, found, size):
+def list_within(node, of, lanes, multiple, rule, room, space, size):
     """Appends the trees of one split, of cost <= room, of a side of column f: on columns `begin` + bits of `within`."""
     pairs, alone, total, _, _ = node
+    (f, side), (within, begin), (part, leaves, found) = of, lanes, space
     rows = total[0] - pairs[f, f] if side else pairs[f, f]
     while within != 0:
         g = begin + first_one(np.uint64(within))
@@ -243,9 +244,9 @@ def list_sides(node, f, multiple, rule, rooms, part, leaves, found):
     for at in range(0, pairs.shape[1], LANES):
         first, last = stump_costs(pairs, alone, total, picks, f, at)
         inside = lanes_with(first - (rooms[0] + 1 - split[COST]), sign)
-        n_in = list_within(node, f, inside, at, 0, multiple, rule, rooms[0], part, leaves, found[0], n_in)
+        n_in = list_within(node, (f, 0), (inside, at), multiple, rule, rooms[0], (part, leaves, found[0]), n_in)
         beside = lanes_with(last - (rooms[1] + 1 - split[COST]), sign)
-        n_out = list_within(node, f, beside, at, 1, multiple, rule, rooms[1], part, leaves, found[1], n_out)
+        n_out = list_within(node, (f, 1), (beside, at), multiple, rule, rooms[1], (part, leaves, found[1]), n_out)
     put_leaves(node, f, rule, part, leaves)
     return list_leaves(leaves[0], rooms[0], found[0], n_in), list_leaves(leaves[1], rooms[1], found[1], n_out)
 
