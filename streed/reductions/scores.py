@@ -7,8 +7,7 @@ W. Dinkelbach (1967): On nonlinear fractional programming, Management Science 13
         the tree of least w . v, w = q falls + p slopes            (w . v < q top - p base exactly if N / D > f)
         none below q top - p base: f is the optimum; else f is that tree's score, strictly larger
 
-The last solve is spared where no whole v lies between its line and that of the one before. Scores that are monotone in
-two sums, by the segments of the hull, then by what may lie below them:
+Scores that are monotone in two sums, by the segments of the hull, then by what may lie below them:
 
     A, B = beyond the ends: less x than any tree and more y, and the other way round
     heap of segments (A, B) by the best rank of whole points strictly inside their box and above all lines
@@ -52,9 +51,6 @@ _STEPS = 2048
 
 _SHARE = 0.25
 """Of the seconds that are left: what the search of shallower trees may take, which proves nothing."""
-
-_MOST_DROPS = 2**12
-"""Whole numbers that are looked at to spare a solve."""
 
 
 @final
@@ -157,9 +153,6 @@ def _climb(oracle: Oracle, score: LinearFraction, known: list[Least] | None) -> 
         found = _minimise(oracle, score, f, known)
         if found is None or not oracle.offer(found) or not any(score.slopes):
             return oracle.found is not None
-        before, asked = _whole_weights(score, f), _whole_weights(score, oracle.rank)
-        if is_settled(before, asked, found.vector, oracle.value_ranges()):
-            return True
 
 
 def _minimise(oracle: Oracle, score: LinearFraction, f: Fraction, known: list[Least] | None) -> EvaluatedTree | None:
@@ -209,26 +202,6 @@ def _whole_weights(score: LinearFraction, f: Fraction) -> list[int]:
     """q falls + p slopes, for f = p / q."""
     p, q = f.numerator, f.denominator
     return [int(q * fall + p * slope) for fall, slope in zip(score.falls, score.slopes, strict=True)]
-
-
-def is_settled(known: Sequence[int], asked: Sequence[int], vector: Vector, value_ranges: Sequence[Window]) -> bool:
-    """Whether no whole v within the value_ranges has known . v >= known . vector and asked . v < asked . vector.
-
-    Such v of two sums have more of one and less of the other: v = vector + (a, -b), or with the sums changed over.
-    False where that would take long to see.
-    """
-    if not any(known) or min(*known, *asked) < 0:
-        return False
-    turn = known[0] * asked[1] - known[1] * asked[0]
-    if turn == 0:
-        return True
-    more, less = (0, 1) if turn > 0 else (1, 0)
-    most, drop = value_ranges[more][1] - vector[more], vector[less] - value_ranges[less][0]
-    if not known[more] or drop > _MOST_DROPS:
-        return False
-    # the least a for each b
-    pairs = ((-(-known[less] * b // known[more]), b) for b in range(1, drop + 1))
-    return not any(a <= most and asked[more] * a < asked[less] * b for a, b in pairs)
 
 
 def best_beyond(

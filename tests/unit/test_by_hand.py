@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import math
-import operator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,6 @@ from streed.data import Dataset
 from streed.estimators import FairTreeClassifier, PolicyTree, fairness_margin
 from streed.estimators.fair import difference
 from streed.export import onnx_inputs, to_sql
-from streed.reductions.scores import is_settled
 from streed.task import Totals
 from streed.tasks import (
     F1,
@@ -219,15 +217,6 @@ def test_margins_capacities_and_intervals() -> None:
     assert few.limit_ == pytest.approx(0.9 - max(fairness_margin(each, 0.9) for each in sizes))
     policy = PolicyTree("dm", capacity=0.5, max_depth=3).fit(CUBE[:5], [[0, 1]] * 5)
     assert (policy.predict(CUBE[:5]) == 1).sum() == 2
-
-
-def test_lines_between_which_there_is_no_whole_point() -> None:
-    every = list(itertools.product(range(6), range(5)))
-    for known, asked in itertools.product(itertools.product((1, 2, 5), (1, 3)), repeat=2):
-        sums = [[sum(map(operator.mul, weights, v)) for weights in (known, asked)] for v in every]
-        for vector, (a, b) in zip(every, sums, strict=True):
-            between = any(x >= a and y < b for x, y in sums)
-            assert is_settled(known, asked, vector, [(0, 5), (0, 4)]) != between
 
 
 @pytest.mark.compiles
