@@ -35,7 +35,7 @@ from streed.problem import Driver, Outcome, Problem, SearchLimits, SearchStopped
 from streed.problem.linear_oracle import LinearOracle
 from streed.tables.fronts import measured, search_vectors
 from streed.tables.vector_trees import EvaluatedTree, Trees, Vector
-from streed.task import TOTAL, Task, beside_sums, state_of
+from streed.task import TOTAL, Task, state_of
 from streed.task.analysis.vector_form import VectorCosts, vector_costs
 from streed.task.base import objective
 from streed.task.objective import record_of
@@ -222,8 +222,7 @@ def _most_splits(task: Task, data: Dataset, sums: dict[str, Array]) -> float | N
     prices = [abs(float(cost)) for cost in costs if isinstance(cost, numbers.Real) and cost]
     if not prices or task.larger_is_better:
         return None
-    rows = np.arange(data.n_rows)
-    whole = state_of(sums, rows, data, beside_sums(task, data, rows))
+    whole = state_of(sums, slice(data.n_rows), data, task)
     leaves = [task.leaf_cost(whole, label) for label in range(len(task.labels(data)))]
     return min((abs(float(leaf)) for leaf in leaves if isinstance(leaf, numbers.Real)), default=0.0) / min(prices)
 

@@ -15,7 +15,7 @@ from streed.data import Cut
 from streed.errors import InputError, brief
 from streed.exact import Array, Range, readable
 from streed.problem import Problem, Solution
-from streed.task import TOTAL, Task, Totals, Value, beside_sums, state_of
+from streed.task import TOTAL, Task, Totals, Value, state_of
 from streed.task.base import objective
 from streed.tree import Branch, Leaf, Node, Tree
 from streed.tree.evaluation import Evaluation, inspect
@@ -134,7 +134,7 @@ def _labelled(root: Node, problem: Problem) -> Node:
             return attrs.evolve(node, children=tuple(labelled(*part) for part in sides_of(node, rows, problem)))
         if not len(rows):
             return node
-        state = state_of(sums, rows, data, beside_sums(task, data, rows))
+        state = state_of(sums, rows, data, task)
         costs = [task.leaf_cost(state, k) for k in range(len(task.labels(data)))]
         best = functools.reduce(lambda a, b: b if task.better(costs[b], costs[a]) else a, range(len(costs)))
         return attrs.evolve(node, label=best)

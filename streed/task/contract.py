@@ -28,7 +28,7 @@ from streed.errors import InputError, TaskError, brief
 from streed.exact import Array
 from streed.task.base import COMPONENTWISE, PARTIAL, TOTAL, GeneralTask, RowCostTask, Task, Value, objective, parts_of
 from streed.task.objective import record_of
-from streed.task.row_sums import Totals, beside_sums, in_columns, quick_sums, state_of
+from streed.task.row_sums import Totals, in_columns, quick_sums, state_of
 from streed.task.source_lines import class_line, definition, own_line, returning_line
 from streed.task.states import Limit, OwnLimit, State
 
@@ -202,7 +202,7 @@ class ContractCheck:
         sums = quick_sums(self.task, data, arrays)
         of_classes = [np.flatnonzero(data.class_numbers == k) for k in range(min(data.n_classes, _CLASSES))]
         chosen = [np.arange(n), np.array([0]), np.array([n - 1]), *of_classes] if n > 1 else [np.arange(n)]
-        return [state_of(sums, rows, data, beside_sums(self.task, data, rows)) for rows in chosen]
+        return [state_of(sums, rows, data, self.task) for rows in chosen]
 
     def warn_of_weights(self, s: State, costs: list[Value]) -> None:
         """Warn where rows have weights, and the task counts them without; `costs`: those of `s`, all rows."""

@@ -8,6 +8,7 @@ maximised is searched as minus it, whose order is that of numbers turned round: 
 from __future__ import annotations
 
 import abc
+import functools
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, ClassVar, final
@@ -153,10 +154,6 @@ class WeightedSum(RowCostTask):
         return sum((weight * term.split_cost() for weight, term in self.terms), Fraction(0))
 
 
-def _parts(made: Sum) -> tuple[Task, ...]:
-    return tuple(part for _, part in made.terms)
-
-
 @final
 @attrs.frozen
 class Sum(Joint):
@@ -168,7 +165,10 @@ class Sum(Joint):
 
     terms: Terms
     is_gain: bool = False
-    parts: tuple[Task, ...] = attrs.field(init=False, repr=False, eq=False, default=attrs.Factory(_parts, True))
+
+    @functools.cached_property
+    def parts(self) -> tuple[Task, ...]:
+        return tuple(part for _, part in self.terms)
 
     @property
     def value_unit(self) -> str:

@@ -116,14 +116,12 @@ def _weighed(values: Array, weights: Array) -> Array:
     return weighed
 
 
-def state_of(
-    sums: dict[str, Array], rows: Array | slice, data: Dataset, beside: Mapping[str, Any] | None = None
-) -> State:
-    """The state of the rows of `data`, by number or a slice, from statistics and what it holds `beside_sums`."""
+def state_of(sums: dict[str, Array], rows: Array | slice, data: Dataset, task: Task | None = None) -> State:
+    """The state of the rows of `data`, by number or a slice, from statistics; with these if the task reads rows."""
     totals = {name: values[rows].sum(axis=0) for name, values in sums.items()}
     found = {k: tuple(v.tolist()) if v.ndim else v.item() for k, v in totals.items()}
     numbers = np.arange(data.n_rows)[rows] if isinstance(rows, slice) else rows
-    return State(data.count(numbers), **found, **(beside or {}))
+    return State(data.count(numbers), **found, **({} if task is None else beside_sums(task, data, numbers)))
 
 
 @final

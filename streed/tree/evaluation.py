@@ -20,7 +20,7 @@ from streed.data import Dataset
 from streed.data.strict_json import rebuild
 from streed.errors import InputError, StreedError
 from streed.exact import Array
-from streed.task import TOTAL, ExactSums, Limit, State, Task, Totals, Value, beside_sums, quick_sums, state_of
+from streed.task import TOTAL, ExactSums, Limit, State, Task, Totals, Value, quick_sums, state_of
 from streed.task.base import objective
 from streed.task.contract import ContractCheck
 from streed.tree.nodes import Branch, Claims, Leaf, Node, Visit, fold, visits, walk, worth
@@ -117,7 +117,7 @@ def leaf_displays(
     for visit in found:
         if isinstance(visit.node, Leaf):
             seen = visit.rows if len(visit.rows) else found[visit.parent].rows
-            shown.append(task.leaf_label(state_of(sums, seen, data, beside_sums(task, data, seen)), visit.node.label))
+            shown.append(task.leaf_label(state_of(sums, seen, data, task), visit.node.label))
     return tuple(shown)
 
 
@@ -170,7 +170,7 @@ class _Declared:
         if not len(rows):
             return None
         parts = [part for part in parts if part is not None]
-        s = state_of(self.sums, rows, self.data, beside_sums(self.whole, self.data, rows))
+        s = state_of(self.sums, rows, self.data, self.whole)
         costs = [task.leaf_cost(s, k) for k in range(self.n_labels)]
         least = functools.reduce(lambda a, b: b if task.better(b, a) else a, costs)
         value = costs[node.label] if isinstance(node, Leaf) else merged(task, [p[0] for p in parts], s.rows, visit)
