@@ -83,17 +83,11 @@ class Values:
         """The first value that is not missing, as categories have it."""
         return next((value for value in self.as_categories() if value is not None), None)
 
-    def masked(self, mask: Array) -> Values:
-        """Without the values that the mask (n,) hides."""
-        return attrs.evolve(self, gaps=mask | self.missing) if mask.any() else self
-
     def taken(self, rows: Array) -> Values:
-        """The rows given by number (m,) or as a mask (n,)."""
-        chosen = np.asarray(rows)
-        places = np.flatnonzero(chosen) if chosen.dtype.kind == "b" else chosen
+        """The rows given by number (m,)."""
         held = self.values
-        values = held[places] if isinstance(held, np.ndarray) else [held[row] for row in places.tolist()]
-        gaps = None if self.gaps is None or not self.gaps[places].any() else self.gaps[places]
+        values = held[rows] if isinstance(held, np.ndarray) else [held[row] for row in rows.tolist()]
+        gaps = None if self.gaps is None or not self.gaps[rows].any() else self.gaps[rows]
         return attrs.evolve(self, values=values, gaps=gaps)
 
 
@@ -152,7 +146,8 @@ class _Reader:
     def held(self, x: Any) -> Values:
         """The values of any container, not yet of a kind; raises InputError for what is no column."""
         if isinstance(x, np.ma.MaskedArray):
-            return self.held(x.data).masked(np.ma.getmaskarray(x))
+            read, mask = self.held(x.data), np.ma.getmaskarray(x)
+            return attrs.evolve(read, gaps=mask | read.missing) if mask.any() else read
         if isinstance(x, np.ndarray):
             return _held(self._array(x))
         if isinstance(x, (list, tuple, range)):
