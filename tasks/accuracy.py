@@ -51,7 +51,7 @@ from streed.exact import Array, Range, exact_number
 from streed.task import PARTIAL, Composition, RowCostTask, State, Task, Value, bound
 from streed.task.algebra import add, scale
 from streed.task.joint import WeightedSum
-from streed.task.test_costs import IN_ORDER, CostsInOrder
+from streed.task.test_costs import IN_ORDER, TaskInOrder
 from streed.tasks.impurity import ClassCounts, total
 
 
@@ -231,7 +231,7 @@ def _names_columns(task: Task, attribute: Any, columns: Any) -> None:
 
 @final
 @attrs.frozen
-class MonotoneErrors(Task):
+class MonotoneErrors(TaskInOrder):
     """The (weighted) number of misclassified rows of trees whose leaves rise with chosen columns, and fall with others.
 
     `increasing` and `decreasing` name binary and ordered columns, or give their places; `cost_complexity`: what a
@@ -268,10 +268,10 @@ class MonotoneErrors(Task):
         price = exact_number(Fraction(exact_number(self.cost_complexity)) * total)
         return attrs.evolve(self, signs=tuple(signs.tolist()), price=price)
 
-    def in_order(self, data: Dataset) -> CostsInOrder:
+    def row_task(self, data: Dataset) -> RowCostTask:
         costs = add(Misclassifications(), scale(self.price, Splits())).bind(data)
         assert isinstance(costs, RowCostTask)
-        return CostsInOrder(costs, np.array(self.signs))
+        return costs
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
         wrong: Array = (data.class_numbers[:, None] != np.arange(len(data.class_labels))).astype(np.int64)

@@ -18,7 +18,7 @@ from streed.ordered.in_order import COLUMN, COST, LABEL, LEFT, POSITION, RIGHT, 
 from streed.problem import Outcome, Problem, SearchLimits, Solution, process_memory
 from streed.task.base import objective
 from streed.task.bounded_sums import exact_costs
-from streed.task.test_costs import IN_ORDER
+from streed.task.test_costs import IN_ORDER, TaskInOrder
 from streed.tree import Leaf, Node
 from streed.whole_costs import IntegerCosts
 
@@ -34,15 +34,15 @@ def search_in_order(problem: Problem, search_limits: SearchLimits, name: str) ->
     It takes costs per row and label that fit 64 bits exactly, of leaves in order, under a limit on the depth alone.
     """
     begin, task, data = time.perf_counter(), problem.task, problem.data
-    asked = objective(task).in_order(data)
+    asked = objective(task)
     depth = problem.max_depth
     is_free = depth is not None and (problem.max_nodes is None or problem.max_nodes >= 2**depth - 1)
-    if asked is None or not is_free or any(limit.support is None for limit in task.limits):
+    if not isinstance(asked, TaskInOrder) or not is_free or any(limit.support is None for limit in task.limits):
         return None
-    costs = exact_costs(asked.costs, data)
+    costs = exact_costs(asked.row_task(data), data)
     if costs.wide is not None:
         return None
-    search = _Search(problem, costs, asked.signs)
+    search = _Search(problem, costs, np.array(asked.signs))
     search.solve(search.found, depth=min(1, search.depth))
     deadline = None if search_limits.time_limit is None else clock() + search_limits.time_limit
 

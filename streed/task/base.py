@@ -26,7 +26,6 @@ from streed.task.states import Fields, Limit, State
 if TYPE_CHECKING:
     from streed.task.algebra import Threshold
     from streed.task.bounded_sums import Gap
-    from streed.task.test_costs import CostsInOrder
 
 Value = Any
 """A solution value: what `leaf_cost` returns and `combine` combines: a number, or a tuple of numbers."""
@@ -173,10 +172,6 @@ class Task(Fields, abc.ABC):
         Trees are measured by it where `statistics` had to round numbers, such as squares, before they are added. None,
         the default, is `leaf_cost` of the exact sums.
         """
-        return None
-
-    def in_order(self, data: Dataset) -> CostsInOrder | None:
-        """The bound task as costs per row of trees whose leaves rise or fall with columns; None (default) elsewhere."""
         return None
 
     def objective_of(self, value: Value) -> Value:

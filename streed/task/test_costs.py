@@ -6,10 +6,7 @@ import abc
 from fractions import Fraction
 from typing import Any
 
-import attrs
-
 from streed.data import Dataset
-from streed.exact import Array
 from streed.task.analysis.linear_form import row_cost_form
 from streed.task.base import RowCostTask, Task
 from streed.task.joint import WeightedSum
@@ -60,14 +57,15 @@ IN_ORDER = 3
 """Of leaves side by side: 1 if their labels do not fall, 2 if they do not rise, 3 both, or a tree in order."""
 
 
-@attrs.frozen(eq=False)
-class CostsInOrder:
+class TaskInOrder(Task):
     """A task of trees whose leaves rise with some columns and fall with others (`streed.tasks.accuracy`).
 
     Values are (cost, least label, largest label, IN_ORDER).
     """
 
-    costs: RowCostTask
-    """Bound: what rows and splits cost."""
-    signs: Array
-    """(p,) int64: 1 where leaves rise with the column, -1 where they fall, 0 elsewhere."""
+    signs: Any
+    """(p,) of every column: 1 where leaves rise with it, -1 where they fall, 0 elsewhere; a field that is bound."""
+
+    @abc.abstractmethod
+    def row_task(self, data: Dataset) -> RowCostTask:
+        """The bound task of what rows and splits cost."""

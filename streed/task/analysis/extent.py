@@ -34,6 +34,7 @@ from streed.task.bounded_sums import exact_costs
 from streed.task.objective import record_of
 from streed.task.row_sums import quick_sums
 from streed.task.states import State
+from streed.task.test_costs import TaskInOrder
 
 BY_THRESHOLDS, IN_ORDER, OTHERS = range(3)
 
@@ -71,7 +72,7 @@ def _kind(task: Task, data: Dataset, max_depth: int | None, max_nodes: int | Non
     if record.of_sums:
         return BY_THRESHOLDS
     bound = task.bind(data)
-    if objective(bound).in_order(data) is not None and max_depth is not None:
+    if isinstance(objective(bound), TaskInOrder) and max_depth is not None:
         return IN_ORDER if max_nodes is None or max_nodes >= 2**max_depth - 1 else OTHERS
     if branching_context(bound, data.n_columns) not in ("none", "constant"):
         return OTHERS
