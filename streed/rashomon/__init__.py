@@ -26,7 +26,7 @@ from streed.task.algebra import as_costs
 from streed.task.analysis.extent import affordable
 from streed.task.analysis.facts import positive_class
 from streed.task.contract import check_task
-from streed.tree.evaluation import evaluate
+from streed.tree.evaluation import inspect
 
 __all__ = ["RashomonSet", "rashomon"]
 
@@ -120,7 +120,7 @@ def rashomon(
             return RashomonSet(Counted(question, stopped=result.stats["stopped"] or "time"), limits)
         if result.tree is None:
             return RashomonSet(Counted(question), limits)
-        best = question.rank(question.bound.objective_of(evaluate(result.tree, task, data)))
+        best = question.rank(question.bound.objective_of(inspect(result.tree, task, data).value))
         within = _budget(question, best, **near)
     else:
         # leaves that are asked one by one are remembered by the count, which finds the optimum as it goes

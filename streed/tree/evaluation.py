@@ -92,11 +92,6 @@ def merged(task: Task, parts: list[Any], rows: int, visit: Visit) -> Value:
     return value if cost is None else task.combine(value, cost)
 
 
-def evaluate(tree: Tree, task: Task, data: Dataset) -> Value:
-    """The exact value of the tree on `data` (STreeD, Eq. 4), before the task's `score`; see `inspect`."""
-    return inspect(tree, task, data).value
-
-
 def inspect(tree: Tree, task: Task, data: Dataset) -> Evaluation:
     """What the tree is worth on `data`, node by node, in exact numbers; `task` need not be bound.
 

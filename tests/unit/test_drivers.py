@@ -25,7 +25,7 @@ from streed.drivers import Branches, DepthFirst
 from streed.errors import TaskError
 from streed.task import Task
 from streed.tasks import F1, Accuracy, BalancedAccuracy, DemographicParity, Gini, SparseAccuracy, SquaredError
-from streed.tree.evaluation import evaluate
+from streed.tree.evaluation import inspect
 from tests import unusual_tasks as unusual
 from tests.processes import started
 from tests.shipped import NATIVE
@@ -258,7 +258,7 @@ def test_many_machines_prove_what_one_process_proves(name: str, client: Any) -> 
     assert many.tree is not None
     row_data = {key: value for key, value in asked.items() if key == "sensitive_features"}
     if name not in ("reduced", "fair"):
-        assert float(evaluate(many.tree, task, streed.Dataset.make(X, y, **row_data))) == pytest.approx(
+        assert float(inspect(many.tree, task, streed.Dataset.make(X, y, **row_data)).value) == pytest.approx(
             float(1 - many.value if task.larger_is_better else many.value), rel=1e-9
         )
 

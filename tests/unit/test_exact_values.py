@@ -23,7 +23,7 @@ from streed.tasks import InstanceCosts, Misclassifications, Splits
 from streed.testing import find_violations
 from streed.testing.laws import LAWS
 from streed.tree import Tree
-from streed.tree.evaluation import check, evaluate
+from streed.tree.evaluation import check, inspect
 
 pytestmark = pytest.mark.compiles
 
@@ -134,7 +134,7 @@ def test_the_best_of_nearly_equal_trees(kind: int, depth: int, seed: int) -> Non
     result = streed.solve(task, data, max_depth=depth, min_leaf=min_leaf)
     found = optimum(task, data, max_depth=depth, min_leaf=min_leaf)
     assert result.tree is not None
-    own = evaluate(result.tree, task, data)
+    own = inspect(result.tree, task, data).value
     assert task.score(own, Totals(task, data)) == task.score(found[0], Totals(task, data))
     assert result.status == "optimal"
     assert result.stats["rounding"] == 0
@@ -189,7 +189,7 @@ def test_a_tree_claims_and_shows_all_rows() -> None:
     assert saved.claims.n_rows == 36
     assert all(each.holds for each in check(saved, data))
     assert not all(each.holds for each in check(saved, streed.Dataset.make(X, y)))
-    assert evaluate(saved, Misclassifications(), data) == result.value
+    assert inspect(saved, Misclassifications(), data).value == result.value
 
 
 WEIGHTS = tuple(law for law in LAWS if law.name.endswith("are copies"))

@@ -40,7 +40,7 @@ from streed.tasks import (
     SquaredError,
     WeightedAccuracy,
 )
-from streed.tree.evaluation import evaluate
+from streed.tree.evaluation import inspect
 from streed.tree.tree import question
 from tests.unit.outcomes import refused
 from tests.unit.specimens import XOR
@@ -274,7 +274,7 @@ def test_a_value_that_none_beats_is_proved_and_one_just_above_the_optimum_gives_
     assert (found.status, found.value) == ("optimal", best.value)
     assert found.tree is not None
     data = streed.Dataset.make(BITS, y, **more)
-    again = task.score(evaluate(found.tree, task, data), Totals(task, data))
+    again = task.score(inspect(found.tree, task, data).value, Totals(task, data))
     assert float(again) == pytest.approx(best.value, rel=1e-9)
 
 

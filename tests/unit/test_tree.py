@@ -29,7 +29,7 @@ from streed.export import codes, feature_names, onnx_inputs, to_dot, to_json, to
 from streed.plot import tree_svg
 from streed.tasks import Accuracy, BalancedAccuracy, MinSupport, SparseAccuracy, Splits
 from streed.tree import Branch, Claims, Leaf, Tree, flatten, nest, walk
-from streed.tree.evaluation import evaluate, inspect
+from streed.tree.evaluation import inspect
 from streed.tree.storage import schema
 from tests.unit.outcomes import refused
 from tests.unit.specimens import (
@@ -177,7 +177,7 @@ def test_deep_trees_need_no_recursion() -> None:
     assert hash(tree) == hash(nest_again(tree))
     assert len(tree.to_text().splitlines()) == 1201
     assert len(tree.to_dot().splitlines()) == 1201 + 1200 + 4
-    assert evaluate(tree, SparseAccuracy(0.001), data) == Fraction(600, 1000)
+    assert inspect(tree, SparseAccuracy(0.001), data).value == Fraction(600, 1000)
     assert repr(tree) == "<Tree: 600 branches, 601 leaves, depth 600>"
     assert repr(tree.root) == "Branch(column=0, children=<2>, rows=601)"
 
@@ -197,7 +197,7 @@ def test_predict_is_routing_by_hand_and_every_form_holds_the_same_tree(drawn: tu
         expected.append(tree.labels[node.label])
         errors += (node.label != data.class_numbers[i]) * (1 if weights is None else Fraction(float(weights[i])))
     assert tree.predict(data).tolist() == expected
-    assert evaluate(tree, Accuracy(), data) == errors
+    assert inspect(tree, Accuracy(), data).value == errors
     found = inspect(tree, Accuracy(), data)
     assert found.rows == tuple(node.rows for node in walk(tree.root))
     assert Tree.from_json(tree.to_json()) == pickle.loads(pickle.dumps(tree)) == nest_again(tree) == tree
@@ -210,11 +210,11 @@ def test_values_by_hand() -> None:
     """Rows 0..4 with labels 1, 2, 2, 1, 1; the root leaf says 1 and errs twice."""
     tree, data = colour_tree()
     leaf = Tree.grown(Leaf(0, 5, 2), data)
-    assert evaluate(leaf, Accuracy(), data) == 2
-    assert evaluate(leaf, BalancedAccuracy(), data) == Fraction(1, 2)
-    assert evaluate(leaf, SparseAccuracy(0.1), data) == Fraction(2, 5)
-    assert evaluate(tree, SparseAccuracy(0.1), data) == Fraction(1, 5)
-    assert evaluate(tree, Splits(), data) == 2
+    assert inspect(leaf, Accuracy(), data).value == 2
+    assert inspect(leaf, BalancedAccuracy(), data).value == Fraction(1, 2)
+    assert inspect(leaf, SparseAccuracy(0.1), data).value == Fraction(2, 5)
+    assert inspect(tree, SparseAccuracy(0.1), data).value == Fraction(1, 5)
+    assert inspect(tree, Splits(), data).value == 2
     found = inspect(tree, Accuracy().subject_to(MinSupport(2)), data)
     assert found.value == 0
     assert found.rows == (5, 1, 2, 1, 1, 2)
