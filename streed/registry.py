@@ -11,7 +11,7 @@ import functools
 import inspect
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import attrs
 
@@ -20,9 +20,6 @@ from streed.errors import InputError, StreedError, brief
 from streed.task import Limit, Task, is_parameter
 from streed.tasks.fairness import Fairness
 from streed.tasks.rates import RightPredictions
-
-Kind = TypeVar("Kind", Task, Limit)
-
 
 FAIRLEARN = {"true_positive_rate_parity": "equal-opportunity", "false_positive_rate_parity": "predictive-equality"}
 """What fairlearn calls a notion that has another name here; underscores are read as hyphens."""

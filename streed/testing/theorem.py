@@ -47,10 +47,10 @@ def _among(case: Case, make: Callable[[Case], Question], question: Question) -> 
     """The question is asked after others, itself among them."""
     pool = [question, make(case), _leaf(case)]
     first, second = (case.draw(st.sampled_from(pool)) for _ in range(2))
-    return _ask_twice(case, question, first, second)
+    return _ask_twice(question, first, second)
 
 
-def _ask_twice(case: Case, question: Question, first: Question, second: Question) -> bool:
+def _ask_twice(question: Question, first: Question, second: Question) -> bool:
     asked, ask = question
     answers = []
     for before in (first, second):
@@ -73,7 +73,7 @@ def _check_leaf_cost(case: Case) -> bool:
 @law("leaf cost ignores depth", "STreeD, Prop. 4.3")
 def _check_depth(case: Case) -> bool:
     """leaf_cost(s, k) is the same wherever the leaf stands; only branching_cost may depend on the path."""
-    return _ask_twice(case, _leaf(case), _branching(case), _branching(case))
+    return _ask_twice(_leaf(case), _branching(case), _branching(case))
 
 
 @law("branching cost is Markovian", "STreeD, Prop. 4.3", unconcerned="branching costs nothing")
@@ -289,7 +289,7 @@ def _check_worsening(case: Case) -> bool:
 @law("worsening holds", "STreeD, Def. A.2", unconcerned="worsening is not declared")
 def _check_declared_worsening(case: Case) -> bool:
     """where worsening is declared, no value becomes better by being combined."""
-    if not getattr(case.task, "worsening", False):
+    if not case.task.worsening:
         return False
     combined = list(_combined(case, infeasible=False))
     for a, c, words, whole in combined:
