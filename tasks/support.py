@@ -153,7 +153,7 @@ def _coded(column: Array) -> tuple[list[Any], Array]:
 def _columns(data: Dataset, name: str, feature: Any) -> list[Array]:
     """The sensitive columns that the notion is about."""
     if ROW_DATA not in data.row_data:
-        raise InputError(ROW_DATA, f"missing, and {name} compares groups of rows", f"give solve(..., {ROW_DATA}=...)")
+        raise InputError(ROW_DATA, f"missing, and {name} compares groups of rows", f"give {ROW_DATA}=...")
     table = data.row_data[ROW_DATA]
     wanted = feature if isinstance(feature, tuple) else (feature,)
     if table.dtype.names is not None:

@@ -42,15 +42,9 @@ class Rows:
     @classmethod
     def make(cls, X: Any, y: Any = None, **further: Any) -> Rows:
         """The rows of a Dataset, or of what `solve` takes; raises InputError where there are no labels."""
-        if isinstance(X, Dataset):
-            if y is not None or any(given is not None for given in further.values()):
-                raise InputError("X", "it is a Dataset, and further arguments are given", "give the Dataset alone")
-            if X.classes == (None,):
-                raise InputError("y", "the Dataset has no labels", "make it with y")
-            return cls(X, X)
-        if y is None:
+        if y is None and not (isinstance(X, Dataset) and X.classes != (None,)):
             raise InputError("y", "missing", "give the rows' labels, or a Dataset that has them")
-        return cls(X, Dataset.make(np.zeros((len(y), 0), np.uint8), y, **further))
+        return cls(X, Dataset.make(X if isinstance(X, Dataset) else np.zeros((len(y), 0), np.uint8), y, **further))
 
     @property
     def weights(self) -> Array:
@@ -69,12 +63,6 @@ class Rows:
         """(n,) int64: what the tree predicts, by number; -1 for what no row's label is."""
         known = {label: k for k, label in enumerate(self.data.classes)}
         return np.array([known.get(shown, -1) for shown in tree.shows()], dtype=np.int64)[self.leaves(tree)]
-
-    def rates(self, notion: Fairness, predicted: Array) -> Any:
-        """As `group_rates`; raises InputError where no groups are given."""
-        if "sensitive_features" not in self.data.row_data:
-            raise InputError("sensitive_features", "missing", "give the groups that are compared")
-        return group_rates(notion, self.data, predicted)
 
 
 @attrs.frozen(eq=False)
@@ -154,7 +142,7 @@ def rates_of(
     predicted, found = rows.predicted(tree_of(tree)), dict[str, dict[str, float]]()
     for notion in (DemographicParity, EqualOpportunity, PredictiveEquality):
         try:
-            _, rates = rows.rates(notion(feature, positive=positive), predicted)
+            _, rates = group_rates(notion(feature, positive=positive), rows.data, predicted)
         except ZeroDivisionError:
             continue
         found |= {kind: {group: float(rate) for group, rate in by.items()} for kind, by in rates.items()}
@@ -174,7 +162,7 @@ def measure(tree: Tree, what: Any, rows: Rows | None) -> float:
         raise InputError("X", f"missing, and {label(what)} is measured on rows", "give X and y, or a Dataset")
     predicted = rows.predicted(tree)
     if isinstance(what, Fairness):
-        return float(max(rows.rates(what, predicted)[0].values()))
+        return float(max(group_rates(what, rows.data, predicted)[0].values()))
     wrong = predicted != rows.data.class_numbers
     if what in ("errors", "error rate"):
         return float(rows.weights[wrong].sum() / (1 if what == "errors" else rows.weights.sum()))

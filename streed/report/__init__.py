@@ -71,10 +71,7 @@ def make_report(
     result = found if isinstance(found, Result) else None
     verdict = verdict or (list(map(kept, result.stats.get("limits", ()))) if result is not None else ())
     labelled = X is not None and (y is not None or (isinstance(X, Dataset) and X.classes != (None,)))
-    given = [name for name, value in further.items() if value is not None]
-    if given and not labelled:
-        raise InputError("y", f"missing, and {given[0]} is given", "give X and y, or a Dataset with labels")
-    rows = Rows.make(X, y, **further) if labelled else None
+    rows = Rows.make(X, y, **further) if labelled or any(each is not None for each in further.values()) else None
     counted = X if rows is None else rows
     nodes, trace = survey(tree, counted, gather=gather), () if result is None else result.stats.get("trace") or ()
     svg = plot.tree_svg(tree, counted, gather=gather)
