@@ -314,10 +314,8 @@ def teach(
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
     features, given, outcomes = np.asarray(X), np.asarray(treatment), np.asarray(outcome, dtype=np.float64)
-    lengths = list(map(len, (features, given, outcomes)))
-    if len(set(lengths)) > 1:
-        found = "X, treatment and outcome have {}, {} and {} rows".format(*lengths)
-        raise InputError("treatment", found, "give one entry per row")
+    with reading.named_errors("treatment", "give one entry per row"):
+        check_consistent_length(features, given, outcomes)
     if given.dtype.kind == "O":
         distinct(given.tolist(), "treatment", "it")
     known, codes, counts = np.unique(given, return_inverse=True, return_counts=True)

@@ -172,8 +172,6 @@ def _columns(y: Any, event: Any) -> tuple[Any, Any]:
 def _outcome(times: Any, event: Any, n_rows: int) -> tuple[Array, Array]:
     """(times float64 or int64, events 0/1 int64), each (n,)."""
     column = checked_column(times, n_rows, numeric=True)
-    if column.dtype.kind not in "iuf":
-        raise InputError("y", f"its type is {column.dtype}", "give times as numbers")
     as_times(column, "y")
     if event is None:
         return column, np.ones(n_rows, np.int64)
