@@ -163,7 +163,7 @@ def pack_fronts(problem: Problem) -> Packed | None:
 
 def _differences(multipliers: Array, keys: Keys) -> Array:
     """See `FrontRows.differences`; of keys by group and label (G, K), or (G, K + 1)."""
-    if keys.costs.shape[1] != 2 or not keys.layout.buckets or keys.packing.places[1][2] > 1 << _MOST_SECOND:
+    if keys.costs.shape[1] != 2 or not keys.layout.buckets or keys.layout.shifts[0] > _MOST_SECOND:
         return np.zeros((len(multipliers), 0), np.int64)
     shift = int(keys.layout.shifts[0])
     parts = multipliers[:, :2] >> shift, multipliers[:, :2] & ((1 << shift) - 1)

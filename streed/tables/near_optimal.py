@@ -81,7 +81,7 @@ class NearOptimalTrees:
             bounds.append((0, problem.max_nodes))
         branches = attrs.evolve(problem, data=trees.data, max_nodes=None).most_branches
         packing = self._packing = Packing.of(key_sums, key_splits, branches, trees.sizes, WORD)
-        self._lowest, self._highest = np.ascontiguousarray(np.array(bounds, np.int64).T - np.array(packing.bases))
+        self._lowest, self._highest = np.ascontiguousarray(np.array(bounds, np.int64).T)
         split_cost, split_value = (
             sum(w * each for w, each in zip(factors, trees.splits, strict=False))
             for factors in (weights.tolist(), value)
@@ -97,12 +97,7 @@ class NearOptimalTrees:
 
     def sums_of(self, entries: Array) -> Array:
         """(m, q) the sums that the keys hold, of whole trees."""
-        sums: Array = self._digits(entries) + np.array(self._packing.bases)
-        return sums
-
-    def _digits(self, entries: Array) -> Array:
-        """(m, q) the sums that the keys hold, beyond the least that labels can make them; of any rows."""
-        return np.stack(self._packing.digits(list(entries[:, KEY:-1].T)), axis=1)
+        return np.stack(self._packing.totals(list(entries[:, KEY:-1].T)), axis=1)
 
     def every(self, budget: int) -> Array:
         """All entries of cost <= budget whose sums are in their intervals; of equal keys one of least value."""
@@ -202,7 +197,7 @@ class NearOptimalTrees:
     def _inside(self, rows: RowSet, budget: int) -> Array:
         """The entries of all rows, of a depth, whose sums are in their intervals."""
         entries = self._entries(rows, budget)
-        sums = self._digits(entries)
+        sums = self.sums_of(entries)
         kept: Array = entries[((self._lowest <= sums) & (sums <= self._highest)).all(axis=1)]
         return kept
 
@@ -216,13 +211,14 @@ class NearOptimalTrees:
         if len(entries) and entries[:, VALUE].min() < below:
             target = entries[entries[:, VALUE].argmin()]
             below = int(target[VALUE])
-        own = self._digits(self._split[None])[0]
+        # of the root, where the sums of both sides have the least total, too
+        own = self.sums_of(self._split[None])[0] - 2 * np.array(self._packing.bases)
         for split in () if start.depth == whole.depth else self._splits(whole, budget):
             first, last = self._merged(split.tables, budget - int(self._split[COST]))[-1], split.tables[-1]
-            sums = self._digits(last)
+            sums = self.sums_of(last)
             order = np.argsort(sums[:, 0], kind="stable")
             _, i, j = meet(
-                first, last[order], self._digits(first), sums[order],
+                first, last[order], self.sums_of(first), sums[order],
                 self._lowest - own, self._highest - own, np.int64(below - self._split[VALUE]),
             )  # fmt: skip
             if i >= 0:
