@@ -55,8 +55,8 @@ class Search:
 
     def __init__(self, oracle: Oracle, price: Fraction, score: LinearFraction | None) -> None:
         self.oracle, self.price, self.score = oracle, price, score
-        self._most, self._highest = oracle.trees.problem.most_branches, _highest(oracle, score)
-        self._open: list[tuple[int, int]] = [(0, self._most)]
+        self._highest = _highest(oracle, score)
+        self._open: list[tuple[int, int]] = [(0, oracle.trees.problem.most_branches)]
         """By falling numbers of nodes."""
         self._looser: Any = None
         """A bound on the scores of the last open interval, by solves for it: one may have been stopped."""
@@ -70,11 +70,6 @@ class Search:
                 self._open = []
                 return
             oracle.offer(found)
-        if self.score is not None:
-            try:
-                scores.quickly(oracle, self._climb)
-            finally:
-                self._looser = None  # other trees may score more
         while self._open:
             a, b = before = self._open[-1]
             most = b
@@ -99,14 +94,6 @@ class Search:
         self.oracle.bound = max(known + opened, default=None)
 
     # -- fractions -------------------------------------------------------------------------------------------------
-
-    def _climb(self) -> None:
-        """Raises the incumbent as far as the form that is exact at no nodes does."""
-        before = None
-        while before is None or self.oracle.rank > before:
-            before = self.oracle.rank
-            if self._improve(0, self._most, 0) is None:
-                return
 
     def _look_into(self, a: int, b: int) -> None:
         """Closes the interval of a to b nodes, the last one open, or splits it, or raises the incumbent."""
