@@ -1,8 +1,8 @@
 """All near-optimal trees of a task (its Rashomon set): counted exactly, listed in order of value, drawn at random.
 
 `question.py` takes the task apart, `tables/packing.py` puts its sums in one key, the recursion of `dp/` counts trees by
-key (`native.py` with the kernels of `tables/`) over the sets of rows of `cells.py`, `unranking.py` finds the i-th tree
-again, and `rashomon_set.py` is what users see.
+key (`counting.py`, with the kernels of `tables/`) over the sets of rows of `cells.py`, `unranking.py` finds the i-th
+tree again, and `rashomon_set.py` is what users see.
 """
 
 from __future__ import annotations

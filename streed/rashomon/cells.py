@@ -1,12 +1,14 @@
 """The sets of rows over which near-optimal trees are counted, with all leaves and splits that tell trees apart.
 
-A leaf counts under every label, and two splits are one only where they part all rows alike.
+A leaf counts under every label, and two splits are one only where they part all rows alike. What the sides of splits
+cost at least, the native search tells.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterator
+import itertools
+from collections.abc import Callable, Collection, Iterator
 from typing import Any, ClassVar, final
 
 import attrs
@@ -17,14 +19,16 @@ from streed.data.questions import Questions
 from streed.dp.count import FITS, Histogram
 from streed.dp.recursion import StopMonitor
 from streed.dp.states import Cell, Found, States
+from streed.drivers import DepthFirst
 from streed.exact import Array
 from streed.kernels.counting.equal_rows import find_classes
 from streed.kernels.packed import writable
-from streed.problem import Problem
-from streed.problem.linear_oracle import FixedCosts
+from streed.problem import Problem, SearchLimits
+from streed.problem.linear_oracle import FixedCosts, RowSet
 from streed.rashomon.question import Question, exact_leaf
 from streed.tables.counts import count_shallow, count_three
 from streed.tables.packing import Packing
+from streed.tables.row_sets import PackedRowSets
 from streed.task import State, Task
 
 NUMBERS = FixedCosts(np.zeros((1, 1), np.int64), 0)
@@ -300,3 +304,73 @@ class Kinds:
         members = np.zeros((len(self.multipliers), -(-len(row) // _WORD)), np.uint64)
         np.bitwise_or.at(members, (self.of_row, row // _WORD), np.uint64(1) << (row % _WORD).astype(np.uint64))
         return members
+
+
+_ANY_PATH = ((0, 0),) * 9
+"""Of rows that any path may lead to: nothing is remembered by the path."""
+
+
+@final
+@attrs.define(eq=False)
+class Engine:
+    """The native search over the distinct splits of some rows, in bits of its own, under the keys as costs."""
+
+    oracle: Any
+    sets: Array
+    """(m, words) uint64: by split the rows that answer its first question with 1."""
+    members: Array
+    """(g, words) uint64: the rows of each kind."""
+    everything: int
+    words: int
+    _entries: tuple[Array, Array]
+    _columns: list[int]
+    """By column of the engine the place of the split."""
+    _flipped: list[bool]
+    _bounds: PackedRowSets | None = None
+    _runs: bool = False
+
+    @classmethod
+    def of(cls, question: Question, binary: BinarySplits, kinds: Kinds, price: int) -> Engine | None:
+        """The engine for splits, and keys not below 0; None if it takes no such."""
+        columns = np.ascontiguousarray(binary.codes[:, binary.first])
+        coded = Dataset.make(columns, frequency=question.data.frequency)
+        costs = np.ascontiguousarray(kinds.multipliers[:, 1:])
+        problem = Problem(coded, question.bound, question.depth, None, question.min_leaf)
+        oracle: Any = DepthFirst().linear_oracle(problem, kinds.of_row, costs.shape[1], price > 0, SearchLimits())
+        packed = getattr(oracle, "packed", None)
+        if packed is None or packed.n_binary < packed.n_columns or len(packed.column) != len(binary.first):
+            return None
+        rows = oracle.rows
+        flipped = packed.flipped.astype(bool)
+        sets = np.empty((len(packed.column), len(rows)), np.uint64)
+        sets[packed.column] = packed.column_rows ^ np.where(flipped[:, None], rows, np.uint64(0))
+        members = np.zeros((len(costs), len(rows)), np.uint64)
+        ends = packed.groups.words.tolist()
+        for kind, (begin, end) in enumerate(itertools.pairwise(ends)):
+            members[kind, begin:end] = rows[begin:end]
+        entries = np.stack([costs, np.zeros_like(costs)], axis=2)
+        return cls(
+            oracle, sets, members, int.from_bytes(rows.tobytes(), "little"), len(rows),
+            (entries, np.array([price, 0], np.int64)), packed.column.tolist(), flipped.tolist(),
+        )  # fmt: skip
+
+    def run(self, work: Callable[[], None], limits: SearchLimits) -> None:
+        """Has the work done, until time is up or Ctrl-C ends it; raises SearchStopped then."""
+        self._bounds, self._runs = self.oracle.row_sets(*self._entries, limits), True
+        try:
+            self._bounds.run(work)
+        finally:
+            self._bounds, self._runs = None, False
+
+    def splits(self, rows: int, depth: int, budget: int, base: int) -> Iterator[tuple[int, int, int]]:
+        """(place, least, least): splits of keys <= budget, and what the parts without and with cost beyond `base`."""
+        sets = self._bounds = self._bounds or self.oracle.row_sets(*self._entries, SearchLimits())
+        assert sets is not None
+        room = (budget - base) // sets.unit
+        if room < 0:
+            return
+        bits = np.frombuffer(rows.to_bytes(8 * self.words, "little"), np.uint64).copy()
+        found = functools.partial(sets.splits, RowSet(bits, depth, _ANY_PATH), room)
+        for column, (without, having) in found() if self._runs else sets.run(lambda: list(found())):
+            least = (having, without) if self._flipped[column] else (without, having)
+            yield self._columns[column], sets.unit * least[0], sets.unit * least[1]

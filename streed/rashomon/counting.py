@@ -5,19 +5,21 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, final
 
 import attrs
 import numpy as np
 
-from streed.dp.count import EMPTY, Counting, Histogram
-from streed.dp.recursion import StopMonitor
+from streed.dp.count import EMPTY, Count, Counting, Depths, Histogram
+from streed.dp.recursion import Limits, Option, Path, Recursion, StopMonitor
+from streed.dp.solutions import Least
+from streed.dp.states import Cell
 from streed.errors import InputError
+from streed.kernels.records import INFINITE
 from streed.problem import SearchLimits, SearchStopped
-from streed.rashomon.cells import BinarySplits, Kinds, RowCells, TaskCells
-from streed.rashomon.native import LARGEST_COST, LEAST_DEPTH, Engine, counting
+from streed.rashomon.cells import BinarySplits, Engine, Kinds, RowCells, TaskCells
 from streed.rashomon.question import Question
 from streed.tables.packing import Packing
 from streed.task.bounded_sums import RowSum
@@ -27,6 +29,12 @@ Key = Any
 
 LARGEST_KEY = 2**60
 """Keys of trees within the budget, and of all leaves, stay below this where they are counted natively."""
+
+LARGEST_COST = 2**50
+"""Keys of trees beyond this are not given to the engine."""
+
+LEAST_DEPTH = 3
+"""For trees of fewer levels the engine has no bounds; one call of a kernel counts so many."""
 
 _FEW_SPLITS = 256
 """Trees of three levels over so few splits are counted all together, in a moment."""
@@ -94,8 +102,12 @@ class Counted:
             assert isinstance(budget, Budget)
             limit = packing.budget(budget.most)
             cells, engine = _cells(question, packing, limit, banned)
-        recursion = counting(cells, monitor, engine, trivial=question.trivial)
-        recursion.enough = enough
+        is_native = isinstance(cells, RowCells)
+        recursion = (_NativeCounting if is_native else Counting)(cells, Count, Depths(), monitor)
+        recursion.least = (_NativeLeast if is_native else Recursion)(cells, Least, Depths(), monitor)
+        if isinstance(recursion, _NativeCounting):
+            recursion.engine = engine
+        recursion.small, recursion.trivial, recursion.enough = is_native, question.trivial, enough
         recursion.charges = 0 if packing is None else packing.split[0]
         known = None if callable(budget) else budget
         made = cls(question, known, banned, tuple(extra), packing, recursion, limit)
@@ -214,6 +226,48 @@ def _cells(
     sets, members = (binary.sets, kinds.members()) if engine is None else (engine.sets, engine.members)
     everything = (1 << data.n_rows) - 1 if engine is None else engine.everything
     return RowCells(question, binary, sets, kinds, members, everything, split, packing.radix), engine
+
+
+@final
+class _NativeLeast(Recursion):
+    def make(self, cell: Cell, limits: Limits, path: Path, bound: Any) -> Any:
+        depth = limits[0] or 0
+        if depth >= LEAST_DEPTH:
+            return super().make(cell, limits, path, bound)
+        least = self.states.shallow(cell.rows, depth, 0, counts=False)[0]
+        return ([], None) if least >= INFINITE else ([(least, 0, None)], least)
+
+
+@final
+class _NativeCounting(Counting):
+    """The native search tells what splits may begin trees of three levels and more, and what their sides cost."""
+
+    engine: Engine | None
+
+    def make(self, cell: Cell, limits: Limits, path: Path, bound: Any) -> Any:
+        depth, found = limits[0] or 0, None
+        if 0 < depth < LEAST_DEPTH and self.monitor.visit():
+            found = self.states.shallow(cell.rows, depth, bound, counts=True)[1]
+        elif depth == LEAST_DEPTH and self.engine is not None and self.monitor.visit():
+            splits = [place for place, *_ in self.engine.splits(cell.rows, depth, bound, self.states.paid(cell.rows))]
+            found = self.states.three(cell.rows, splits, bound) if splits else Count(self, cell, bound).kept[1]
+        if found is None:  # counts beyond int64 are made of those of smaller trees
+            return super().make(cell, limits, path, bound)
+        return bound, found if self.enough is None else found.first(self.enough)
+
+    def options(self, cell: Cell, limits: Limits, path: Path, bound: Any = None) -> Iterator[Option]:
+        depth, cells = limits[0] or 0, self.states
+        if self.engine is None or depth < LEAST_DEPTH:
+            yield from super().options(cell, limits, path, bound)
+            return
+        for split, *lows in self.engine.splits(cell.rows, depth, bound, cells.paid(cell.rows)):
+            if not self.monitor.look():
+                return
+            children = cell.rows & ~cells.ones[split], cell.rows & cells.ones[split]
+            if all(children):
+                lows = [low + cells.paid(child) for low, child in zip(lows, children, strict=True)]
+                made = [cells.cell(child) for child in children]
+                yield Option(split, made, [self.useful(child, depth - 1, None) for child in made], (), cells.cost, lows)
 
 
 def budget_of(question: Question, rank: Any) -> Budget:
