@@ -14,7 +14,7 @@ from streed.exact import Array
 from streed.kernels import coding
 from streed.kernels.codegen.spec import ROWS
 from streed.kernels.counting.equal_rows import find_classes
-from streed.kernels.counting.groups import MOST_GROUPS, Groups, group_vectors, merge_counted
+from streed.kernels.counting.groups import Groups, group_vectors, merge_counted
 from streed.kernels.packed import PackedProblem, pack, writable
 from streed.kernels.records import FOUR
 from streed.problem import Problem
@@ -64,7 +64,7 @@ class StatisticsMatrix:
         if integral:
             vectors = np.empty((len(values), values.shape[1] + 1), np.int64)
             vectors[:, :-1], vectors[:, -1] = values, counts
-            groups = group_vectors(vectors, MOST_GROUPS)
+            groups = group_vectors(vectors)
             if groups is not None:
                 return cls(codes, counts, values, places, merge_counted(groups, codes), True, True)
         exact = integral and float(np.abs(values).sum(axis=0).max(initial=0)) < coding.LARGEST_CODE

@@ -7,9 +7,7 @@ next: writing to pages that are there already takes a fraction of the time.
 
 from __future__ import annotations
 
-import ctypes
 import functools
-import sys
 import threading
 from collections.abc import Sequence
 from typing import final
@@ -48,27 +46,10 @@ def give_back(buffer: Array) -> None:
             _pool.append(buffer)
 
 
-_ENTRIES = object.__basicsize__
-"""Where numpy's arrays say where their entries begin: behind what all objects of CPython have."""
-
-
-def _read_address(array: Array) -> int:
-    return ctypes.c_int64.from_address(id(array) + _ENTRIES).value
-
-
-def _ask_address(array: Array) -> int:
+def address_of(array: Array) -> int:
+    """Where the entries of an array begin."""
     address: int = array.__array_interface__["data"][0]
     return address
-
-
-def _can_read() -> bool:
-    """Whether addresses can be read where the arrays of CPython have them; numpy takes some times as long to say it."""
-    probe = np.arange(2.0)
-    return sys.implementation.name == "cpython" and _read_address(probe) == _ask_address(probe)
-
-
-address_of = _read_address if _can_read() else _ask_address
-"""Where the entries of an array begin."""
 
 
 _PLACE = {name: ENGINE.fields[name][1] // 8 for name in ENGINE.names}  # type: ignore[index, union-attr]

@@ -5,15 +5,14 @@ A field that is an array says of what type and how many dimensions it is, and na
 
 from __future__ import annotations
 
-import math
-from typing import Any, NamedTuple, final
+from typing import NamedTuple, final
 
 import attrs
 import numpy as np
 
 from streed.exact import Array
 from streed.kernels.counting.columns import pack_columns
-from streed.kernels.counting.groups import MOST_GROUPS, Groups, group_vectors
+from streed.kernels.counting.groups import group_digits, group_vectors
 from streed.kernels.packed import NO_FLIPS, writable
 from streed.kernels.records import CHUNK, LANES, UNIT_BYTES, WORD_ROWS
 from streed.problem import Problem
@@ -149,7 +148,7 @@ def pack_fronts(problem: Problem) -> Packed | None:
     if problem.min_leaf > 1:
         vectors = np.concatenate([vectors, data.counts[:, None]], axis=1)
     vectors = np.ascontiguousarray(vectors)
-    groups = group_vectors(vectors, MOST_GROUPS) or _sliced(vectors)
+    groups = group_vectors(vectors) or group_digits(vectors)
     columns, flipped, _, column_rows, row_bits, _ = pack_columns(
         writable(data.X), groups.places, np.zeros(data.n_columns, np.int64), int(groups.words[-1]), True, NO_FLIPS
     )
@@ -169,19 +168,3 @@ def _differences(multipliers: Array, keys: Keys) -> Array:
     parts = multipliers[:, :2] >> shift, multipliers[:, :2] & ((1 << shift) - 1)
     found = [part[:, 0] - part[:, 1] for part in parts]
     return np.stack([*found, *multipliers.T[2:]], axis=1)
-
-
-def _sliced(vectors: Array) -> Groups:
-    """Groups of the rows whose entry has a bit, for every bit of every entry; a row stands in several places."""
-    places: list[Any] = []
-    words, multipliers = [0], []
-    for plane in range(vectors.shape[1]):
-        for bit in range(int(vectors[:, plane].max(initial=0)).bit_length()):
-            rows = np.flatnonzero((vectors[:, plane] >> bit) & 1)
-            if len(rows):
-                places.append(np.stack([rows, words[-1] * 64 + np.arange(len(rows))], axis=1))
-                words.append(words[-1] + math.ceil(len(rows) / 64))
-                multipliers.append([(1 << bit) if other == plane else 0 for other in range(vectors.shape[1])])
-    flat = np.concatenate(places).reshape(-1) if places else np.zeros(0, np.int64)
-    table = np.array(multipliers, np.int64).reshape(-1, vectors.shape[1])
-    return Groups(flat, np.array(words, np.int64), table, 0, 0)

@@ -36,7 +36,7 @@ def find_floors(row_bits: Array, places: Array, times: Array, costs: Array, divi
     if len(times):
         times_of[pairs[:, 0]] = times
     rows = np.flatnonzero(place_of >= 0)
-    first, class_of = find_classes(np.ascontiguousarray(row_bits[place_of[rows]]).view(np.uint8))
+    first, class_of = find_equal(row_bits[place_of[rows]])
     above = costs[rows].T
     above = (above - functools.reduce(np.minimum, above)) * times_of[rows]
     floors = np.zeros(len(row_bits), np.int64)
@@ -101,6 +101,12 @@ def find_classes(codes):  # type: ignore[no-untyped-def]
         classes = _classify(codes, np.empty(size, np.int64), class_of, first)
         size *= 16
     return first[:classes].copy(), class_of
+
+
+def find_equal(rows: Array) -> tuple[Array, Array]:
+    """As `find_classes`, of rows (n, p) of whole numbers of any size."""
+    found: tuple[Array, Array] = find_classes(np.ascontiguousarray(rows).view(np.uint8))
+    return found
 
 
 @native

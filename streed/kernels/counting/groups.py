@@ -15,6 +15,7 @@ those of the group. Every sum and every bound is what it was; only fewer places 
 from __future__ import annotations
 
 import functools
+import math
 
 import attrs
 import numpy as np
@@ -22,32 +23,32 @@ from numba import int64, uint64
 
 from streed.exact import Array
 from streed.kernels.compiled import entry
-from streed.kernels.counting.equal_rows import find_classes
+from streed.kernels.counting.equal_rows import find_classes, find_equal
 from streed.kernels.records import FOUR
 from streed.kernels.views import inline, native
 
 _WORD = 64
 
+_SLOTS = 256
+"""A power of two, several times as many as there are groups at most."""
+
 
 @native
-def _divisor_of(a, b):  # type: ignore[no-untyped-def]
-    """The greatest common divisor of two numbers >= 0."""
-    while b != 0:
-        a, b = b, a % b
-    return a
+def _divisor(costs, split):  # type: ignore[no-untyped-def]
+    """As `common_divisor`."""
+    divisor = int64(split)
+    for costs_of_row in costs:
+        for cost in costs_of_row:
+            divisor = math.gcd(divisor, cost - costs_of_row[0])
+        if divisor == 1:
+            break
+    return max(divisor, int64(1))
 
 
 @entry
 def common_divisor(costs, split):  # type: ignore[no-untyped-def]
     """The greatest common divisor of all differences of costs (n, K) within a row and of the cost of a split, or 1."""
-    n, labels = costs.shape
-    divisor = int64(split)
-    for i in range(n):
-        for k in range(1, labels):
-            divisor = _divisor_of(divisor, abs(costs[i, k] - costs[i, 0]))
-        if divisor == 1:
-            break
-    return max(divisor, int64(1))
+    return _divisor(costs, split)
 
 
 @inline
@@ -106,37 +107,6 @@ def find_groups(costs, divisor, count_rows, group_of, profits, slots):  # type: 
     return groups, base, total
 
 
-@entry
-def find_equal(vectors, most):  # type: ignore[no-untyped-def]
-    """(group of each row, the groups' vectors); nothing if there are more than `most`."""
-    n, width = vectors.shape
-    group_of = np.empty(n, np.int64)
-    found = np.zeros((most, width), np.int64)
-    slots = np.full(4 * most, -1, np.int64)
-    groups = 0
-    for i in range(n):
-        key = uint64(0)
-        for k in range(width):
-            key = (key ^ uint64(vectors[i, k])) * uint64(0x9E3779B97F4A7C15)
-        slot = int64(key >> uint64(40)) % len(slots)
-        while slots[slot] >= 0:
-            same = True
-            for k in range(width):
-                same = same and found[slots[slot], k] == vectors[i, k]
-            if same:
-                break
-            slot = (slot + 1) % len(slots)
-        if slots[slot] < 0:
-            if groups == most:
-                return group_of[:0].copy(), found
-            slots[slot] = groups
-            for k in range(width):
-                found[groups, k] = vectors[i, k]
-            groups += 1
-        group_of[i] = slots[slot]
-    return group_of, found[:groups].copy()
-
-
 def place_groups(group_of: Array, groups: int) -> tuple[Array, Array]:
     """(places, words) as `Groups` has them of rows (n,) whose group is known, -1 for none."""
     places, words = np.empty(2 * len(group_of), np.int64), np.zeros(groups + 1, np.int64)
@@ -174,11 +144,7 @@ def set_prices(costs, sizes, split, profits, signed_costs):  # type: ignore[no-u
     two labels, the cost of the first minus that of the second, and its absolute value.
     """
     groups, labels = costs.shape
-    divisor = int64(split)
-    for g in range(groups):
-        for k in range(1, labels):
-            divisor = _divisor_of(divisor, abs(costs[g, k] - costs[g, 0]))
-    divisor = max(divisor, int64(1))
+    divisor = _divisor(costs, split)
     base = int64(0)
     total = int64(0)
     accuracy = int64(1)
@@ -203,9 +169,6 @@ def set_prices(costs, sizes, split, profits, signed_costs):  # type: ignore[no-u
 
 MOST_GROUPS = 48
 """More different cost vectors than this are sliced into bits."""
-
-_SLOTS = 256
-"""A power of two, several times as many."""
 
 NO_TIMES = np.zeros(0, np.int64)
 """Every row stands for itself."""
@@ -264,10 +227,7 @@ def group_rows(costs: Array, divisor: int, count_rows: bool, codes: Array | None
         blocks = codes.shape[1] * -(-codes.shape[1] // 32)
         if effort <= (int(np.bitwise_count(profits).sum()) / 16 + 32 * slices) * blocks:
             return distinct
-    places, words, plane, digit, _ = place_digits(np.hstack([profits, counts]))
-    multipliers = np.zeros((len(plane), labels + 2), np.int64)
-    multipliers[np.arange(len(plane)), plane] = 1 << digit
-    return Groups(places.ravel(), words, multipliers, base, int(profits[:, -1].sum()), sliced=True)
+    return attrs.evolve(group_digits(np.hstack([profits, counts])), base=base, worst=int(profits[:, -1].sum()))
 
 
 def group_copies(costs: Array, divisor: int, counts: Array, codes: Array) -> Groups:
@@ -276,7 +236,7 @@ def group_copies(costs: Array, divisor: int, counts: Array, codes: Array) -> Gro
     Costs are what all rows that a row stands for cost together. The multiplier of the rows plane is their number.
     """
     profits, base = _profits(costs, divisor)
-    groups = group_vectors(np.hstack([profits, counts[:, None]]), MOST_GROUPS)
+    groups = group_vectors(np.hstack([profits, counts[:, None]]))
     if groups is None:
         groups = _sum_distinct(codes, costs, divisor, counts[:, None])[0]
     else:
@@ -284,13 +244,20 @@ def group_copies(costs: Array, divisor: int, counts: Array, codes: Array) -> Gro
     return attrs.evolve(groups, counted=int(counts.sum()))
 
 
-def group_vectors(vectors: Array, most: int) -> Groups | None:
-    """The groups of equal rows of vectors (n, S) int64, which become the multipliers; None for more than `most`."""
-    group_of, multipliers = find_equal(vectors, most)
-    if len(group_of) == 0 and len(vectors):
+def group_vectors(vectors: Array) -> Groups | None:
+    """The groups of equal rows of vectors (n, S) int64, which become the multipliers; None for too many."""
+    first, group_of = find_equal(vectors)
+    if len(first) > MOST_GROUPS:
         return None
-    places, words = place_groups(group_of, len(multipliers))
-    return Groups(places, words, multipliers, 0, 0)
+    return Groups(*place_groups(group_of, len(first)), vectors[first], 0, 0)
+
+
+def group_digits(amounts: Array) -> Groups:
+    """The rows of amounts (n, S) int64, none below zero, in the groups of their binary digits."""
+    places, words, plane, digit, _ = place_digits(amounts)
+    multipliers = np.zeros((len(plane), amounts.shape[1]), np.int64)
+    multipliers[np.arange(len(plane)), plane] = 1 << digit
+    return Groups(places.ravel(), words, multipliers, 0, 0, sliced=True)
 
 
 def place_digits(amounts: Array) -> tuple[Array, Array, Array, Array, Array]:
@@ -298,7 +265,7 @@ def place_digits(amounts: Array) -> tuple[Array, Array, Array, Array, Array]:
 
     places (m, 2) are pairs (row, place), `group` (m,) their groups, which have a plane and a digit each.
     """
-    bits = max(1, int(amounts.max()).bit_length())
+    bits = max(1, int(amounts.max(initial=0)).bit_length())
     digits = np.stack([(amounts.T >> b) & 1 != 0 for b in range(bits)], axis=1)
     plane, digit = np.nonzero(digits.any(axis=2))
     group, rows = np.nonzero(digits[plane, digit])
