@@ -33,8 +33,8 @@ from streed.kernels.views import KERNEL, engine_at, matrix, vector
 def addresses(kind: str, lane: Any) -> dict[str, int]:
     """The kernels that every search calls, by the field of the record that holds their address."""
     return {
-        "prepare": _compiled(_PREPARE[kind], None if kind == SUMMED else lane).address,
-        "solve_children": _compiled(_SOLVE_CHILDREN[kind], None if kind == SUMMED else lane).address,
+        "prepare": _compiled(_PREPARE[kind], lane).address,
+        "solve_children": _compiled(_SOLVE_CHILDREN[kind], lane).address,
         "push_bounds": _compiled(bounds.push_bounds, lane).address,
         **of_every_kind(),
     }

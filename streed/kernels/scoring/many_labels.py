@@ -12,13 +12,10 @@ from typing import Any
 from numba import int64
 
 from streed.kernels import values as rows
-from streed.kernels.counting.pair_counts import count_child, count_or_sum_node
-from streed.kernels.counting.pair_sums import sum_child
-from streed.kernels.counting.rows import load_child
-from streed.kernels.records import INFINITE, LANES
-from streed.kernels.scoring.generated import reaches_goal
+from streed.kernels.counting.pair_counts import count_or_sum_node
+from streed.kernels.records import INFINITE, LANES, NONE
+from streed.kernels.scoring.children import count_or_sum_side, solving_children, sum_columns
 from streed.kernels.simd import broadcast, fill, forbid, infeasible_of, load, maximum, minimum, store
-from streed.kernels.values import UNKNOWN
 from streed.kernels.views import inline, matrix, native, vector
 
 LEAF1, LEAF0, SPLIT1, SPLIT0, TWO1, TWO0, ONE1, ONE0 = range(8)
@@ -92,38 +89,67 @@ def store_scores(e, scores, sums, totals, k, split1, split0):  # type: ignore[no
     store(scores, SPLIT0, k, split0)
 
 
-@native
-def score_pairs(e, lane, pairs, sums, totals):  # type: ignore[no-untyped-def]
-    """Fills the rows LEAF1 to SPLIT0 of `scores` from pair sums (S * P, P), column sums (S, P) and totals (S,)."""
+def scoring(priced: bool) -> Any:
+    """The native function that fills the rows LEAF1 to SPLIT0 of `scores` from sums (see `score_pairs`).
+
+    `priced`: splits have prices (test_costs.py), and `column` is tested besides the path of the node, or NONE.
+    """
+
+    @native
+    def score(e, lane, pairs, sums, totals, column):  # type: ignore[no-untyped-def]
+        stride = e.stride
+        infeasible = infeasible_of(sums)
+        scores = matrix(e.scores, ROWS_OF_SCORES, e.width, lane)
+        prices = matrix(e.pair_test_costs, stride, stride, lane)
+        for k in range(0, stride, LANES):
+            split1 = fill(sums, infeasible)
+            split0 = split1
+            for j in range(e.n_binary):
+                c11, c10, c01, c00, _, _, _, _ = quadrants(e, pairs, sums, totals, j, k, stride)
+                cost1 = c11 + c10
+                cost0 = c01 + c00
+                if priced:
+                    asked = load(prices, j, k)
+                    if column != NONE:
+                        asked = minimum(asked, broadcast(prices, j, column))
+                    rows1 = load(sums, e.rows_plane, k)
+                    cost1 = cost1 + rows1 * asked + e.split_cost
+                    cost0 = cost0 + (fill(sums, totals[e.rows_plane]) - rows1) * asked + e.split_cost
+                if e.min_leaf > 1:
+                    cost1, cost0 = too_small(cost1, cost0, e, pairs, sums, totals, j, k, stride, infeasible, True)
+                split1 = minimum(split1, cost1)
+                split0 = minimum(split0, cost0)
+            if not priced:
+                split1, split0 = _by_categories(e, pairs, sums, totals, k, split1, split0)
+            store_scores(e, scores, sums, totals, k, split1, split0)
+
+    return score
+
+
+@inline
+def _by_categories(e, pairs, sums, totals, k, split1, split0):  # type: ignore[no-untyped-def]
+    """What the sides of column k (a lane) cost split once, which may be by a categorical column."""
     stride = e.stride
     infeasible = infeasible_of(sums)
-    scores = matrix(e.scores, ROWS_OF_SCORES, e.width, lane)
     literals = matrix(e.local_literals, 3, max(e.categorical, 1), int64)
-    for k in range(0, stride, LANES):
-        split1 = fill(sums, infeasible)
-        split0 = split1
-        for j in range(e.n_binary):
-            c11, c10, c01, c00, _, _, _, _ = quadrants(e, pairs, sums, totals, j, k, stride)
-            cost1 = c11 + c10
-            cost0 = c01 + c00
+    for c in range(e.n_categorical):
+        cost1 = fill(sums, 0)
+        cost0 = cost1
+        bad1 = cost1
+        bad0 = cost1
+        for j in range(literals[0, c], literals[1, c]):
+            c11, _, c01, _, _, _, _, _ = quadrants(e, pairs, sums, totals, j, k, stride)
+            cost1 = cost1 + c11
+            cost0 = cost0 + c01
             if e.min_leaf > 1:
-                cost1, cost0 = too_small(cost1, cost0, e, pairs, sums, totals, j, k, stride, infeasible, True)
-            split1 = minimum(split1, cost1)
-            split0 = minimum(split0, cost0)
-        for c in range(e.n_categorical):
-            cost1 = fill(sums, 0)
-            cost0 = cost1
-            bad1 = cost1
-            bad0 = cost1
-            for j in range(literals[0, c], literals[1, c]):
-                c11, _, c01, _, _, _, _, _ = quadrants(e, pairs, sums, totals, j, k, stride)
-                cost1 = cost1 + c11
-                cost0 = cost0 + c01
-                if e.min_leaf > 1:
-                    bad1, bad0 = too_small(bad1, bad0, e, pairs, sums, totals, j, k, stride, infeasible, False)
-            split1 = minimum(split1, maximum(cost1, bad1))
-            split0 = minimum(split0, maximum(cost0, bad0))
-        store_scores(e, scores, sums, totals, k, split1, split0)
+                bad1, bad0 = too_small(bad1, bad0, e, pairs, sums, totals, j, k, stride, infeasible, False)
+        split1 = minimum(split1, maximum(cost1, bad1))
+        split0 = minimum(split0, maximum(cost0, bad0))
+    return split1, split0
+
+
+score_pairs = scoring(False)
+"""Of pair sums (S * P, P), column sums (S, P) and totals (S,)."""
 
 
 @native
@@ -210,7 +236,7 @@ def begin_node(e, lane):  # type: ignore[no-untyped-def]
     count_or_sum_node(e, lane)
     pairs = matrix(e.pairs, e.planes * e.stride, e.stride, lane)
     totals = vector(e.totals, e.planes, int64)
-    sum_columns(e, pairs, matrix(e.sums, e.planes, e.width, lane))
+    sum_columns(e, e.planes, pairs, matrix(e.sums, e.planes, e.width, lane))
     e.weight = totals[e.labels]
     e.worst_pairs = e.labels
     e.upper = leaf_cost(e, totals)
@@ -224,7 +250,7 @@ def prepare_labelled(e, lane):  # type: ignore[no-untyped-def]
     sums = matrix(e.sums, e.planes, e.width, lane)
     scores = matrix(e.scores, ROWS_OF_SCORES, e.width, lane)
     values = matrix(e.values, rows.ROWS_OF_VALUES, e.width + e.categorical, int64)
-    score_pairs(e, lane, pairs, sums, vector(e.totals, e.planes, int64))
+    score_pairs(e, lane, pairs, sums, vector(e.totals, e.planes, int64), int64(NONE))
     for k in range(e.n_active):
         values[rows.WEIGHT, k] = int64(sums[e.labels, k])
         values[rows.LEAF1, k] = cost_in(scores, LEAF1, k)
@@ -253,9 +279,12 @@ def _categorical_cost(e, lane, c):  # type: ignore[no-untyped-def]
 
 
 @native
-def _depth_two_optimum(e, lane, pairs, sums, totals):  # type: ignore[no-untyped-def]
-    """The optimal cost at depth two of a child with these sums."""
-    score_pairs(e, lane, pairs, sums, totals)
+def _depth_two_optimum(e, lane, side, pairs_at):  # type: ignore[no-untyped-def]
+    """The optimal cost at depth two of a side of e.asked_column whose sums are in the record."""
+    pairs = matrix(pairs_at, e.planes * e.stride, e.stride, lane)
+    sums = matrix(e.child_sums, e.planes, e.width, lane)
+    totals = vector(e.child_totals, e.planes, int64)
+    score_pairs(e, lane, pairs, sums, totals, e.asked_column)
     best = leaf_cost(e, totals)
     for k in range(e.n_binary):
         best = min(best, e.split_cost + _side(e, lane, 1, k) + _side(e, lane, 0, k))
@@ -264,73 +293,4 @@ def _depth_two_optimum(e, lane, pairs, sums, totals):  # type: ignore[no-untyped
     return best
 
 
-@inline
-def sum_columns(e, pairs, sums):  # type: ignore[no-untyped-def]
-    """Fills the sums of each column (S, P): the diagonals of the pair sums."""
-    for p in range(e.planes):
-        for k in range(e.stride):
-            sums[p, k] = pairs[p * e.stride + k, k] if k < e.n_active else 0
-
-
-def solving_children(optimum: Any) -> Any:
-    """The native function that solves the sides of a column by what gives the optimum of one, from its sums.
-
-    optimum(e, lane, pair sums (S * P, P), column sums (S, P), totals (S,)).
-    """
-
-    @native
-    def solve_side(e, lane, side, child_pairs):  # type: ignore[no-untyped-def]
-        column = e.asked_column
-        pairs = matrix(e.pairs, e.planes * e.stride, e.stride, lane)
-        sums = matrix(e.sums, e.planes, e.width, lane)
-        child_sums = matrix(e.child_sums, e.planes, e.width, lane)
-        totals = vector(e.totals, e.planes, int64)
-        child_totals = vector(e.child_totals, e.planes, int64)
-        for p in range(e.planes):
-            with_column = int64(sums[p, column])
-            child_totals[p] = with_column if side == 1 else totals[p] - with_column
-            for k in range(0, e.stride, LANES):
-                both = load(pairs, p * e.stride + column, k)
-                store(child_sums, p, k, both if side == 1 else load(sums, p, k) - both)
-        return optimum(e, lane, child_pairs, child_sums, child_totals)
-
-    @native
-    def solve_children(e, lane):  # type: ignore[no-untyped-def]
-        column = e.asked_column
-        stride = e.stride
-        planes = e.planes
-        ones = vector(e.ones, e.width, int64)
-        small = int64(1 if 2 * ones[column] <= e.n_rows or column >= e.n_binary else 0)
-        pairs = matrix(e.pairs, planes * stride, stride, lane)
-        small_pairs = matrix(e.child_pairs, planes * stride, stride, lane)
-        large_pairs = matrix(e.rest_pairs, planes * stride, stride, lane)
-        if e.wide == 1:
-            sum_child(e, lane, int64, planes, column, small)
-        else:
-            load_child(e, column, small)
-            count_child(e, lane, matrix(e.profits, e.groups, planes, int64), planes)
-        if column >= e.n_binary:
-            e.cost1 = solve_side(e, lane, small, small_pairs)
-            e.cost0 = 0
-            return
-        for p in range(planes):
-            for row in range(p * stride, p * stride + e.n_active):
-                for k in range(0, stride, LANES):
-                    store(large_pairs, row, k, load(pairs, row, k) - load(small_pairs, row, k))
-        e.cost1 = solve_side(e, lane, 1 - small, large_pairs)
-        e.cost0 = int64(UNKNOWN)
-        if not reaches_goal(e, e.cost1, small):
-            e.cost0 = solve_side(e, lane, small, small_pairs)
-        if small == 1:
-            e.cost1, e.cost0 = e.cost0, e.cost1
-
-    return solve_children
-
-
-solve_labelled_children = solving_children(_depth_two_optimum)
-"""Answers in e.cost1 and e.cost0: the optimal costs at depth two of the rows with and without e.asked_column.
-
-The smaller child is counted, the larger one's sums are the node's minus these. The smaller one is left UNKNOWN where
-the larger one and its bound reach the goal. Of a literal, only the rows that have it are solved; the second cost is
-zero.
-"""
+solve_labelled_children = solving_children(_depth_two_optimum, count_or_sum_side)

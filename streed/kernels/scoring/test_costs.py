@@ -10,7 +10,8 @@ from __future__ import annotations
 from numba import int64, uint64
 
 from streed.kernels import values as rows
-from streed.kernels.records import INFINITE, LANES
+from streed.kernels.records import INFINITE, NONE
+from streed.kernels.scoring.children import count_or_sum_side, solving_children
 from streed.kernels.scoring.many_labels import (
     LEAF0,
     LEAF1,
@@ -21,12 +22,9 @@ from streed.kernels.scoring.many_labels import (
     best_with_one_split,
     cost_in,
     leaf_cost,
-    quadrants,
-    solving_children,
-    store_scores,
-    too_small,
+    scoring,
 )
-from streed.kernels.simd import broadcast, fill, first_one, infeasible_of, load, minimum
+from streed.kernels.simd import first_one
 from streed.kernels.views import call, inline, matrix, native, vector
 
 
@@ -55,32 +53,7 @@ def _find_prices(e, lane):  # type: ignore[no-untyped-def]
             pairs[j, k] = 0
 
 
-@native
-def score_priced(e, lane, pairs, sums, totals, column):  # type: ignore[no-untyped-def]
-    """Fills the rows LEAF1 to SPLIT0 of `scores`; `column` is tested besides the path of the node, or -1."""
-    stride = e.stride
-    infeasible = infeasible_of(sums)
-    scores = matrix(e.scores, ROWS_OF_SCORES, e.width, lane)
-    prices = matrix(e.pair_test_costs, stride, stride, lane)
-    plane = e.rows_plane
-    penalty = fill(sums, e.split_cost)
-    for k in range(0, stride, LANES):
-        rows1 = load(sums, plane, k)
-        rows0 = fill(sums, totals[plane]) - rows1
-        split1 = fill(sums, infeasible)
-        split0 = split1
-        for j in range(e.n_active):
-            c11, c10, c01, c00, _, _, _, _ = quadrants(e, pairs, sums, totals, j, k, stride)
-            asked = load(prices, j, k)
-            if column >= 0:
-                asked = minimum(asked, broadcast(prices, j, column))
-            cost1 = c11 + c10 + rows1 * asked + penalty
-            cost0 = c01 + c00 + rows0 * asked + penalty
-            if e.min_leaf > 1:
-                cost1, cost0 = too_small(cost1, cost0, e, pairs, sums, totals, j, k, stride, infeasible, True)
-            split1 = minimum(split1, cost1)
-            split0 = minimum(split0, cost0)
-        store_scores(e, scores, sums, totals, k, split1, split0)
+_score = scoring(True)
 
 
 @inline
@@ -100,7 +73,7 @@ def prepare_priced(e, lane):  # type: ignore[no-untyped-def]
     totals = vector(e.totals, e.planes, int64)
     here = vector(e.here_prices, e.width, int64)
     _find_prices(e, lane)
-    score_priced(e, lane, pairs, sums, totals, int64(-1))
+    _score(e, lane, pairs, sums, totals, int64(NONE))
     for k in range(e.n_active):
         values[rows.WEIGHT, k] = 0
         values[rows.LEAF1, k] = cost_in(scores, LEAF1, k)
@@ -142,12 +115,14 @@ def _find_least(e, lane, values):  # type: ignore[no-untyped-def]
 
 
 @native
-def _depth_two_optimum(e, lane, pairs, sums, totals):  # type: ignore[no-untyped-def]
-    """The optimal cost at depth two of the child of e.asked_column with these sums.
+def _depth_two_optimum(e, lane, side, pairs_at):  # type: ignore[no-untyped-def]
+    """The optimal cost at depth two of a side of e.asked_column whose sums are in the record.
 
     Its first test must part its rows: one that does not might make the second one cheaper, but is no node of a tree.
     """
-    score_priced(e, lane, pairs, sums, totals, e.asked_column)
+    sums = matrix(e.child_sums, e.planes, e.width, lane)
+    totals = vector(e.child_totals, e.planes, int64)
+    _score(e, lane, matrix(pairs_at, e.planes * e.stride, e.stride, lane), sums, totals, e.asked_column)
     scores = matrix(e.scores, ROWS_OF_SCORES, e.width, lane)
     prices = matrix(e.pair_test_costs, e.stride, e.stride, lane)
     best = leaf_cost(e, totals)
@@ -159,8 +134,7 @@ def _depth_two_optimum(e, lane, pairs, sums, totals):  # type: ignore[no-untyped
     return best
 
 
-solve_priced_children = solving_children(_depth_two_optimum)
-"""As `solve_labelled_children`."""
+solve_priced_children = solving_children(_depth_two_optimum, count_or_sum_side)
 
 
 @native

@@ -12,6 +12,7 @@ from numba import int64
 from streed.kernels import values as rows
 from streed.kernels.counting.pair_counts import count_node
 from streed.kernels.records import INFINITE, LANES
+from streed.kernels.scoring.children import sum_columns
 from streed.kernels.scoring.many_labels import LEAF0, LEAF1, ROWS_OF_SCORES, SPLIT0, SPLIT1, TWO0, TWO1
 from streed.kernels.simd import broadcast, fill, load, maximum, minimum, store
 from streed.kernels.views import inline, matrix, native, vector
@@ -26,9 +27,7 @@ def expand_two_classes(e, lane):  # type: ignore[no-untyped-def]
     count_node(e, lane, matrix(e.class_weights, e.groups, PLANES, int64), PLANES)
     pairs = matrix(e.pairs, PLANES * e.stride, e.stride, lane)
     sums = matrix(e.sums, PLANES, e.width, lane)
-    for p in range(PLANES):
-        for k in range(e.stride):
-            sums[p, k] = pairs[p * e.stride + k, k] if k < e.n_active else 0
+    sum_columns(e, PLANES, pairs, sums)
     totals = vector(e.totals, PLANES, int64)
     _score_one_split(e, lane, totals)
     _bound_two_splits(e, lane, totals)

@@ -1,0 +1,127 @@
+"""The sides of a column at depth two: their pair sums, of which those of the smaller one are counted or added up.
+
+Those of the larger side are the node's minus these. What differs between kinds of tasks is how pair sums are scored.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import float64, int64
+
+from streed.kernels.counting.pair_counts import count_child
+from streed.kernels.counting.pair_sums import block_end, sum_child
+from streed.kernels.counting.rows import load_child
+from streed.kernels.records import INFINITE
+from streed.kernels.scoring.operators import cost_of_split, join, join_cost
+from streed.kernels.values import LOWER0, LOWER1, OPTIMUM0, OPTIMUM1, ROWS_OF_VALUES, UNKNOWN
+from streed.kernels.views import inline, keep_apart, matrix, native, vector
+
+
+@inline
+def sum_columns(e, planes, pairs, sums):  # type: ignore[no-untyped-def]
+    """Fills the sums of each column (planes, P): the diagonals of the pair sums."""
+    for p in range(planes):
+        for k in range(e.stride):
+            sums[p, k] = pairs[p * e.stride + k, k] if k < e.n_active else 0
+
+
+@inline
+def count_side(e, lane, side):  # type: ignore[no-untyped-def]
+    """Writes the pair sums of a side of e.asked_column by row groups."""
+    load_child(e, e.asked_column, side)
+    count_child(e, lane, matrix(e.profits, e.groups, e.planes, int64), e.planes)
+
+
+@inline
+def sum_side(e, lane, side):  # type: ignore[no-untyped-def]
+    """As `count_side`, of real numbers by rows."""
+    sum_child(e, float64, float64, e.planes, e.asked_column, side)
+
+
+@inline
+def count_or_sum_side(e, lane, side):  # type: ignore[no-untyped-def]
+    """As `count_side`, or by rows, of whole numbers."""
+    if e.wide == 1:
+        sum_child(e, lane, int64, e.planes, e.asked_column, side)
+    else:
+        count_side(e, lane, side)
+
+
+@inline
+def _subtract_row(rest, all_, some, row, end):  # type: ignore[no-untyped-def]
+    """The first `end` entries of a row of `rest` are those of `all_` less those of `some`."""
+    keep_apart()
+    for k in range(end):
+        rest[row, k] = all_[row, k] - some[row, k]
+
+
+@inline
+def _reaches_goal(e, values, cost, side):  # type: ignore[no-untyped-def]
+    """Whether the split of e.asked_column is worth e.asked_goal or more, whatever the given side costs exactly."""
+    if e.asked_goal >= INFINITE:
+        return False
+    lower = values[LOWER1 if side == 1 else LOWER0, e.asked_column]
+    return join_cost(e, join(e, cost, lower), cost_of_split(e, values, e.asked_column)) >= e.asked_goal
+
+
+def solving_children(optimum: Any, add_side: Any, total: Any = int64) -> Any:
+    """What answers in e.cost1 and e.cost0: the optimal values at depth two of the rows with and without e.asked_column.
+
+    optimum(e, lane, side, address of its pair sums) gives that of a side, whose other sums are in the record;
+    add_side(e, lane, side) makes its pair sums; `total` is the type of totals. Of real numbers, pair sums are those up
+    to the block of j.
+
+    The larger side, of which more can be told, comes first. The smaller one is left UNKNOWN where the larger one and
+    its bound reach the goal. Of a literal, only the rows that have it are solved; the second value is zero.
+    """
+    ordered = total is float64
+
+    @native
+    def solve_side(e, lane, side, pairs_at):  # type: ignore[no-untyped-def]
+        column = e.asked_column
+        stride = e.stride
+        pairs = matrix(e.pairs, e.planes * stride, stride, lane)
+        sums = matrix(e.sums, e.planes, e.width, lane)
+        child_sums = matrix(e.child_sums, e.planes, e.width, lane)
+        totals = vector(e.totals, e.planes, total)
+        child_totals = vector(e.child_totals, e.planes, total)
+        for p in range(e.planes):
+            child_totals[p] = sums[p, column] if side == 1 else totals[p] - sums[p, column]
+            for k in range(stride):
+                child_sums[p, k] = pairs[p * stride + column, k]
+            if ordered:
+                for k in range(column + 1, stride):
+                    child_sums[p, k] = pairs[p * stride + k, column] if k < e.n_active else 0
+            if side == 0:
+                for k in range(stride):
+                    child_sums[p, k] = sums[p, k] - child_sums[p, k]
+        return optimum(e, lane, side, pairs_at)
+
+    @native
+    def solve_children(e, lane):  # type: ignore[no-untyped-def]
+        column = e.asked_column
+        small = int64(1 if 2 * vector(e.ones, e.width, int64)[column] <= e.n_rows or column >= e.n_binary else 0)
+        add_side(e, lane, small)
+        if column >= e.n_binary:
+            e.cost1 = solve_side(e, lane, small, e.child_pairs)
+            e.cost0 = 0
+            return
+        values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
+        cost = values[OPTIMUM0 if small == 1 else OPTIMUM1, column]
+        other = values[OPTIMUM1 if small == 1 else OPTIMUM0, column]
+        if cost == UNKNOWN:
+            pairs = matrix(e.pairs, e.planes * e.stride, e.stride, lane)
+            small_pairs = matrix(e.child_pairs, e.planes * e.stride, e.stride, lane)
+            large_pairs = matrix(e.rest_pairs, e.planes * e.stride, e.stride, lane)
+            for p in range(e.planes):
+                for j in range(e.n_active):
+                    end = block_end(e, j) if ordered else e.stride
+                    _subtract_row(large_pairs, pairs, small_pairs, p * e.stride + j, end)
+            cost = solve_side(e, lane, 1 - small, e.rest_pairs)
+        if other == UNKNOWN and not _reaches_goal(e, values, cost, small):
+            other = solve_side(e, lane, small, e.child_pairs)
+        e.cost1 = other if small == 1 else cost
+        e.cost0 = cost if small == 1 else other
+
+    return solve_children
