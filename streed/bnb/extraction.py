@@ -27,8 +27,10 @@ what nodes found later is not looked at. So it does not depend on how the search
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from numba import int64, uint64
+from numba import int64, uint8, uint64
 
 from streed.bnb.bounds import next_side
 from streed.bnb.branch_cache import extend_branch, literal
@@ -47,10 +49,14 @@ from streed.bnb.nodes import (
     split_columns,
     write_side,
 )
+from streed.bnb.workspace import Workspace
+from streed.exact import Array
 from streed.kernels.compiled import entry
+from streed.kernels.packed import PackedProblem
+from streed.kernels.record_proxy import address_of
 from streed.kernels.records import INFINITE, LEAF, LOWEST, NO_TREE, NONE, SETTLED, SETTLED_AT_ONCE, SHALLOW, UNLIMITED
 from streed.kernels.stopping import stopped
-from streed.kernels.views import engine_at, native, vector
+from streed.kernels.views import copy_into, engine_at, matrix, native, vector
 
 _AT_ONCE, _LEFT = -1, -2
 """In place of the number of an edge: the expansion knew the tree; the search was stopped, or had no more room."""
@@ -169,80 +175,108 @@ def _first_of(e, v, value, known, high, low):  # type: ignore[no-untyped-def]
     return int64(_LEFT)
 
 
-@entry
-def extract_tree(engine, column, flipped, row_set, depth, budget):  # type: ignore[no-untyped-def]
-    """The best tree known for the rows (W,): the caller's column of every node in preorder, LEAF for leaves.
+def listing(split_of: Any) -> Any:
+    """What lists the best tree known for some rows, as `extract` asks, by what gives the split of each node.
 
-    `column` (F,) and `flipped` (F,) say which of the caller's columns each bit column is. Children follow in the
-    caller's order: of a binary column 0 before 1, of a categorical column its categories, empty ones as leaves.
+    split_of(e, rows, depth, budget, high, low, count of nodes so far) gives the split, LEAF for a leaf, the node that
+    knows it, or NONE, and the depth of its sides. It writes e.missing if some nodes were forgotten.
     """
-    e = engine_at(engine)
-    words = e.key_words
-    sides = most_sides(e)
-    space = e.path_space * sides
-    row_sets = np.empty((space, words), np.uint64)
-    depths = np.empty(space, np.int64)
-    budgets = np.empty(space, np.int64)
-    branches = np.zeros((space, 2), np.uint64)
-    for w in range(words):
-        row_sets[0, w] = row_set[w] if w < e.row_words else uint64(0)
-    depths[0] = depth
-    budgets[0] = budget
-    size = 1
-    # every split separates rows, so a tree has fewer splits than rows
-    preorder = np.empty(1 + sides * e.row_space, np.int64)
-    count = 0
-    e.missing = 0
-    rows = np.empty(words, np.uint64)
-    while size > 0:
-        size -= 1
-        for w in range(words):
-            rows[w] = row_sets[size, w]
-        here_depth = depths[size]
-        high = branches[size, 0]
-        low = branches[size, 1]
-        split, v, side_depth = _split_of(e, rows, here_depth, budgets[size], high, low)
-        if e.missing == 1:
-            break
-        if split == LEAF:
-            preorder[count] = LEAF
+
+    @entry
+    def list_nodes(engine, columns, nodes, space, room, depth, budget):  # type: ignore[no-untyped-def]
+        e = engine_at(engine)
+        column = vector(columns, e.columns, int64)
+        preorder = vector(nodes, space, int64)
+        stack = matrix(nodes + 8 * space, room, _OF_NODE, int64)
+        rows = matrix(nodes + 8 * (space + _OF_NODE * room), room, e.key_words, uint64)
+        flipped = vector(e.flipped, e.columns, uint8)
+        here = rows[room - 1]
+        stack[0, _DEPTH] = depth
+        stack[0, _BUDGET] = budget
+        size = int64(1)
+        count = int64(0)
+        e.missing = 0
+        while size > 0:
+            size -= 1
+            copy_into(here, rows[size])
+            high = uint64(stack[size, _HIGH])
+            low = uint64(stack[size, _LOW])
+            split, v, depth = split_of(e, here, stack[size, _DEPTH], stack[size, _BUDGET], high, low, count)
+            if e.missing == 1:
+                break
+            if split == LEAF:
+                preorder[count] = LEAF
+                count += 1
+                continue
+            first, sides, categorical = split_columns(e, split)
+            preorder[count] = column[first]
             count += 1
-            continue
-        first, n_sides, categorical = split_columns(e, split)
-        preorder[count] = column[first]
-        count += 1
-        for position in range(n_sides):
-            # the last pushed comes first
-            side = n_sides - 1 - position
-            if categorical:
-                side_column = first + side
-                without = int64(0)
-            else:
-                side_column = first
-                without = 1 - side if flipped[first] == 0 else side
-            write_side(e, rows, side_column, without, row_sets[size])
-            depths[size] = side_depth
-            budgets[size] = UNLIMITED if v == NONE else planned_budget(e, nodes_of(e)[v], side_column, without)
-            branches[size, 0], branches[size, 1] = extend_branch(high, low, literal(side_column, 1 - without))
-            size += 1
-    return preorder[:count]
+            for position in range(sides):
+                # the last one comes first
+                side = sides - 1 - position
+                side_column = first + side if categorical else first
+                without = int64(0) if categorical or (side == 1) != (flipped[first] == 1) else int64(1)
+                write_side(e, here, side_column, without, rows[size])
+                stack[size, _DEPTH] = depth
+                stack[size, _BUDGET] = UNLIMITED
+                if v != NONE:
+                    stack[size, _BUDGET] = planned_budget(e, nodes_of(e)[v], side_column, without)
+                side_high, side_low = extend_branch(high, low, literal(side_column, 1 - without))
+                stack[size, _HIGH] = int64(side_high)
+                stack[size, _LOW] = int64(side_low)
+                size += 1
+        return count
+
+    return list_nodes
+
+
+_DEPTH, _BUDGET, _HIGH, _LOW, _OF_NODE = range(5)
+"""What is known of a node that is to come, beside its rows: what is left to it, and the branch that leads to it."""
+
+
+def extract(workspace: Workspace, packed: PackedProblem, list_nodes: Any, depth: int, budget: int) -> Array:
+    """The best tree known for all rows, by such a function: the caller's column of every node in preorder, or LEAF.
+
+    Children follow in the caller's order: of a binary column 0 before 1, of a categorical column its categories, empty
+    ones as leaves.
+    """
+    sides = 2 if packed.n_binary == packed.n_columns else max(2, int(np.diff(packed.literals).max()))
+    # every split separates rows, so a tree has fewer splits than rows
+    space = 1 + sides * len(packed.row_bits)
+    if depth < _DEEP:
+        space = min(space, (sides ** (depth + 1) - 1) // (sides - 1))
+    room = workspace.space.path * sides
+    nodes = np.zeros(space + room * (_OF_NODE + workspace.engine["key_words"]), np.int64)
+    begin = space + room * _OF_NODE
+    nodes[begin : begin + len(workspace.rows)] = workspace.rows.view(np.int64)
+    columns, address = address_of(packed.column), address_of(nodes)
+    count = list_nodes(workspace.engine.address, columns, address, space, room, depth, budget)
+    return nodes[:count]
+
+
+EXTRACT = "(int64, int64, int64, int64, int64, int64, int64)"
+"""The signature of such functions as Python calls them."""
+
+_DEEP = 30
+"""Trees of fewer levels may have fewer nodes than there are rows."""
 
 
 @native
-def _split_of(e, rows, depth, budget, high, low):  # type: ignore[no-untyped-def]
-    """(split, node, depth of its sides) of the best tree known for the rows.
-
-    The node is NONE if a work unit gave the split.
-    """
-    latest = _latest(e)
-    empty = True
+def has_rows(e, rows):  # type: ignore[no-untyped-def]
+    """Whether there are any in a set (W,)."""
+    found = uint64(0)
     for w in range(e.row_words):
-        empty = empty and rows[w] == uint64(0)
-    if empty or depth == 0 or budget == 0:
+        found |= rows[w]
+    return found != uint64(0)
+
+
+@native
+def _split_of(e, rows, depth, budget, high, low, count):  # type: ignore[no-untyped-def]
+    """As `listing` asks; the node is NONE if a work unit gave the split."""
+    latest = _latest(e)
+    if not has_rows(e, rows) or depth == 0 or budget == 0:
         return int64(LEAF), int64(NONE), int64(0)
-    behind = rows_of(e)[e.node_count]
-    for w in range(e.key_words):
-        behind[w] = rows[w]
+    copy_into(rows_of(e)[e.node_count], rows)
     v = find_node(e, depth, budget, False)
     if e.settled == 1:
         return _settled_split(e, v, rows, depth, budget, high, low)
@@ -292,3 +326,6 @@ def _latest(e):  # type: ignore[no-untyped-def]
         # the ties of the root were settled, but not all below, the sides of its split were found at any time
         return int64(INFINITE)
     return int64(root.found)
+
+
+extract_tree = listing(_split_of)

@@ -14,7 +14,7 @@ from streed.bnb import runner, units, workspace
 from streed.bnb.depth_three import compile_terminal, extract_root, is_terminal, solve_root
 from streed.bnb.eviction import evict, make_room
 from streed.bnb.expand import opening
-from streed.bnb.extraction import extract_tree
+from streed.bnb.extraction import extract, extract_tree
 from streed.bnb.layout import join_store
 from streed.bnb.root import search_root
 from streed.bnb.shared_store import CHILD_CHUNK, EDGE_CHUNK, NODE_CHUNK
@@ -277,10 +277,10 @@ def settle(
 def extract_best(workspace: Workspace, packed: PackedProblem, depth: int, budget: int) -> Any:
     """The best tree in preorder; what was forgotten of it is searched again, as long as that gets on."""
     if is_terminal(depth, budget):
-        return extract_root(workspace, packed, depth)
-    engine, rows = workspace.engine, workspace.rows
+        return extract(workspace, packed, extract_root, depth, budget)
+    engine = workspace.engine
     for _ in range(_MOST_REPAIRS):
-        preorder = extract_tree(engine.address, packed.column, packed.flipped, rows, depth, budget)
+        preorder = extract(workspace, packed, extract_tree, depth, budget)
         if engine["missing"] == 0:
             return preorder
         if engine["node_count"] + 2 >= workspace.space.nodes:
@@ -293,7 +293,7 @@ def extract_best(workspace: Workspace, packed: PackedProblem, depth: int, budget
             break
     # stopped, or without room for the whole tree: what is known has to do
     workspace.control[STOP] = 1
-    return extract_tree(engine.address, packed.column, packed.flipped, rows, depth, budget)
+    return extract(workspace, packed, extract_tree, depth, budget)
 
 
 def link_units(workspace: Workspace, kind: str, relaxed: bool, terminal: bool) -> None:

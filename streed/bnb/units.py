@@ -16,7 +16,7 @@ from streed.bnb import bounds, edges
 from streed.bnb.branch_cache import recall_sides, store_sides
 from streed.bnb.depth_three import compile_terminal, solve_depth_three
 from streed.bnb.expand import opening
-from streed.bnb.extraction import extract_tree
+from streed.bnb.extraction import EXTRACT, extract_tree
 from streed.bnb.layout import empty_caches, lay_out, link_problem
 from streed.bnb.similarity_cache import inherit_bounds
 from streed.kernels import compilation
@@ -140,17 +140,13 @@ def weigh_pairs() -> Any:
     return weigh_column_pairs
 
 
-_EXTRACT = "(int64, int64[::1], uint8[::1], uint64[::1], int64, int64)"
-"""The signature of `extract_tree`."""
-
-
 def planned(max_depth: int | None, max_nodes: int | None) -> AbstractContextManager[None]:
     """A context in which the second process is started once a search within these limits misses a function.
 
     It is not where the last function that it would compile is on disk.
     """
     deep = max_nodes is not None or max_depth is None or max_depth > SHALLOW
-    is_made = was_kept(extract_tree, _EXTRACT) if deep else was_kept(measure_rows, MEASURE)
+    is_made = was_kept(extract_tree, EXTRACT) if deep else was_kept(measure_rows, MEASURE)
     return compilation.plan(
         None if is_made else f"from streed.bnb.units import compile_shared; compile_shared(deep={deep})"
     )
@@ -167,7 +163,7 @@ def compile_shared(*, deep: bool) -> None:
     if deep:
         opening()
         further("recall", "store", "inherit")
-        ready(extract_tree, _EXTRACT)
+        ready(extract_tree, EXTRACT)
     else:
         compile_terminal()
     ready(measure_rows, MEASURE)
