@@ -23,7 +23,7 @@ from streed.kernels import compilation
 from streed.kernels.compiled import ready, unit, was_kept
 from streed.kernels.counting import pair_counts, rows
 from streed.kernels.records import SHALLOW
-from streed.kernels.routing import MEASURE, measure_rows
+from streed.kernels.routing import MEASURE, compile_measuring, measure_rows
 from streed.kernels.scoring import generated, many_labels, test_costs, two_labels
 from streed.kernels.values import CLASSES, COUNTED, LABELS, SIGNED, SUMMED, TEST_COSTS
 from streed.kernels.views import KERNEL, engine_at, matrix, vector
@@ -166,4 +166,4 @@ def compile_shared(*, deep: bool) -> None:
         ready(extract_tree, EXTRACT)
     else:
         compile_terminal()
-    ready(measure_rows, MEASURE)
+    compile_measuring()

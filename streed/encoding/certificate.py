@@ -39,13 +39,11 @@ def measure_costs(problem: Problem, costs: IntegerCosts, preorder: Array) -> tup
     """
     data = problem.data
     arity = category_counts(data)
-    codes = writable(data.X)
-    measured = [preorder.tolist(), *measure_tree(preorder, codes, arity, writable(costs.costs)).tolist()]
+    measured, leaf_of, end = measure_tree(preorder, writable(data.X), arity, writable(costs.costs))
+    columns, (labels, rows, leaf_costs, depths) = preorder.tolist(), measured.tolist()
     if data.frequency is not None:
-        leaf_of, end = route_rows(preorder, codes, arity)
         sizes = sums_by(leaf_of, data.frequency, len(preorder))
-        measured[2] = [int(sizes[at:behind].sum()) for at, behind in enumerate(end.tolist())]
-    columns, labels, rows, leaf_costs, depths = measured
+        rows = [int(sizes[at:behind].sum()) for at, behind in enumerate(end.tolist())]
     leaf_rows = [n for n, column in zip(rows, columns, strict=True) if column == LEAF and n]
     branches = len(columns) - columns.count(LEAF)
     _check_limits(problem, max(depths), branches, leaf_rows)

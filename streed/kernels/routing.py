@@ -6,7 +6,7 @@ import numpy as np
 from numba import int64
 
 from streed.exact import Array
-from streed.kernels.compiled import entry
+from streed.kernels.compiled import entry, ready
 from streed.kernels.records import LEAF
 from streed.kernels.views import native
 
@@ -22,15 +22,20 @@ def _find_ends(preorder, arity, end):  # type: ignore[no-untyped-def]
         end[at] = child
 
 
-@entry
-def route_rows(preorder, codes, arity):  # type: ignore[no-untyped-def]
+def route_rows(preorder: Array, codes: Array, arity: Array) -> tuple[Array, Array]:
     """(leaf, end): the place in the preorder of the leaf of each row, and where the subtree of each node ends.
 
     preorder (m,) int64, codes (n, p) uint8 and arity (p,) int64 as `measure_tree` takes them.
     """
-    end = np.empty(len(preorder), np.int64)
+    leaf, end = np.empty(len(codes), np.int64), np.empty(len(preorder), np.int64)
+    _route(preorder, codes, arity, leaf, end)
+    return leaf, end
+
+
+@entry
+def _route(preorder, codes, arity, leaf, end):  # type: ignore[no-untyped-def]
+    """As `route_rows`, into these arrays."""
     _find_ends(preorder, arity, end)
-    leaf = np.empty(len(codes), np.int64)
     for i in range(len(codes)):
         at = 0
         while preorder[at] != LEAF:
@@ -39,41 +44,51 @@ def route_rows(preorder, codes, arity):  # type: ignore[no-untyped-def]
                 child = end[child]
             at = child
         leaf[i] = at
-    return leaf, end
 
 
-def measure_tree(preorder: Array, codes: Array, arity: Array, costs: Array) -> Array:
-    """(4, m) int64: label, rows, cost and depth of every node of a tree in preorder; only leaves have a cost.
+def measure_tree(preorder: Array, codes: Array, arity: Array, costs: Array) -> tuple[Array, Array, Array]:
+    """(measured, leaf, end): of every node of a tree in preorder label, rows, cost and depth; and as `route_rows`.
 
     preorder (m,) int64: the column of each branch, LEAF for leaves; codes (n, p) uint8; arity (p,) int64: 0 for binary
     columns, else the number of categories; costs (n, K) int64. A leaf has the label of least cost, of equal ones the
-    first; a leaf without rows has that of its parent's rows.
+    first; a leaf without rows has that of its parent's rows. Only leaves have a cost. `measured` is (4, m) int64.
     """
+    leaf, end = route_rows(preorder, codes, arity)
     m = len(preorder)
     measured, sums = np.zeros((4, m), np.int64), np.zeros((m, costs.shape[1]), np.int64)
-    measure_rows(preorder, codes, arity, costs, measured, sums, np.empty((3, m), np.int64))
-    return measured
+    measure_rows(preorder, arity, leaf, end, costs, measured, sums, np.zeros(m, np.int64))
+    return measured, leaf, end
 
 
-_TABLE = "int64[:, ::1]"
+_VECTOR, _TABLE = "int64[::1]", "int64[:, ::1]"
 
-MEASURE = f"(int64[::1], uint8[:, ::1], int64[::1], {_TABLE}, {_TABLE}, {_TABLE}, {_TABLE})"
+MEASURE = f"({', '.join([_VECTOR] * 4 + [_TABLE] * 3 + [_VECTOR])})"
 """The signature of `measure_rows`."""
 
 
+def compile_measuring() -> None:
+    """Compiles what measures trees, before time is counted."""
+    ready(_route, f"({_VECTOR}, uint8[:, ::1], {_VECTOR}, {_VECTOR}, {_VECTOR})")
+    ready(measure_rows, MEASURE)
+
+
 @entry
-def measure_rows(preorder, codes, arity, costs, measured, sums, walk):  # type: ignore[no-untyped-def]
-    """As `measure_tree`; sums (m, K) are zero, and walk (3, m) is room."""
+def measure_rows(preorder, arity, leaf, end, costs, measured, sums, parent):  # type: ignore[no-untyped-def]
+    """As `measure_tree`, of rows whose leaves are known; measured, sums (m, K) and parent (m,) are zero."""
     m = len(preorder)
     n, labels = costs.shape
-    end, parent, second = walk[0], walk[1], walk[2]
-    label, rows, cost = measured[0], measured[1], measured[2]
-    _find_parents(preorder, arity, end, parent, measured[3], second)
+    label, rows, cost, depth = measured[0], measured[1], measured[2], measured[3]
+    for at in range(m):
+        if preorder[at] != LEAF:
+            child = at + 1
+            for _ in range(max(arity[preorder[at]], 2)):
+                parent[child] = at
+                depth[child] = depth[at] + 1
+                child = end[child]
     for i in range(n):
-        at = _find_leaf(preorder, codes[i], end, second)
-        rows[at] += 1
+        rows[leaf[i]] += 1
         for k in range(labels):
-            sums[at, k] += costs[i, k]
+            sums[leaf[i], k] += costs[i, k]
     for at in range(m - 1, 0, -1):
         rows[parent[at]] += rows[at]
         for k in range(labels):
@@ -89,32 +104,3 @@ def measure_rows(preorder, codes, arity, costs, measured, sums, walk):  # type: 
         label[at] = best
         if preorder[at] == LEAF:
             cost[at] = sums[at, best]
-
-
-@native
-def _find_leaf(preorder, codes, end, second):  # type: ignore[no-untyped-def]
-    """The leaf of the row with these codes (p,): its place in the preorder."""
-    at = 0
-    while preorder[at] != LEAF:
-        side = codes[preorder[at]]
-        child = at + 1 if side == 0 else second[at]
-        for _ in range(1, side):
-            child = end[child]
-        at = child
-    return at
-
-
-@native
-def _find_parents(preorder, arity, end, parent, depth, second):  # type: ignore[no-untyped-def]
-    """Writes the parent (LEAF for the root), the depth and the second child of every node."""
-    _find_ends(preorder, arity, end)
-    parent[0] = LEAF
-    depth[0] = 0
-    for at in range(len(preorder)):
-        if preorder[at] != LEAF:
-            child = at + 1
-            second[at] = end[child]
-            for _ in range(max(arity[preorder[at]], 2)):
-                parent[child] = at
-                depth[child] = depth[at] + 1
-                child = end[child]

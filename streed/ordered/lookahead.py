@@ -25,7 +25,7 @@ from numba import int64
 from streed.kernels import compilation
 from streed.kernels.compiled import entry, ready, unit, was_kept
 from streed.kernels.ordered import MOST_PRICES, record_at
-from streed.kernels.routing import MEASURE, measure_rows
+from streed.kernels.routing import compile_measuring
 from streed.kernels.simd import lower_atomic
 from streed.kernels.stopping import LOWER, UPPER
 from streed.kernels.views import KERNEL, native, vector
@@ -227,7 +227,7 @@ def compile_shared() -> None:
     """What the second process does."""
     shallow()
     ready(find_stump, _STUMP)
-    ready(measure_rows, MEASURE)
+    compile_measuring()
 
 
 @entry
