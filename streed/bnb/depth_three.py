@@ -24,7 +24,7 @@ from numba import int64, uint8, uint64
 from streed.bnb.bounds import bound_by_node, bound_by_purity
 from streed.bnb.expand import ask
 from streed.bnb.extraction import EXTRACT, has_rows, listing
-from streed.bnb.nodes import nodes_of, rows_of
+from streed.bnb.nodes import global_split, nodes_of, rows_of
 from streed.kernels.compiled import entry, ready
 from streed.kernels.records import ALL, BELOW, INFINITE, LEAF, LOWEST, NONE, SHALLOW, UNLIMITED
 from streed.kernels.scoring.operators import cost_of_split, join, join_cost
@@ -74,7 +74,7 @@ def solve_depth_three(e):  # type: ignore[no-untyped-def]
             bound_by_node(e, values, e.upper)
             if counts_splits and not stopped(e):
                 call(e.count_more_splits, e)
-    e.split = _global_split(e, e.split)
+    e.split = global_split(e, e.split) if e.split >= 0 else LEAF
 
 
 @native
@@ -114,16 +114,6 @@ def _order_splits(e, values):  # type: ignore[no-untyped-def]
             values[ORDER, at] = split
         gap //= 3
     return count
-
-
-@native
-def _recall(e, values, column):  # type: ignore[no-untyped-def]
-    """What is known of the optima of a local column's children, from where a search of nodes met them, if it did."""
-    values[OPTIMUM1, column] = UNKNOWN
-    values[OPTIMUM0, column] = UNKNOWN
-    if e.recall != 0:
-        e.asked_column = column
-        call(e.recall, e)
 
 
 @native
@@ -170,12 +160,16 @@ def _search(e, values, splits):  # type: ignore[no-untyped-def]
 
 @inline
 def _recall_split(e, values, literals, split):  # type: ignore[no-untyped-def]
-    """Looks the children of a local split up in the branch cache."""
-    if split < e.n_active:
-        _recall(e, values, split)
-    else:
-        for k in range(literals[0, split - e.n_active], literals[1, split - e.n_active]):
-            _recall(e, values, k)
+    """Looks up what is known of the optima of a local split's sides, where a search of nodes met them before."""
+    first, end = split, split + 1
+    if split >= e.n_active:
+        first, end = literals[0, split - e.n_active], literals[1, split - e.n_active]
+    for k in range(first, end):
+        values[OPTIMUM1, k] = UNKNOWN
+        values[OPTIMUM0, k] = UNKNOWN
+        if e.recall != 0:
+            e.asked_column = k
+            call(e.recall, e)
 
 
 @native
@@ -220,16 +214,6 @@ def _solve_column(e, values, column):  # type: ignore[no-untyped-def]
             call(e.store, e)
     if e.restrictable == 1:
         call(e.push_bounds, e)
-
-
-@inline
-def _global_split(e, split):  # type: ignore[no-untyped-def]
-    """The split of the problem that a local split is: a binary column, or binary_columns + a categorical column."""
-    if split < 0:
-        return int64(LEAF)
-    if split < e.n_active:
-        return vector(e.active, e.width, int64)[split]
-    return e.binary_columns + matrix(e.local_literals, 3, max(e.categorical, 1), int64)[2, split - e.n_active]
 
 
 def is_terminal(depth: int, budget: int) -> bool:

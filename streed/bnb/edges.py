@@ -12,24 +12,21 @@ from __future__ import annotations
 
 from numba import int64, uint8
 
-from streed.bnb.nodes import below, children_of, edges_of, has_plan, most_sides, trees_of
+from streed.bnb.nodes import below, children_of, edges_of, global_split, has_plan, most_sides, trees_of
 from streed.kernels import values as rows
 from streed.kernels.records import EMPTY, INFINITE, LANES, NONE, SHALLOW, UNLIMITED
 from streed.kernels.scoring import many_labels
 from streed.kernels.scoring.many_labels import bound_two_splits, cost_in, prepare_labelled
 from streed.kernels.scoring.operators import cost_of_split, join, join_cost, least_of
-from streed.kernels.scoring.two_classes import expand_two_classes
 from streed.kernels.simd import fill, load, maximum, minimum, store
 from streed.kernels.stopping import stopped
 from streed.kernels.values import EDGE_LOWER, EDGE_UPPER, LOWER0, LOWER1, OPTIMUM0, OPTIMUM1, ROWS_OF_VALUES
-from streed.kernels.views import call, inline, matrix, native, vector
+from streed.kernels.views import inline, matrix, native, vector
 
 
 @native
 def expand_labelled(e, lane):  # type: ignore[no-untyped-def]
-    """Answers in e.upper with the cost of the rows asked for as one leaf, and in `values` for every active column."""
-    e.expansions += 1
-    call(e.load, e)
+    """Answers in e.upper with the cost of the loaded node as one leaf, and in `values` for every active column."""
     prepare_labelled(e, lane)
     values = matrix(e.values, rows.ROWS_OF_VALUES, e.width + e.categorical, int64)
     sums = matrix(e.sums, e.planes, e.width, lane)
@@ -56,14 +53,6 @@ def expand_labelled(e, lane):  # type: ignore[no-untyped-def]
                 two = max(two, with_two)
             values[rows.TWO1 + without, k] = min(2 * e.split_cost + two, INFINITE)
             values[rows.MORE1 + without, k] = more
-
-
-@native
-def expand_classes(e, lane):  # type: ignore[no-untyped-def]
-    """As `expand_labelled`, of two labels where every row costs something under one only."""
-    e.expansions += 1
-    call(e.load, e)
-    expand_two_classes(e, lane)
 
 
 @native
@@ -277,7 +266,7 @@ def find_best(e, node, relaxed, since):  # type: ignore[no-untyped-def]
             values[EDGE_UPPER, split] = upper
             if upper < node.upper:
                 node.upper = upper
-                node.split = _global_split(e, split)
+                node.split = global_split(e, split)
                 node.found = e.visits
                 if total != UNLIMITED:
                     _write_plan(e, node, split)
@@ -300,13 +289,6 @@ def find_best(e, node, relaxed, since):  # type: ignore[no-untyped-def]
                     rest = min(rest, lower)
             more = total != UNLIMITED and _next_share(budgets, sides, most) and not stopped(e)
     return n_edges, n_children, rest
-
-
-@inline
-def _global_split(e, split):  # type: ignore[no-untyped-def]
-    if split < e.n_active:
-        return vector(e.active, e.width, int64)[split]
-    return e.binary_columns + matrix(e.local_literals, 3, max(e.categorical, 1), int64)[2, split - e.n_active]
 
 
 @native
@@ -351,7 +333,7 @@ def write_edges(e, node, relaxed, since):  # type: ignore[no-untyped-def]
                 edge = edges[at]
                 edge.lower = lower
                 edge.upper = upper
-                edge.split = _global_split(e, split)
+                edge.split = global_split(e, split)
                 edge.cost = cost_of_split(e, values, split)
                 edge.children = e.child_at
                 edge.n_children = sides

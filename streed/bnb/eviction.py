@@ -26,7 +26,6 @@ from streed.bnb.nodes import (
     split_columns,
     write_child_rows,
 )
-from streed.bnb.similarity_cache import forget_similar_nodes
 from streed.bnb.workspace import MOST_KEPT, Workspace
 from streed.kernels.compiled import entry
 from streed.kernels.records import EMPTY, HOLE, NONE
@@ -185,7 +184,7 @@ def evict(engine):  # type: ignore[no-untyped-def]
     for v in range(count):
         enter_slot(e, v, e.slot_offset, e.slot_count)
     e.archive_count = 0
-    forget_similar_nodes(e)
+    e.similar_ready = 0  # nodes have other numbers now
     e.kept = _digest(e)
     e.evictions += 1
     return count

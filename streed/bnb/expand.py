@@ -7,9 +7,6 @@ better incumbents and a better order. The edges are then chosen and written by e
 
 from __future__ import annotations
 
-import functools
-from typing import Any
-
 from numba import int32, int64
 
 from streed.bnb.edges import find_best, write_edges
@@ -25,10 +22,9 @@ from streed.bnb.nodes import (
     take_edges,
 )
 from streed.bnb.row_prices import bound_by_row_prices, raise_sides
-from streed.kernels.compiled import unit
-from streed.kernels.records import INFINITE, LEAF, LOWEST, NO_TREE, NONE, SHALLOW, UNLIMITED
+from streed.kernels.records import ALL, BEST, INFINITE, LEAF, LOWEST, NO_TREE, NONE, SHALLOW, UNLIMITED
 from streed.kernels.stopping import stopped
-from streed.kernels.views import KERNEL, call, engine_at, inline, native, vector
+from streed.kernels.views import call, inline, native, vector
 
 
 @inline
@@ -38,13 +34,16 @@ def is_shallow(node):  # type: ignore[no-untyped-def]
 
 
 @inline
-def ask(e, rows, depth, target, lower, high, low, entry=NONE):  # type: ignore[no-untyped-def]
-    """Has the work unit solve the rows (W,) to the depth (at most three), given an entry of the similarity cache."""
+def ask(e, rows, depth, target, lower, high, low, entry=NONE, which=BEST):  # type: ignore[no-untyped-def]
+    """Has the work unit solve the rows (W,) to the depth (at most three), given an entry of the similarity cache.
+
+    `which` says whose children are solved to depth two: see BEST, ALL and BELOW.
+    """
     e.asked_rows = rows.ctypes.data
     e.asked_depth = depth
     e.asked_target = target
     e.asked_lower = lower
-    e.asked_all = 0
+    e.asked_all = which
     e.asked_similar = entry
     e.asked_high = high
     e.asked_low = low
@@ -65,39 +64,26 @@ def open_node(e, level, target, high, low):  # type: ignore[no-untyped-def]
     call(e.open_node, e)
 
 
-@functools.cache
-def opening() -> Any:
-    """What `open_node` calls, compiled."""
-
-    @unit(KERNEL)
-    def expand_node(address):  # type: ignore[no-untyped-def]
-        _expand(engine_at(address))
-
-    return expand_node
-
-
 @native
-def _expand(e):  # type: ignore[no-untyped-def]
+def expand_node(e):  # type: ignore[no-untyped-def]
     """Expands the node on the path at e.level."""
     level = e.level
     path = vector(e.path, e.path_space, int64)
     node = nodes_of(e)[path[level]]
     relaxed = e.relaxed == 1 and node.budget == UNLIMITED and node.depth != UNLIMITED
     rows = rows_of(e)[path[level]]
-    e.asked_rows = rows.ctypes.data
     again = node.n_edges != NONE
     e.repeats += again
     if relaxed:
         # to solve all sides once more would take longer than it saves
         e.asked_edges = INFINITE
-        e.asked_depth = SHALLOW
-        e.asked_target = INFINITE
-        e.asked_lower = 0
-        e.asked_all = 1
-        e.asked_similar = NONE
-        call(e.solve_shallow, e)
+        infinite = int64(INFINITE)
+        ask(e, rows, int64(SHALLOW), infinite, int64(0), e.asked_high, e.asked_low, which=ALL)
     else:
+        e.asked_rows = rows.ctypes.data
         e.asked_depth = 0
+        e.expansions += 1
+        call(e.load, e)
         call(e.expand, e)
         e.split = LEAF
         if e.scored == 0:

@@ -148,6 +148,14 @@ def write_side(e, rows, column, without, into):  # type: ignore[no-untyped-def]
 
 
 @inline
+def global_split(e, split):  # type: ignore[no-untyped-def]
+    """The split of the problem that a local split is: a binary column, or binary_columns + a categorical column."""
+    if split < e.n_active:
+        return vector(e.active, e.width, int64)[split]
+    return e.binary_columns + matrix(e.local_literals, 3, max(e.categorical, 1), int64)[2, split - e.n_active]
+
+
+@inline
 def split_columns(e, split):  # type: ignore[no-untyped-def]
     """(first, number, categorical) of the columns behind a split: the sides of a binary column, or literals."""
     if split < e.binary_columns:

@@ -13,7 +13,6 @@ import numpy as np
 from streed.bnb import runner, units, workspace
 from streed.bnb.depth_three import compile_terminal, extract_root, is_terminal, solve_root
 from streed.bnb.eviction import evict, make_room
-from streed.bnb.expand import opening
 from streed.bnb.extraction import extract, extract_tree
 from streed.bnb.layout import join_store
 from streed.bnb.root import search_root
@@ -308,10 +307,9 @@ def link_units(workspace: Workspace, kind: str, relaxed: bool, terminal: bool) -
     if terminal:
         compile_terminal()
         return
-    engine.write(units.further("recall", "store", "inherit"))
+    engine.write(units.further(*units.OF_NODES))
     if not relaxed:
         engine["expand"] = units.expander(*workspace.expansion(kind)).address
-    engine["open_node"] = opening().address
     ready(search_root, "(int64, int64, int64, boolean)")
 
 

@@ -228,12 +228,6 @@ def remember_node(e, v):  # type: ignore[no-untyped-def]
             store_release(counts, bucket, count + 1)
 
 
-@inline
-def forget_similar_nodes(e):  # type: ignore[no-untyped-def]
-    """Empties the tables: nodes have other numbers now, or there are none yet."""
-    e.similar_ready = 0
-
-
 @native
 def make_ready(e):  # type: ignore[no-untyped-def]
     """1 once there are tables that several threads can look into, if the store keeps any."""

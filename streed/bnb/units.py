@@ -10,23 +10,21 @@ import functools
 from contextlib import AbstractContextManager
 from typing import Any
 
-from numba import int16, int64, uint64
-
 from streed.bnb import bounds, edges
 from streed.bnb.branch_cache import recall_sides, store_sides
 from streed.bnb.depth_three import compile_terminal, solve_depth_three
-from streed.bnb.expand import opening
+from streed.bnb.expand import expand_node
 from streed.bnb.extraction import EXTRACT, extract_tree
 from streed.bnb.layout import empty_caches, lay_out, link_problem
 from streed.bnb.similarity_cache import inherit_bounds
 from streed.kernels import compilation
 from streed.kernels.compiled import ready, unit, was_kept
-from streed.kernels.counting import pair_counts, rows
+from streed.kernels.counting import rows
 from streed.kernels.records import SHALLOW
 from streed.kernels.routing import MEASURE, compile_measuring, measure_rows
-from streed.kernels.scoring import generated, many_labels, test_costs, two_labels
+from streed.kernels.scoring import generated, many_labels, test_costs, two_classes, two_labels
 from streed.kernels.values import CLASSES, COUNTED, LABELS, SIGNED, SUMMED, TEST_COSTS
-from streed.kernels.views import KERNEL, engine_at, matrix, vector
+from streed.kernels.views import KERNEL, engine_at
 
 
 @functools.cache
@@ -42,7 +40,7 @@ def addresses(kind: str, lane: Any) -> dict[str, int]:
 
 def of_every_kind() -> dict[str, int]:
     """Those of them that are the same for all kinds and lane types."""
-    return {"load": load().address, "solve_shallow": _compiled(solve_depth_three).address}
+    return {"load": _compiled(rows.load_asked).address, "solve_shallow": _compiled(solve_depth_three).address}
 
 
 def further(*names: str) -> dict[str, int]:
@@ -55,10 +53,14 @@ def expander(kind: str, lane: Any) -> Any:
     return _compiled(_EXPAND[kind], None if kind in (COUNTED, SUMMED) else lane)
 
 
+OF_NODES = ("open_node", "recall", "store", "inherit")
+"""What every search of nodes calls."""
+
 _FURTHER = {
     "recall": recall_sides,
     "store": store_sides,
     "inherit": inherit_bounds,
+    "open_node": expand_node,
     "count_splits": bounds.count_splits,
     "count_more_splits": bounds.count_more_splits,
 }
@@ -86,7 +88,7 @@ _EXPAND = {
     SIGNED: edges.expand_labelled,
     TEST_COSTS: test_costs.expand_priced,
     LABELS: edges.expand_labelled,
-    CLASSES: edges.expand_classes,
+    CLASSES: two_classes.expand_two_classes,
 }
 
 
@@ -106,38 +108,6 @@ def _compiled(function: Any, lane: Any = None) -> Any:
         function(engine_at(address), lane)
 
     return kernel_of_lane
-
-
-@functools.cache
-def load() -> Any:
-    """`rows.load_node` for the rows asked for, with their bits spread for children where e.asked_depth needs them."""
-
-    @unit(KERNEL)
-    def load_node(address):  # type: ignore[no-untyped-def]
-        e = engine_at(address)
-        rows.load_node(e, vector(e.asked_rows, e.row_words, uint64))
-        if e.asked_depth == 3 or e.wide == 1:
-            rows.spread_rows(e)
-
-    return load_node
-
-
-@functools.cache
-def weigh_pairs() -> Any:
-    """`pair_counts.count_pairs` in int64 for the node at hand, with multipliers of any kind."""
-
-    @unit(KERNEL)
-    def weigh_column_pairs(address):  # type: ignore[no-untyped-def]
-        e = engine_at(address)
-        words = matrix(e.words, e.n_words, e.stride, int16)
-        begins = vector(e.group_begins, e.groups + 1, int64)
-        weights = matrix(e.pair_weights, e.groups, e.pair_planes, int64)
-        sums = matrix(e.weighed_pairs, e.pair_planes * e.stride, e.stride, int64)
-        pair_counts.count_pairs(
-            words, begins, e.groups, e.n_active, weights, e.pair_planes, sums, e.stride, rows.units_of(e)
-        )
-
-    return weigh_column_pairs
 
 
 def planned(max_depth: int | None, max_nodes: int | None) -> AbstractContextManager[None]:
@@ -161,8 +131,7 @@ def compile_shared(*, deep: bool) -> None:
     ready(empty_caches, "(int64, uint64[::1])")
     of_every_kind()
     if deep:
-        opening()
-        further("recall", "store", "inherit")
+        further(*OF_NODES)
         ready(extract_tree, EXTRACT)
     else:
         compile_terminal()

@@ -168,12 +168,8 @@ KERNELS = [
     ("score", np.int64),  # a generated kernel: scores pair sums, column sums and totals into a matrix like `values`
     ("combine", np.int64),  # generated kernels, zero where values are added and subtracted:
     ("subtract", np.int64),  # combined = left (+) right, or the bound that right leaves of left
-    ("weigh_pairs", np.int64),  # a unit: sums over pairs of the columns of the node at hand
 ]
-"""Addresses of compiled code (units.py). Written by `link_units`, those of a task's own methods by `Workspace`.
-
-`tables/row_sets.py` writes `weigh_pairs`.
-"""
+"""Addresses of compiled code (units.py). Written by `link_units`, those of a task's own methods by `Workspace`."""
 
 QUESTION = [
     # of a search: written by its procedure's set-up (session.py, oracle.py), and moved on by `search_fully`
@@ -188,7 +184,7 @@ QUESTION = [
     ("followed_nodes", np.int64),  # how many nodes there were after the wave before
     ("exact_levels", np.int64),  # the wave searches subtrees of at most so many levels exactly
     ("settled", np.int64),  # 1: the ties of the best tree were settled (extraction.py); ASKED: they are to be
-    # of a work unit: written by who calls it (`ask`, `ask_like`, `open_node`, enumeration)
+    # of a work unit: written by who calls it (`ask`, `open_node`)
     ("asked_rows", np.int64),  # the address of the row set
     ("asked_depth", np.int64),
     ("asked_target", np.int64),
@@ -209,10 +205,6 @@ QUESTION = [
     ("scored_column", np.int64),  # a caller's column that is tested besides those of the path, or NONE
     ("left", np.int64),
     ("right", np.int64),
-    # of `weigh_pairs`: written by tables/column_ranks.py
-    ("pair_weights", np.int64),  # int64 (G, pair_planes): the multipliers
-    ("pair_planes", np.int64),
-    ("weighed_pairs", np.int64),  # int64 (pair_planes * P, P): the sums
 ]
 """What is asked of a search, a work unit or a kernel; who writes it is said above each part."""
 

@@ -12,14 +12,16 @@ L sums over all pairs of columns.
 from __future__ import annotations
 
 import numpy as np
-from numba import int64, uint64
+from numba import int16, int64, uint64
 
 from streed.bnb.bounds import bound_by_node
 from streed.bnb.branch_cache import extend_branch, literal
 from streed.bnb.expand import ask
 from streed.bnb.nodes import columns_of
 from streed.kernels.compiled import entry
-from streed.kernels.records import BELOW, INFINITE, NONE, SHALLOW
+from streed.kernels.counting.pair_counts import count_pairs as count_column_pairs
+from streed.kernels.counting.rows import units_of
+from streed.kernels.records import BELOW, INFINITE, SHALLOW
 from streed.kernels.stopping import stopped
 from streed.kernels.values import LOWER0, LOWER1, OPTIMUM0, OPTIMUM1, ROWS_OF_VALUES, UNKNOWN
 from streed.kernels.views import call, engine_at, matrix, native, vector
@@ -36,15 +38,7 @@ def _ask_below(e, rows, target, high, low):
     """
     values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
     values[OPTIMUM1 : OPTIMUM0 + 1] = UNKNOWN
-    e.asked_rows = rows.ctypes.data
-    e.asked_depth = SHALLOW
-    e.asked_target = target
-    e.asked_lower = 0
-    e.asked_all = BELOW
-    e.asked_similar = NONE
-    e.asked_high = high
-    e.asked_low = low
-    call(e.solve_shallow, e)
+    ask(e, rows, int64(SHALLOW), target, int64(0), high, low, which=BELOW)
 
 
 @entry
@@ -65,10 +59,10 @@ def count_pairs(engine, rows, depth, weights, base, sums):
             least[c] += base[g, c] * size
     columns = e.n_active if depth > 0 else 0
     if columns > 0:
-        e.pair_weights = weights.ctypes.data
-        e.pair_planes = len(total)
-        e.weighed_pairs = sums.ctypes.data
-        call(e.weigh_pairs, e)
+        words = matrix(e.words, e.n_words, e.stride, int16)
+        begins = vector(e.group_begins, e.groups + 1, int64)
+        pairs = matrix(sums.ctypes.data, len(total) * e.stride, e.stride, int64)
+        count_column_pairs(words, begins, e.groups, columns, weights, len(total), pairs, e.stride, units_of(e))
     return vector(e.active, e.width, int64)[:columns].copy(), int64(e.stride), total, least
 
 

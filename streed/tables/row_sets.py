@@ -15,7 +15,6 @@ import numpy as np
 from streed.bnb import runner
 from streed.bnb.oracle import NativeOracle
 from streed.bnb.session import search_fully
-from streed.bnb.units import weigh_pairs
 from streed.bnb.workspace import Workspace
 from streed.exact import Array
 from streed.kernels.compilation import clock
@@ -82,7 +81,6 @@ class PackedRowSets(RowSets):
     def _make_room(self) -> None:
         """Forgets the nodes of the workspace, which are too many."""
         self._oracle.set_costs(self._costs, self._split_cost, self)
-        self.workspace.engine["weigh_pairs"] = weigh_pairs().address
 
     def children(self, rows: RowSet, column: int) -> list[RowSet | None]:
         bits = self._packed.column_rows[column]
@@ -138,7 +136,6 @@ class PackedRowSets(RowSets):
         """What the work gives, in a thread of its own if it may take long."""
         if self._oracle.costs_of is not self:
             self._oracle.set_costs(self._costs, self._split_cost, self)
-        self.workspace.engine["weigh_pairs"] = weigh_pairs().address
         self.control[STOP], depth = 0, self._whole.depth
         if depth is not None and depth <= SHALLOW and self._packed.n_columns <= _FEW_COLUMNS:
             try:

@@ -87,6 +87,14 @@ def transpose_words(words, word, count, local_bits, row, blocks):  # type: ignor
 
 
 @native
+def load_asked(e):  # type: ignore[no-untyped-def]
+    """Makes the rows asked for the node at hand, with their bits spread for children where e.asked_depth needs them."""
+    load_node(e, vector(e.asked_rows, e.row_words, uint64))
+    if e.asked_depth == 3 or e.wide == 1:
+        spread_rows(e)
+
+
+@native
 def load_node(e, row_set):  # type: ignore[no-untyped-def]
     """Makes the set of rows the node at hand: rows, words, active columns and how many rows have each."""
     width = e.width

@@ -81,9 +81,7 @@ solve_summed_children = solving_children(_optimum_of_side, sum_side, float64)
 
 @native
 def expand_scored(e):  # type: ignore[no-untyped-def]
-    """Answers in e.upper with the cost of the rows asked for as one leaf, and in `values` for every active column."""
-    e.expansions += 1
-    call(e.load, e)
+    """Answers in e.upper with the cost of the loaded node as one leaf, and in `values` for every active column."""
     call(e.prepare, e)
     values = matrix(e.values, rows.ROWS_OF_VALUES, e.width + e.categorical, int64)
     cost = int64(0)

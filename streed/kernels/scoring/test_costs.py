@@ -25,7 +25,7 @@ from streed.kernels.scoring.many_labels import (
     scoring,
 )
 from streed.kernels.simd import first_one
-from streed.kernels.views import call, inline, matrix, native, vector
+from streed.kernels.views import inline, matrix, native, vector
 
 
 @native
@@ -139,9 +139,7 @@ solve_priced_children = solving_children(_depth_two_optimum, count_or_sum_side)
 
 @native
 def expand_priced(e, lane):  # type: ignore[no-untyped-def]
-    """Answers in e.upper with the cost of the rows asked for as one leaf, and in `values` for every active column."""
-    e.expansions += 1
-    call(e.load, e)
+    """Answers in e.upper with the cost of the loaded node as one leaf, and in `values` for every active column."""
     prepare_priced(e, lane)
     values = matrix(e.values, rows.ROWS_OF_VALUES, e.width + e.categorical, int64)
     scores = matrix(e.scores, ROWS_OF_SCORES, e.width, lane)
