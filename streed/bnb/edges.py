@@ -167,15 +167,6 @@ def _shares(e):  # type: ignore[no-untyped-def]
     return vector(e.shares, most_sides(e), int64)
 
 
-@inline
-def _first_share(budgets, sides, total):  # type: ignore[no-untyped-def]
-    """The first way to share `total` nodes: all to the last side."""
-    for side in range(sides):
-        budgets[side] = UNLIMITED if total == UNLIMITED else 0
-    if total != UNLIMITED:
-        budgets[sides - 1] = total
-
-
 @native
 def _next_share(budgets, sides, most):  # type: ignore[no-untyped-def]
     """Whether there is a further way to share the nodes, no side more than `most` of them; makes it that one."""
@@ -204,6 +195,16 @@ def _fits(budgets, sides, most):  # type: ignore[no-untyped-def]
     for side in range(sides):
         fits = fits and (budgets[side] <= most or budgets[side] == UNLIMITED)
     return fits
+
+
+@inline
+def _first_share(budgets, sides, total, most):  # type: ignore[no-untyped-def]
+    """Whether there is a way to share `total` nodes, no side more than `most` of them; makes it the first one."""
+    for side in range(sides):
+        budgets[side] = UNLIMITED if total == UNLIMITED else 0
+    if total != UNLIMITED:
+        budgets[sides - 1] = total
+    return _fits(budgets, sides, most) or _next_share(budgets, sides, most)
 
 
 @inline
@@ -258,8 +259,7 @@ def find_best(e, node, relaxed, since):  # type: ignore[no-untyped-def]
         if sides == 0:
             values[EDGE_LOWER, split] = INFINITE
             continue
-        _first_share(budgets, sides, total)
-        more = _fits(budgets, sides, most) or _next_share(budgets, sides, most)
+        more = _first_share(budgets, sides, total, most)
         while more:
             lower, upper = _sum_bounds(e, values, relaxed, node, split)
             values[EDGE_LOWER, split] = lower
@@ -270,13 +270,12 @@ def find_best(e, node, relaxed, since):  # type: ignore[no-untyped-def]
                 node.found = e.visits
                 if total != UNLIMITED:
                     _write_plan(e, node, split)
-            more = total != UNLIMITED and _next_share(budgets, sides, most) and not stopped(e)
+            more = _next_share(budgets, sides, most) and not stopped(e)
     for split in range(_local_splits(e)):
         _, sides = _sides(e, split)
         if sides == 0:
             continue
-        _first_share(budgets, sides, total)
-        more = _fits(budgets, sides, most) or _next_share(budgets, sides, most)
+        more = _first_share(budgets, sides, total, most)
         while more:
             lower = values[EDGE_LOWER, split]
             if total != UNLIMITED:
@@ -287,7 +286,7 @@ def find_best(e, node, relaxed, since):  # type: ignore[no-untyped-def]
                     n_children += sides
                 else:
                     rest = min(rest, lower)
-            more = total != UNLIMITED and _next_share(budgets, sides, most) and not stopped(e)
+            more = _next_share(budgets, sides, most) and not stopped(e)
     return n_edges, n_children, rest
 
 
@@ -322,8 +321,7 @@ def write_edges(e, node, relaxed, since):  # type: ignore[no-untyped-def]
         _, sides = _sides(e, split)
         if sides == 0 or (total == UNLIMITED and not since <= values[EDGE_LOWER, split] < limit):
             continue
-        _first_share(budgets, sides, total)
-        more = _fits(budgets, sides, most) or _next_share(budgets, sides, most)
+        more = _first_share(budgets, sides, total, most)
         while more:
             lower = values[EDGE_LOWER, split]
             upper = values[EDGE_UPPER, split]
@@ -339,7 +337,7 @@ def write_edges(e, node, relaxed, since):  # type: ignore[no-untyped-def]
                 edge.n_children = sides
                 at += 1
                 _write_children(e, values, relaxed, node, split)
-            more = total != UNLIMITED and _next_share(budgets, sides, most)
+            more = _next_share(budgets, sides, most)
     node.n_edges = at - int64(node.edges)
 
 

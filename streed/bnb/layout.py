@@ -96,7 +96,7 @@ def lay_out(engine, base, lane, calls_costs):  # type: ignore[no-untyped-def]
     else:
         e.archived = 0
     # where all rows cost the same under every label, none is kept
-    e.similar_buckets = similarity_cache.buckets_for(e.node_space, e.similar_from) if e.row_words > 0 else 0
+    e.similar_buckets = similarity_cache.buckets_for(e.node_space) if e.row_words > 0 else 0
     e.similar_masks, at = _reserve(at, similarity_cache.SAMPLES * e.row_words * 8)
     e.similar_counts, at = _reserve(at, similarity_cache.TABLES * e.similar_buckets * 8)
     e.similar_entries, at = _reserve(at, similarity_cache.TABLES * e.similar_buckets * similarity_cache.BUCKET * 8)
@@ -203,5 +203,5 @@ def join_store(engine, holder, begin):  # type: ignore[no-untyped-def]
     e.similar_counts = h.similar_counts
     e.similar_entries = h.similar_entries
     e.similar_buckets = h.similar_buckets
-    e.similar_ready = similarity_cache.make_ready(h)
+    e.similar_ready = int64(similarity_cache.make_ready(h))
     e.similar_step = h.similar_step

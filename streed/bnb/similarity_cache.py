@@ -132,17 +132,20 @@ _MOST_BUCKETS = 4096
 _NODES_OF_BUCKET = 256
 """There is a bucket in each table for so many nodes of the store."""
 
+_FIRST = 256
+"""Nodes that a search has met before it keeps tables of similar ones: below, they cost more than they save."""
+
 _SAMPLED = 48
 """Rows that a table looks at, about."""
 
 
 @inline
-def buckets_for(nodes, first):  # type: ignore[no-untyped-def]
-    """The buckets of one table for a store of so many nodes: a power of two; 0 if it holds hardly `first` of them."""
+def buckets_for(nodes):  # type: ignore[no-untyped-def]
+    """The buckets of one table for a store of so many nodes: a power of two; 0 if there will hardly be a need."""
     buckets = int64(1)
     while buckets < _MOST_BUCKETS and 2 * buckets * _NODES_OF_BUCKET <= nodes:
         buckets *= 2
-    return buckets if nodes >= 2 * first else int64(0)
+    return buckets if nodes >= 2 * _FIRST else int64(0)
 
 
 _WINDOW = 2**14
@@ -155,7 +158,7 @@ _PAYS = 3
 @native
 def bound_by_similar_nodes(e, v, goal):  # type: ignore[no-untyped-def]
     """Raises the lower bound of node v by those of nodes found similar, until it reaches the goal."""
-    if not _is_on(e):
+    if e.node_count < _FIRST or not make_ready(e):
         return
     node = nodes_of(e)[v]
     rows = rows_of(e)
@@ -199,7 +202,7 @@ def bound_by_similar_nodes(e, v, goal):  # type: ignore[no-untyped-def]
 @native
 def remember_node(e, v):  # type: ignore[no-untyped-def]
     """Enters node v with its lower bound, or raises that of its entries."""
-    if not _is_on(e):
+    if e.node_count < _FIRST or not make_ready(e):
         return
     node = nodes_of(e)[v]
     rows = rows_of(e)[v]
@@ -230,16 +233,8 @@ def remember_node(e, v):  # type: ignore[no-untyped-def]
 
 @native
 def make_ready(e):  # type: ignore[no-untyped-def]
-    """1 once there are tables that several threads can look into, if the store keeps any."""
-    if e.similar_buckets > 0 and e.restrictable == 1 and e.similar_ready == 0:
-        _make_tables(e)
-    return e.similar_ready
-
-
-@inline
-def _is_on(e):  # type: ignore[no-untyped-def]
-    """Whether there are tables to look into; makes them once the store has some nodes."""
-    if e.similar_buckets == 0 or e.restrictable == 0 or e.node_count < e.similar_from:
+    """Whether there are tables that several threads can look into, once they are made, if the store keeps any."""
+    if e.similar_buckets == 0 or e.restrictable == 0:
         return False
     if e.similar_ready == 0:
         _make_tables(e)

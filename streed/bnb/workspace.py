@@ -130,9 +130,6 @@ def share(problem: PackedProblem, bytes_: float, max_depth: int | None, budgeted
 SHORT_PATH = 10
 """Paths up to this length (depth six, and what `Space.path` adds) make branches of at most four literals."""
 
-SIMILAR_FROM = 256
-"""Nodes that a search has met before it keeps tables of similar ones: below, they cost more than they save."""
-
 MOST_KEPT = 0.9
 """Of the nodes: if more than this remains after forgetting, memory is too small to go on."""
 
@@ -273,7 +270,6 @@ class Workspace:
             "slot_space": 2 * slots,
             "slot_count": min(slots, 256),
             "path_space": space.path,
-            "similar_from": SIMILAR_FROM,
             "root_target": INFINITE,
             "root_edge": NONE,
             "departures": NONE,

@@ -23,7 +23,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from streed.kernels.places import cache_directory, why_none
 
@@ -38,17 +38,7 @@ _STACK = 2**28
 _stack_lock = threading.Lock()
 
 
-class Listener(Protocol):
-    """Who is told of compilation."""
-
-    def begun(self) -> None:
-        """Something was not found on disk and is compiled."""
-
-    def ended(self) -> None:
-        """What was waited for is there, or the wait is over; called whether anything was compiled or not."""
-
-
-listener: contextvars.ContextVar[Listener | None] = contextvars.ContextVar("listener", default=None)
+listener: contextvars.ContextVar[Compilation | None] = contextvars.ContextVar("listener", default=None)
 """Who is told of what is compiled in this context."""
 
 stopped: contextvars.ContextVar[Callable[[], bool] | None] = contextvars.ContextVar("stopped", default=None)
@@ -152,7 +142,7 @@ class Compilation:
         self._begin: float | None = None
         self._said = 0.0
         self._is_told = False
-        self._token: contextvars.Token[Listener | None] | None = None
+        self._token: contextvars.Token[Compilation | None] | None = None
 
     @property
     def seconds(self) -> float:
@@ -170,7 +160,7 @@ class Compilation:
         self.conclude()
 
     def begun(self) -> None:
-        """Something is compiled."""
+        """Something was not found on disk and is compiled."""
         with self._lock:
             if self._begin is None:
                 self._begin = time.perf_counter()
@@ -182,7 +172,7 @@ class Compilation:
         say(f"compiling the search for {self._kind()} ({kept}) ...")
 
     def ended(self) -> None:
-        """Nothing is compiled any more."""
+        """What was waited for is there, or the wait is over, whether anything was compiled or not."""
         with self._lock:
             self._done, self._begin = self.seconds, None
 
@@ -197,13 +187,13 @@ class Compilation:
 def clock() -> float:
     """Seconds of this process that the solve at hand did not spend on compilation: what a time limit counts."""
     told = listener.get()
-    return time.perf_counter() - (told.seconds if isinstance(told, Compilation) else 0.0)
+    return time.perf_counter() - (0.0 if told is None else told.seconds)
 
 
 def conclude() -> None:
     """Says of the solve at hand that the search begins: how long compilation took until now, if there was any."""
     told = listener.get()
-    if isinstance(told, Compilation):
+    if told is not None:
         told.conclude()
 
 

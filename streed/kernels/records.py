@@ -40,7 +40,6 @@ SIZES = [
     ("branch_space", np.int64),
     ("branch_words", np.int64),  # of an entry of the branch cache: 2, or 3 for branches of more than four literals
     ("path_space", np.int64),
-    ("similar_from", np.int64),  # nodes that a search has met before it looks for similar ones
     ("similar_buckets", np.int64),  # of one table of similar nodes; 0 if there are none, or they did not pay
     ("joins", np.int64),  # 1: nodes, edges and children are those of another thread's workspace
     ("shared_branch_slots", np.int64),  # of the branch cache that threads share, a power of two
