@@ -76,16 +76,12 @@ class NativeOracle(LinearOracle):
         self._relaxed = relaxed
         self._threads = search_limits.threads
         self._helpers: list[Workspace] = []
-        self._helper_states: dict[int, dict[Any, Array]] = {}
         self._in_use = 1
         self._make_workspace = functools.partial(
             Workspace, self.packed, space, _WIDEST, self.control, relaxed, branches
         )
         self.workspace = self._make_workspace()
-        self.workspace.engine["best_first"] = procedure.best_first
-        self.workspace.engine["frontier"] = UNLIMITED
         self.rows = self.workspace.rows
-        self._states: dict[Any, Array] = {}
         self._floors: Any = None
         self._seconds = 0.0
         self._price_stats: dict[str, Any] = {}
@@ -150,22 +146,11 @@ class NativeOracle(LinearOracle):
 
     def _prepare_helpers(self) -> list[Workspace]:
         """The workspaces of further threads, with the costs of this oracle's own."""
-        if self._threads == 1:
-            return []
         if not self._helpers:
             self._helpers = [self._make_workspace(joins=True) for _ in range(1, self._threads)]
-        workspace = self.workspace
-        lane_type = workspace.lane_type
-        for at, each in enumerate(self._helpers):
-            states = self._helper_states.setdefault(at, {})
-            if lane_type not in states:
-                each.lane_type = lane_type
-                if states:
-                    each.restore(next(iter(states.values())))
-                link_units(each, self.packed.kind, self._relaxed, False)
-                each.engine.write({"frontier": UNLIMITED, "best_first": self._procedure.best_first})
-                states[lane_type] = each.state()
-            each.begin_like(states[lane_type], workspace)
+        for each in self._helpers:
+            self._begin(each, self.workspace.lane_type, terminal=False)
+            each.take_costs(self.workspace)
         return self._helpers
 
     def set_costs(self, costs: Array, split: int, owner: RowSets | None = None) -> tuple[int, int]:
@@ -175,7 +160,8 @@ class NativeOracle(LinearOracle):
         base, worst, divisor, accuracy = set_prices(costs, self.sizes, split, workspace.profits, workspace.signed_costs)
         packed = self.packed
         split_cost = min(split // divisor, worst + 1)
-        self._link(narrowest_lane(worst, split_cost, packed.min_leaf, packed.most_rows))
+        lane_type = narrowest_lane(worst, split_cost, packed.min_leaf, packed.most_rows)
+        self._begin(workspace, lane_type, terminal=is_terminal(*self.limits))
         self.control[:] = 0
         self.control[[UPPER, SHARED_UPPER]] = INFINITE
         engine["split_cost"] = split_cost
@@ -187,17 +173,14 @@ class NativeOracle(LinearOracle):
                 engine["floor_mask"], engine["floors"] = (each.ctypes.data for each in self._floors)
         return int(base), int(divisor)
 
-    def _link(self, lane_type: Any) -> None:
-        """Puts the record back to its beginning, with the kernels for a lane type."""
-        workspace = self.workspace
-        if lane_type not in self._states:
-            workspace.lane_type = lane_type
-            if self._states:
-                workspace.restore(next(iter(self._states.values())))
-            link_units(workspace, self.packed.kind, self._relaxed, is_terminal(*self.limits))
-            self._states[lane_type] = workspace.state()
-            return
-        workspace.restore(self._states[lane_type])
+    def _begin(self, workspace: Workspace, lane_type: Any, *, terminal: bool) -> None:
+        """Makes a workspace as new, with the kernels for a lane type."""
+
+        def link() -> None:
+            link_units(workspace, self.packed.kind, self._relaxed, terminal)
+            workspace.engine.write({"frontier": UNLIMITED, "best_first": self._procedure.best_first})
+
+        workspace.begin(lane_type, link)
 
     @property
     def limits(self) -> tuple[int, int]:

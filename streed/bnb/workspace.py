@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -172,6 +173,8 @@ class Workspace:
         self.control = control
         # a thread that joins others has their branch cache
         self.space = attrs.evolve(space, branches=1) if joins else space
+        self._states: dict[Any, Array] = {}
+        """The record as a search begins with it, by lane type."""
         self.turns: Turns | None = None
         """With what is made beside the search, if anything is."""
         self.engine = RecordProxy()
@@ -293,18 +296,23 @@ class Workspace:
         """(kind, lane type) of what expands the nodes of a problem of this kind."""
         return (kind, self.lane_type) if self._class_lane is None else (CLASSES, self._class_lane)
 
-    def state(self) -> Array:
-        """A copy of the record as it is: once the kernels are linked, what `restore` begins a further search with."""
-        return self.engine.copy()
+    def begin(self, lane_type: Any, link: Callable[[], None]) -> None:
+        """Forgets all that was searched, with the kernels for a lane type, which `link` links for the first time.
 
-    def restore(self, state: Array) -> None:
-        """Forgets all that was searched; `profits` and `signed_costs` may then be written anew."""
-        self.engine.restore(state)
-        empty_caches(self.engine.address, self.rows)
+        `profits` and `signed_costs` may then be written anew.
+        """
+        self.lane_type = lane_type
+        known = self._states.get(lane_type)
+        state = next(iter(self._states.values()), None) if known is None else known
+        if state is not None:
+            self.engine.restore(state)
+            empty_caches(self.engine.address, self.rows)
+        if known is None:
+            link()
+            self._states[lane_type] = self.engine.copy()
 
-    def begin_like(self, state: Array, other: Workspace) -> None:
-        """Begins a further search as `restore` does, with the costs and the target of another workspace."""
-        self.restore(state)
+    def take_costs(self, other: Workspace) -> None:
+        """Takes the costs and the target of another workspace of the same problem."""
         self.profits[:] = other.profits
         self.signed_costs[:] = other.signed_costs
         self.engine.write({name: other.engine[name] for name in _OF_COSTS})

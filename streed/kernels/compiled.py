@@ -252,19 +252,14 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_number_apart)
 
 
-def entry(function: Callable[..., Any], **options: Any) -> Any:
-    """A function that Python calls: compiled when first called, without the GIL, kept on disk."""
+def entry(function: Callable[..., Any], *, late: bool = True, **options: Any) -> Any:
+    """A function that Python calls: compiled when first called, without the GIL, kept on disk.
+
+    `late` is not for code that makes lists of arrays, on which late linking was not tried.
+    """
     made = njit(nogil=True, **options)(function)
     made._cache = CodeCache(function, cache_directory())
-    made.compile = functools.partial(aside, made._cache.released(soon(made.compile)))
-    return made
-
-
-def own_entry(function: Callable[..., Any], **options: Any) -> Any:
-    """As `entry`, linked as numba does: for code that makes lists of arrays, on which late linking was not tried."""
-    made = njit(nogil=True, **options)(function)
-    made._cache = CodeCache(function, cache_directory())
-    made.compile = functools.partial(aside, made._cache.released(made.compile))
+    made.compile = functools.partial(aside, made._cache.released(soon(made.compile) if late else made.compile))
     return made
 
 

@@ -11,10 +11,12 @@ entries (key, count), and `check` is as in `entries.py`.
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 from numba import int64
 
-from streed.kernels.compiled import own_entry
+from streed.kernels.compiled import entry
 from streed.kernels.records import INFINITE, LANES
 from streed.kernels.simd import broadcast, count_ones, fill, load, popcount, store
 from streed.kernels.views import native
@@ -110,7 +112,7 @@ def _table_of(start, window):
     return new_table(int64(_BITS), 2, start, window, int64(ANY))
 
 
-@own_entry
+@functools.partial(entry, late=False)
 def count_shallow(data, rows, depth, budget, counting, check):
     """(least key, entries) of the trees of the rows of depth at most 0, 1 or 2.
 
@@ -133,7 +135,7 @@ def count_shallow(data, rows, depth, budget, counting, check):
     return best, compact(table)
 
 
-@own_entry
+@functools.partial(entry, late=False)
 def count_three(data, rows, asked, budget, check):
     """Entries of the trees of the rows of depth at most three whose keys are <= budget.
 

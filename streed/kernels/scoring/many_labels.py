@@ -214,9 +214,17 @@ def cost_in(scores, row, column):  # type: ignore[no-untyped-def]
 
 
 @inline
-def best_with_one_split(leaf, split, split_cost):  # type: ignore[no-untyped-def]
-    """The cost of a side that stays a leaf or is split once."""
+def cost_of_side(scores, side, column, split_cost):  # type: ignore[no-untyped-def]
+    """The optimal cost at depth one of one side of a column, from the scores."""
+    leaf = cost_in(scores, LEAF1 if side == 1 else LEAF0, column)
+    split = cost_in(scores, SPLIT1 if side == 1 else SPLIT0, column)
     return min(leaf, split_cost + split) if split < INFINITE else leaf
+
+
+@inline
+def cost_of_sides(scores, column, split_cost):  # type: ignore[no-untyped-def]
+    """As `cost_of_side`, of both sides together."""
+    return cost_of_side(scores, 1, column, split_cost) + cost_of_side(scores, 0, column, split_cost)
 
 
 @native
@@ -255,26 +263,19 @@ def prepare_labelled(e, lane):  # type: ignore[no-untyped-def]
         values[rows.WEIGHT, k] = int64(sums[e.labels, k])
         values[rows.LEAF1, k] = cost_in(scores, LEAF1, k)
         values[rows.LEAF0, k] = cost_in(scores, LEAF0, k)
-        values[rows.KEY, k] = min(e.split_cost + _side(e, lane, 1, k) + _side(e, lane, 0, k), INFINITE)
+        values[rows.KEY, k] = min(e.split_cost + cost_of_sides(scores, k, e.split_cost), INFINITE)
     for c in range(e.n_categorical):
         values[rows.KEY, e.n_active + c] = _categorical_cost(e, lane, c)
-
-
-@inline
-def _side(e, lane, side, column):  # type: ignore[no-untyped-def]
-    """The optimal cost at depth one of one side of a column, from the scores."""
-    scores = matrix(e.scores, ROWS_OF_SCORES, e.width, lane)
-    leaf = cost_in(scores, LEAF1 if side == 1 else LEAF0, column)
-    return best_with_one_split(leaf, cost_in(scores, SPLIT1 if side == 1 else SPLIT0, column), e.split_cost)
 
 
 @native
 def _categorical_cost(e, lane, c):  # type: ignore[no-untyped-def]
     """The optimal cost at depth two that begins with a categorical column, from the scores."""
     literals = matrix(e.local_literals, 3, max(e.categorical, 1), int64)
+    scores = matrix(e.scores, ROWS_OF_SCORES, e.width, lane)
     total = e.split_cost
     for k in range(literals[0, c], literals[1, c]):
-        total = min(total + _side(e, lane, 1, k), INFINITE)
+        total = min(total + cost_of_side(scores, 1, k, e.split_cost), INFINITE)
     return total
 
 
@@ -285,9 +286,10 @@ def _depth_two_optimum(e, lane, side, pairs_at):  # type: ignore[no-untyped-def]
     sums = matrix(e.child_sums, e.planes, e.width, lane)
     totals = vector(e.child_totals, e.planes, int64)
     score_pairs(e, lane, pairs, sums, totals, e.asked_column)
+    scores = matrix(e.scores, ROWS_OF_SCORES, e.width, lane)
     best = leaf_cost(e, totals)
     for k in range(e.n_binary):
-        best = min(best, e.split_cost + _side(e, lane, 1, k) + _side(e, lane, 0, k))
+        best = min(best, e.split_cost + cost_of_sides(scores, k, e.split_cost))
     for c in range(e.n_categorical):
         best = min(best, _categorical_cost(e, lane, c))
     return best

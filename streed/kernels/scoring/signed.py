@@ -86,13 +86,7 @@ ROWS_OF_SUMS = 3
 def best_gain(most, least, total, penalty):  # type: ignore[no-untyped-def]
     """The gain of rows with signed sum `total` as a leaf or split once, x ranging from `least` to `most`."""
     split = maximum(most + most - total, total - least - least) - penalty
-    return maximum(split, maximum(total, fill_like(total) - total))
-
-
-@inline
-def fill_like(vector_):  # type: ignore[no-untyped-def]
-    """Zero in every lane."""
-    return vector_ - vector_
+    return maximum(split, maximum(total, total - total - total))
 
 
 @inline

@@ -16,16 +16,15 @@ from streed.kernels.scoring.many_labels import (
     LEAF0,
     LEAF1,
     ROWS_OF_SCORES,
-    SPLIT0,
     SPLIT1,
     begin_node,
-    best_with_one_split,
     cost_in,
+    cost_of_sides,
     leaf_cost,
     scoring,
 )
 from streed.kernels.simd import first_one
-from streed.kernels.views import inline, matrix, native, vector
+from streed.kernels.views import matrix, native, vector
 
 
 @native
@@ -56,12 +55,6 @@ def _find_prices(e, lane):  # type: ignore[no-untyped-def]
 _score = scoring(True)
 
 
-@inline
-def _side(scores, leaf, split, k):  # type: ignore[no-untyped-def]
-    """The optimal cost at depth one of one side of a column."""
-    return best_with_one_split(cost_in(scores, leaf, k), cost_in(scores, split, k), 0)
-
-
 @native
 def prepare_priced(e, lane):  # type: ignore[no-untyped-def]
     """As `begin_node`, and fills `values`."""
@@ -80,8 +73,7 @@ def prepare_priced(e, lane):  # type: ignore[no-untyped-def]
         values[rows.LEAF0, k] = cost_in(scores, LEAF0, k)
         cost = totals[e.rows_plane] * here[k] + e.split_cost
         values[rows.COST, k] = cost
-        sides = _side(scores, LEAF1, SPLIT1, k) + _side(scores, LEAF0, SPLIT0, k)
-        values[rows.KEY, k] = min(cost + sides, int64(INFINITE))
+        values[rows.KEY, k] = min(cost + cost_of_sides(scores, k, 0), int64(INFINITE))
     _find_least(e, lane, values)
 
 
@@ -130,7 +122,7 @@ def _depth_two_optimum(e, lane, side, pairs_at):  # type: ignore[no-untyped-def]
         if not 0 < int64(sums[e.rows_plane, k]) < totals[e.rows_plane]:
             continue
         cost = totals[e.rows_plane] * int64(prices[k, e.asked_column]) + e.split_cost
-        best = min(best, cost + _side(scores, LEAF1, SPLIT1, k) + _side(scores, LEAF0, SPLIT0, k))
+        best = min(best, cost + cost_of_sides(scores, k, 0))
     return best
 
 
