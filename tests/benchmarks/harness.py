@@ -234,21 +234,6 @@ def geometric_mean(values: Sequence[float]) -> float:
     return math.exp(sum(map(math.log, values)) / len(values))
 
 
-def peak_bytes() -> int:
-    """The most memory that this process ever held.
-
-    On Linux this is VmHWM: getrusage's ru_maxrss survives exec, so a child would report its parent's peak.
-    """
-    try:
-        status = Path("/proc/self/status").read_text(encoding="utf-8")
-        return int(status.partition("VmHWM:")[2].split()[0]) * 1024
-    except (OSError, IndexError):
-        import resource
-
-        unit = 1 if sys.platform == "darwin" else 1024
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-
-
 def table(heads: Sequence[str], rows: Iterable[Sequence[object]], left: int = 1) -> str:
     """A markdown table; the first `left` columns are texts, the others numbers."""
     texts = [[str(cell) for cell in row] for row in rows]

@@ -269,13 +269,13 @@ LIMITED = """
 import json, sys
 import streed
 from streed.tasks import SparseAccuracy
-from tests.benchmarks.harness import peak_bytes
+from streed.problem.process_memory import peak
 from tests.unit.test_stopping import X, Y
 
 asked = SparseAccuracy(0.0005), X[:400], Y[:400]
 streed.solve(*asked, memory_limit=int(sys.argv[1]), time_limit=1e-3)  # compiled code takes room, too
 result = streed.solve(*asked, memory_limit=int(sys.argv[1]), time_limit=15)
-print(json.dumps([result.stats["evictions"], result.lower_bound, result.value, peak_bytes()]))
+print(json.dumps([result.stats["evictions"], result.lower_bound, result.value, peak()]))
 """
 
 

@@ -42,6 +42,7 @@ from streed.tasks import (
 )
 from streed.tasks.survival import nelson_aalen
 from tests.unit.outcomes import refused, tree_of
+from tests.unit.test_public_reports import EVENTS, TIMES, fields
 
 NATS = math.log(2)
 
@@ -173,8 +174,6 @@ def test_linear_leaves_by_hand() -> None:
 
 
 PAIRS = [[0], [0], [1], [1]]
-TIMES = [9, 8, 2, 1]
-EVENTS = [0, 1, 1, 1]
 
 
 def solved(times: Any = TIMES, events: Any = EVENTS, **more: Any) -> streed.Result:
@@ -243,13 +242,6 @@ REFUSED: list[tuple[Callable[[], Any], str, str]] = [
 @pytest.mark.parametrize(("make", "argument", "said"), REFUSED)
 def test_what_is_refused(make: Callable[[], Any], argument: str, said: str) -> None:
     refused(argument, said, call=make)
-
-
-def fields(first: str, second: str, kind: Any = int) -> Any:
-    """Events and times as a structured array, in the order of the two names; that of times has "t" as its first."""
-    columns = {first: EVENTS, second: TIMES} if not first.startswith("t") else {first: TIMES, second: EVENTS}
-    types = [(name, kind if column is EVENTS else float) for name, column in columns.items()]
-    return np.array(list(zip(*columns.values(), strict=True)), dtype=types)
 
 
 BOTH = {

@@ -243,7 +243,10 @@ def query(table: Table, sql: str) -> list[Any]:
 
 def test_tools_of_scikit_learn() -> None:
     sklearn_tree = pytest.importorskip("sklearn.tree")
-    tree = make_tree(make_data(seed=1), seed=1)
+    data = make_data(seed=1)
+    tree, weights = make_tree(data, seed=1), np.arange(data.n_rows) + 1
+    found = to_sklearn(tree, data.X, sample_weight=weights)[-1].tree_
+    assert (found.n_node_samples[0], found.weighted_n_node_samples[0]) == (data.n_rows, weights.sum())
     estimator = to_sklearn(tree)[-1]
     said = sklearn_tree.export_text(estimator, feature_names=feature_names(tree))
     assert said.count("class:") == tree.n_leaves
