@@ -1,12 +1,10 @@
-"""What holds for all tests: they draw the same data in every run, and compiled code is kept in a place never stale.
+"""What holds for all tests: they draw the same data in every run, and compiled code is kept where no home is needed.
 
-Fresh data are drawn by `python -m tests.differential.volume`. numba looks only at the file of a compiled function, not
-at what it calls, so the cache depends on all sources.
+Fresh data are drawn by `python -m tests.differential.volume`.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import tempfile
@@ -21,8 +19,6 @@ from tests.ahead import compile_ahead
 
 ROOT = Path(__file__).resolve().parents[1]
 
-_WEEK = 7 * 24 * 3600
-
 
 def _draw_alike() -> None:
     """Makes Hypothesis draw the same data in every run, whatever the day, the order of tests and the speed.
@@ -36,39 +32,16 @@ def _draw_alike() -> None:
         providers._get_local_constants = lambda: none
 
 
-def _fingerprint() -> str:
-    digest = hashlib.sha256()
-    for folder in ("streed", "tasks"):
-        for path in sorted((ROOT / folder).rglob("*.py")):
-            digest.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()[:16]
-
-
-def _cache_root() -> Path:
-    """The user's cache directory, or a private one in the temporary directory where the home cannot be written."""
-    try:
-        root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "streed-tests"
-        root.mkdir(parents=True, exist_ok=True)
-        if os.access(root, os.W_OK):
-            return root
-    except (OSError, RuntimeError):  # RuntimeError: there is no home at all
-        pass
-    root = Path(tempfile.gettempdir()) / f"streed-tests-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
-    root.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return root
-
-
 def _choose_cache() -> None:
+    """Keeps compiled code apart from the user's, and deletes what is a week old: every edit of a kernel makes more."""
     if "NUMBA_CACHE_DIR" in os.environ:
         return
-    root = _cache_root()
-    for old in root.iterdir():
-        if old.is_dir() and old.stat().st_mtime < time.time() - _WEEK:
+    root = Path(tempfile.gettempdir()) / f"streed-tests-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
+    root.mkdir(mode=0o700, exist_ok=True)
+    for old in root.glob("streed/*"):
+        if old.stat().st_mtime < time.time() - 7 * 24 * 3600:
             shutil.rmtree(old, ignore_errors=True)
-    chosen = root / _fingerprint()
-    chosen.mkdir(exist_ok=True)
-    os.utime(chosen)
-    os.environ["NUMBA_CACHE_DIR"] = str(chosen)
+    os.environ["NUMBA_CACHE_DIR"] = str(root)
 
 
 # At import: the settings of a test are made when its module is read.

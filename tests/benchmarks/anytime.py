@@ -23,8 +23,6 @@ import numpy as np
 
 LIMITS = (0.1, 0.3, 1.0, 3.0, 10.0)
 
-_DAY = 86_400
-
 OURS, PEERS = "streed", ("CART", "pytrees LDS", "pytrees exact")
 
 DEPTHS = {"binary": (5, 6, 8, 10), "numbers": (4, 5, 6), "tasks": (4, 5, 6)}
@@ -163,7 +161,7 @@ def run(options: Any) -> list[dict[str, Any]]:
         paths = {"PYTHONPATH": str(folder)} if ours else {}
         code = [sys.executable, __file__, json.dumps(job)]
         ended = subprocess.run(
-            code, stdout=subprocess.PIPE, text=True, env={**os.environ, **paths}, timeout=_DAY, check=True
+            code, stdout=subprocess.PIPE, text=True, env={**os.environ, **paths}, timeout=86_400, check=True
         )
         for line in ended.stdout.splitlines():
             *problem, seconds, value, _ = json.loads(line)

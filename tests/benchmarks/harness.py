@@ -28,12 +28,12 @@ DATA = ROOT.parent / "shared" / "data"
 FINE, MISSED, UNUSABLE = 0, 1, 2
 """Exit codes: all that must hold does; something does not; the benchmark could not be run."""
 
-MEGABYTE = 1_000_000
-
 Record = dict[str, Any]
 """The numbers of one run as JSON holds them: benchmark, machine, and what the benchmark puts beside them."""
 
 _Answer = TypeVar("_Answer")
+
+median = statistics.median
 
 
 def parser(name: str, description: str | None, *, data: bool = True) -> argparse.ArgumentParser:
@@ -226,10 +226,6 @@ def turn(seconds: float) -> int:
     return 5 if seconds < 0.1 else 1
 
 
-def median(seconds: Sequence[float]) -> float:
-    return statistics.median(seconds)
-
-
 def geometric_mean(values: Sequence[float]) -> float:
     return math.exp(sum(map(math.log, values)) / len(values))
 
@@ -249,10 +245,6 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[object]], left: int = 1)
 
 def milliseconds(seconds: float | None) -> str:
     return "-" if seconds is None else f"{seconds * 1e3:,.2f}" if seconds < 0.1 else f"{seconds * 1e3:,.0f}"
-
-
-def megabytes(count: float) -> str:
-    return f"{count / MEGABYTE:,.0f}"
 
 
 def verdict(holds: bool) -> str:

@@ -25,7 +25,6 @@ NAMES = (
 
 PEERS = ("praxis", "arborenum")
 
-
 CHILD = r"""import json, resource, sys, time
 from fractions import Fraction
 import numpy as np
@@ -63,33 +62,22 @@ def streed_run():
     return {"count": trees.count, "budget": budget}, seconds
 
 
-def praxis_run():
-    import praxis
+def peer_run():
+    import importlib
 
-    def fit():
-        model = praxis.PRAXIS()
-        model.fit(X, y, lambda_reg=price / len(y), depth_budget=depth, rashomon_mult=epsilon, lookahead_k=depth - 1,
-                  root_budget=asked["budget"])
+    kind, fit = {"praxis": ("PRAXIS", "fit"), "arborenum": ("ArborEnum", "fit_binarized")}[asked["program"]]
+    limits = {"lambda_reg": price / len(y), "depth_budget": depth, "rashomon_mult": epsilon}
+
+    def fitted():
+        model = getattr(importlib.import_module(asked["program"]), kind)()
+        getattr(model, fit)(X, y, **limits, lookahead_k=depth - 1, root_budget=asked["budget"])
         return model
 
-    model, seconds = timed(fit)
+    model, seconds = timed(fitted)
     return {"count": int(model.count_trees())}, seconds
 
 
-def arborenum_run():
-    from arborenum import ArborEnum
-
-    def fit():
-        model = ArborEnum()
-        model.fit_binarized(X, y, lambda_reg=price / len(y), depth_budget=depth, rashomon_mult=epsilon,
-                            lookahead_k=depth - 1, root_budget=asked["budget"])
-        return model
-
-    model, seconds = timed(fit)
-    return {"count": int(model.count_trees())}, seconds
-
-
-found, seconds = globals()[asked["program"] + "_run"]()
+found, seconds = streed_run() if asked["program"] == "streed" else peer_run()
 memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 print(json.dumps({**found, "seconds": seconds, "memory": memory}))
 """

@@ -351,7 +351,7 @@ def render(record: dict[str, Any]) -> str:
     for row in record["rows"]:
         cells = [row["family"], len(row["solves"]), f"{row['ratio']:.3f}", f"{row['largest']:.2f}"]
         cells += [f"{row['wall_ratio']:.3f}"]
-        cells += [harness.megabytes(row["peak"][version]) for version in ("old", "new")]
+        cells += [f"{row['peak'][version] / 1e6:,.0f}" for version in ("old", "new")]
         cells += [f"{row[key][version]:.2f}" for key in ("first", "later") for version in ("old", "new")]
         lines.append([*cells, harness.verdict(not row["differs"])])
     text = [f"Old: {record['commits']['old']}; new: {record['commits']['new']}.", harness.table(heads, lines)]

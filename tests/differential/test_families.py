@@ -25,7 +25,7 @@ from tests.differential.volume.kinds import KINDS, draw_costs
 from tests.differential.volume.problem import Problem, Size, to_text
 from tests.shipped import NATIVE
 
-QUICK = {"scores": 30, "fairness": 19, "hostile": 24, "proofs": 6, "claims": 60, "exports": 6}
+QUICK = {"scores": 30, "fairness": 19, "hostile": 24, "proofs": 50, "claims": 60, "exports": 6}
 """How many are tried of the families that compile little; of the others only where much is compiled."""
 LONG = {"costs": 30, "discounts": 24, "policies": 4, "regression": 4, "fronts": 56, "stops": 44, "thresholds": 12}
 LONG |= {"near_optimal": 44, "user-tasks": 4}

@@ -19,11 +19,13 @@ from streed import solve
 from streed.data import Dataset
 from streed.errors import TaskError
 from streed.estimators import CostSensitiveTreeClassifier, PolicyTree, cross_validate_policy
+from streed.exact import readable_bound
 from streed.reference import optimum
 from streed.tasks import CostSensitive, InstanceCosts, MisclassificationCosts, PolicyValue, TreatmentParity
 from streed.tasks.cost_sensitive import cost_report
 from streed.tasks.cost_tables import CostTable, TestCost
 from streed.tasks.outcome_scores import policy_value, scores
+from streed.whole_costs import IntegerCosts, integer_costs
 from tests.unit.outcomes import refused
 
 X = [[0, 0, 0], [0, 1, 0], [1, 0, 1], [1, 1, 1]]
@@ -57,15 +59,27 @@ def test_a_file_is_read_exactly(path: Path) -> None:
 
 def test_prices_along_a_path(path: Path) -> None:
     """Full price, discount after another test of the group, nothing for what is known."""
-    table = CostTable.of(
-        [[0]], [TestCost("a", 5, 2, "g", [0, 1]), TestCost("b", 7, 3, "g", 2), TestCost("c", 4, columns=3)]
-    )
-    owner = table.feature_of({}, 5)
-    assert owner == [0, 0, 1, 2, -1]
+    alone = [TestCost("c", 4, 1, columns=3), TestCost("d", 6, 2, columns=5)]
+    table = CostTable.of([[0]], [TestCost("a", 5, 2, "g", [0, 1]), TestCost("b", 7, 3, "g", 2), *alone])
+    owner = table.feature_of({}, 6)
+    assert owner == [0, 0, 1, 2, -1, 3]
     full, given, unit = table.prices(owner)
-    asked = (((), 0), ((0,), 1), ((0,), 2), ((2, 3), 1), ((2,), 3), ((0, 1, 2, 3), 4))
+    asked = (((), 0), ((0,), 1), ((0,), 2), ((2, 3), 1), ((2,), 3), ((3,), 5), ((0, 1, 2, 3), 4))
     prices = [min([full[split], *(given[above, split] for above in path)]) * unit for path, split in asked]
-    assert prices == [5, 0, 3, 2, 4, 0]
+    assert prices == [5, 0, 3, 2, 4, 6, 0]
+
+
+def test_bounds_of_rounded_costs_hold() -> None:
+    assert IntegerCosts(np.zeros((1, 2), np.int64), 0, Fraction(2), True).above(3) == 2  # the sum 1 is worth 2 < 3
+    draw = np.random.default_rng(0)
+    fine = [[int(x) * 10**17 + int(y) for x, y in row] for row in draw.integers(0, 10**6, (5, 2, 2))]
+    found = integer_costs([(Fraction(1), np.array(fine, object))], 0, None)
+    assert found.wide is not None
+    for chosen in itertools.product((0, 1), repeat=5):
+        rounded, exact = (sum(int(costs[row][k]) for row, k in enumerate(chosen)) for costs in (found.costs, fine))
+        assert found.lower(rounded) <= exact <= found.lower(rounded) + found.wide.rounding(0)
+    for third in (Fraction(1, 3), Fraction(2, 3)):
+        assert readable_bound(third, None, upper=False) <= third <= readable_bound(third, None, upper=True)
 
 
 @pytest.mark.compiles

@@ -18,7 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streed.binarize import METHODS, Settings, Teacher, make_recipe, mdlp
-from streed.data import Column, Cut, Dataset, Kind
+from streed.data import Column, Cut, Dataset, Kind, OrderedValues
+from streed.data.ordered import between
 from streed.data.questions import TableRecipe
 from streed.data.reading import read_column
 from streed.data.single_values import date_text, microseconds
@@ -59,6 +60,12 @@ def test_table_columns(kind: Any) -> None:
     assert data.categorical == (5,)
     assert data.names == tuple(COLUMNS)
     assert repr(data.columns) == repr(CODED)  # True is not 1
+
+
+def test_questions_about_gaps_and_thresholds_between_neighbours() -> None:
+    values = OrderedValues(np.array([1.0, 2.0]), Kind.NUMBER, True, np.array([0]))
+    assert values.questions().tolist() == [[0, 1], [0, 0], [-2, 1]]
+    assert np.float32(between(1.0, 1 + 2.0**-23)) < np.float32(1 + 2.0**-23)
 
 
 def test_declared_order_of_categories_is_kept() -> None:

@@ -231,7 +231,7 @@ LIMITS: list[tuple[str, Any, Callable[[Any], bool]]] = [
     ("balance of errors", TreatmentEquality(0.25, 4), balance),
     ("recall", Recall() >= 0.9, lambda p: 10 * total(p, "positive") >= 9 * TRUTH.sum()),
     ("specificity", Specificity() >= 0.9, lambda p: 10 * total(p, "negative") <= (TRUTH == 0).sum()),
-    ("precision", Precision() >= 0.9, lambda p: 10 * total(p, "positive") >= 9 * total(p, "all")),
+    ("precision", Precision() >= 1, lambda p: total(p, "positive") == total(p, "all")),
 ]
 
 

@@ -7,6 +7,7 @@ import shlex
 import shutil
 import time
 import zlib
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,9 @@ from streed.errors import InputError, TaskError
 from streed.estimators import CostSensitiveTreeClassifier, FairTreeClassifier, OptimalTreeClassifier
 from streed.export import to_json
 from streed.proof import check
-from streed.tasks import Accuracy, DemographicParity, Gini, InstanceCosts, SparseAccuracy
+from streed.proof.statement import Statement
+from streed.task.algebra import at_most
+from streed.tasks import Accuracy, DemographicParity, Gini, InstanceCosts, SparseAccuracy, Splits
 from tests.processes import ended
 from tests.unit.specimens import labels, sample
 
@@ -175,6 +178,24 @@ def test_another_table_task_or_limit_is_another_statement(files: tuple[Path, Pat
     files[1].write_text("\n".join([*lines[:1], *[line[:-1] + "0" for line in lines[1:]]]), encoding="utf-8")
     code, said = _said(files, capsys)
     assert code == 1 or "it is optimal" not in said
+
+
+def test_prices_of_tests_and_ends_of_amounts_by_hand() -> None:
+    tests = check.Tests({0: 0, 1: 1, 2: 2}, [(5, 2, "g"), (4, 1, "g"), (3, 1, "-")])
+    assert [tests.price(1, asked) for asked in ((), (0,), (2,), (0, 1))] == [4, 1, 4, 0]
+    X, nothing = np.array([[0], [1]], np.uint8), np.zeros((2, 2), np.int64)
+    amount = check.Amount(nothing, 0, -3, 5)
+    for multiplier, allowed in ((2, 10), (-2, 6)):
+        plane: check.Plane = ([Fraction(multiplier)], [])
+        assert check.Sums(X, check.Costs(nothing, 0), check.Limits(1), [amount], plane).allowed == allowed
+
+
+def test_of_two_limits_on_splits_the_smaller_one_is_proved() -> None:
+    for most, nodes in ((1, 5), (5, 1)):
+        stated = Statement.of(
+            Accuracy().subject_to(at_most(Splits(), most)), streed.Dataset.make(*labels()), 3, 1, nodes
+        )
+        assert stated.arguments[2:4] == ("--max-nodes", "1")
 
 
 def test_the_shell_proves_and_checks(tmp_path: Path) -> None:

@@ -120,7 +120,6 @@ EDITS: dict[str, tuple[str, str, str, float]] = {
 }
 """File, what is replaced by what, and how much more a leaf costs then."""
 
-
 FIRST = ("the method", "a helper in another file")
 
 

@@ -137,7 +137,6 @@ def test_squared_errors_by_hand() -> None:
 
 
 X = [[0], [0], [0], [1], [1]]
-NEVER = [1, 1, 1, 1, 0]
 
 
 def test_poisson_deviance_by_hand() -> None:

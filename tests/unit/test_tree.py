@@ -40,6 +40,7 @@ from tests.unit.specimens import (
     chain,
     colour_tree,
     make_data,
+    make_table,
     make_tree,
     stump,
     trees,
@@ -245,7 +246,7 @@ def test_tools_of_scikit_learn() -> None:
     sklearn_tree = pytest.importorskip("sklearn.tree")
     data = make_data(seed=1)
     tree, weights = make_tree(data, seed=1), np.arange(data.n_rows) + 1
-    found = to_sklearn(tree, data.X, sample_weight=weights)[-1].tree_
+    found = to_sklearn(tree, make_table(data.n_rows, seed=1), sample_weight=weights)[-1].tree_
     assert (found.n_node_samples[0], found.weighted_n_node_samples[0]) == (data.n_rows, weights.sum())
     estimator = to_sklearn(tree)[-1]
     said = sklearn_tree.export_text(estimator, feature_names=feature_names(tree))
@@ -285,6 +286,7 @@ def test_what_has_no_literal() -> None:
     for export in (to_python, to_sql):
         with pytest.raises(InputError, match="literal"):
             export(tree)
+    assert "0.25" in to_sql(make_tree(make_data(seed=1), seed=1, shown=(Fraction(1, 4),)))
     with pytest.raises(InputError, match="name"):
         to_python(tree, "no name")
     pytest.importorskip("sklearn")
