@@ -30,8 +30,8 @@ class Packing:
     bases: tuple[int, ...]
     """The least total of each sum."""
     divisors: tuple[int, ...]
-    places: tuple[tuple[int, int, int], ...]
-    """Of each sum the word, what one is worth there, and the radix."""
+    places: tuple[tuple[int, int, int | None], ...]
+    """Of each sum the word, what one is worth there, and the radix, None of the uppermost in a word."""
     most: tuple[int, ...]
     """No tree has a larger digit."""
     costs: Array
@@ -66,12 +66,15 @@ class Packing:
         splits = [split // by for split, by in zip(splits, divisors, strict=True)]
         most = [span + split * most_branches for span, split in zip(spans, splits, strict=True)]
         order = sorted(range(len(most)), key=most.__getitem__) if guarded else list(range(len(most)))
-        places, word, worth = [(0, 0, 0)] * len(most), 0, 1
+        places: list[tuple[int, int, int | None]] = [(0, 1, None)] * len(most)
+        word, worth, below, last = 0, 1, order[-1], 0
         for j in reversed(order):
             radix = 2 << most[j].bit_length() if guarded else most[j] + 1
             if bits is not None and worth > 1 and worth * radix >= 1 << bits:
                 word, worth = word + 1, 1
-            places[j] = word, worth, radix
+            elif j != below:
+                places[below] = (*places[below][:2], last)
+            places[j], below, last = (word, worth, None), j, radix
             worth *= radix
         largest = (spans[order[0]] + 1) * places[order[0]][1]
         costs = np.zeros((*parts[0].shape, word + 1), np.int64 if bits is not None or largest < 2**60 else object)
@@ -85,7 +88,7 @@ class Packing:
     @property
     def radix(self) -> int:
         """A key of one word // radix is the digit of the first sum, if that is the uppermost one."""
-        return math.prod(radix for _, _, radix in self.places[1:])
+        return math.prod(each + 1 for each in self.most[1:])
 
     def budget(self, most: int) -> int:
         """The largest key, of one word, of a tree whose first sum, which is the uppermost, is at most this."""
@@ -93,8 +96,12 @@ class Packing:
 
     def totals(self, words: Sequence[Any]) -> tuple[Any, ...]:
         """The totals of the sums of a key, or arrays of those of many: by word an integer or an array."""
-        scales = zip(self.bases, self.divisors, self.places, strict=True)
-        return tuple(base + by * (words[word] // worth % radix) for base, by, (word, worth, radix) in scales)
+        found = []
+        for base, by, (word, worth, radix) in zip(self.bases, self.divisors, self.places, strict=True):
+            digit = words[word] if worth == 1 else words[word] // worth
+            digit = digit if radix is None else digit % radix
+            found.append(base + (digit if by == 1 else by * digit))
+        return tuple(found)
 
 
 def _by_row(choice: np.ufunc, costs: Array) -> Array:
@@ -142,15 +149,14 @@ class Keys:
         A cap below what every tree has is stored as no cap: see `is_empty`.
         """
         packing = Packing.of(list(costs.costs), costs.splits, most_branches, guarded=True)
-        if math.prod(radix for _, _, radix in packing.places) > 1 << _MOST_BITS:
+        if sum(each.bit_length() + 1 for each in packing.most) > _MOST_BITS:
             return None
-        guards, cap = 0, 0
-        for given, base, by, (_, worth, radix) in zip(
-            costs.caps, packing.bases, packing.divisors, packing.places, strict=True
-        ):
-            whole = radix if given is None else (given - base) // by
-            guards += worth * (radix // 2)
-            cap += worth * min(max(whole, 0), radix // 2 - 1)
+        guards, cap, scales = 0, 0, zip(packing.bases, packing.divisors, packing.places, packing.most, strict=True)
+        for given, (base, by, (_, worth, _), most) in zip(costs.caps, scales, strict=True):
+            guard = 1 << most.bit_length()
+            whole = guard if given is None else (given - base) // by
+            guards += worth * guard
+            cap += worth * min(max(whole, 0), guard - 1)
         shifts = np.array(sorted((worth.bit_length() - 1 for _, worth, _ in packing.places), reverse=True), np.int64)
         few = len(shifts) == 2 and min(packing.most) < _MOST_BUCKETS
         layout = KeyLayout(shifts, guards, guards + cap, packing.split[0], min(packing.most) + 1 if few else 0)
