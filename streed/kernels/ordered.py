@@ -88,6 +88,11 @@ ADDRESSES = (
     "cache",  # int64: what is known of row sets; 0 if nothing is kept
     "cache_table",  # int64: where in the cache, by hash
     "cache_key",  # int64 (columns + 1): of the row set that is asked for
+    "orders",  # of all rows
+    "ids",  # int64 (columns): of all columns
+    "gains",  # int64 (N): what a row adds to the cost of a tree if it goes left
+    "grown",  # int64: the pool of the trees that are grown beside the search; 0 if there are none
+    "improve",  # the kernel that grows them
 )
 
 SPACES = (
@@ -100,6 +105,8 @@ SPACES = (
     "cache_used",
     "cache_places",  # of the table, a power of two
     "cache_entries",
+    "grown_space",  # words of the pool
+    "grown_used",
 )
 
 QUESTION = (
@@ -123,6 +130,9 @@ QUESTION = (
     "node_lower",
     "node_plan",  # the address of its plan
     "node_plan_size",
+    # of the kernel that grows trees
+    "depth",  # of the trees
+    "most_splits",
 )
 
 ANSWER = (
@@ -137,10 +147,19 @@ ANSWER = (
     "node_upper",  # what it costs, beside `node_lower`
     "two_upper",  # of depth two: what the best tree costs
     "two_pruned",  # and the least bound of what was left out
+    "incumbent",  # what the best tree that was grown costs
+    "tree",  # where in the pool it is
 )
 
 COUNTERS = (
     "batches",  # of splits scored
+    "work",  # rows of batches, in all columns
+    "turn",  # of which the grown trees have their next turn,
+    "turn_work",  # how much it takes,
+    "pause",  # at which work a change of a grown tree is given up
+    "patience",  # and how many times as much the search has in between
+    "exact_rows",  # up to which a grown tree has exact subtrees of depth three
+    "draws",  # changes of grown trees that were tried
     "splits",  # scored
     "nodes",  # subproblems of depth three or more
     "sparse",  # 1: splits have a price of which the best tree pays few, so bounds are proved from below

@@ -22,7 +22,7 @@ from numba import int64, uint8
 from streed.kernels.ordered import DEEP, INFEASIBLE, UNLIMITED, nearest_position
 from streed.kernels.simd import lower_atomic, raise_atomic
 from streed.kernels.stopping import LOWER, STOP, UPPER
-from streed.kernels.views import matrix, native, vector
+from streed.kernels.views import call, inline, matrix, native, vector
 from streed.ordered.bounds import (
     bound_by_leaves,
     bound_by_node,
@@ -108,6 +108,8 @@ def solve(e, node, depth, splits, budget, lower, plan):  # type: ignore[no-untyp
         tell(e, node.n, found[0], found[1])
         return found
     e.nodes += 1
+    if e.work >= e.turn and e.relaxed == 0:
+        call(e.improve, e)
     price = e.split_cost
     enough = budget if e.sparse == 1 else int64(INFEASIBLE)
     low, upper = solve_shallow(e, node, int64(2), min(splits, int64(3)), enough, e.least, plan)
@@ -232,13 +234,20 @@ def try_categories(e, node, limits, room, known, plan):  # type: ignore[no-untyp
             tell(e, node.n, known[_LOW], spent)
 
 
+@inline
+def limit_of(e, node, budget, known):  # type: ignore[no-untyped-def]
+    """What a tree of a node must cost less than: of all rows, than the best one that was grown beside the search."""
+    limit = min(known[_BEST], budget)
+    return min(limit, e.incumbent) if node.n == e.rows else limit
+
+
 @native
 def choose_threshold(e, node, budget, is_only, room, known):  # type: ignore[no-untyped-def]
     """Whether a threshold is left to try, which is written to `known`: first the split of the best tree so far.
 
     `is_only`: there are no other ways to share splits between the sides.
     """
-    limit = min(known[_BEST], budget)
+    limit = limit_of(e, node, budget, known)
     if known[_BEST] <= known[_LOW]:
         return False
     if known[_COLUMN] >= 0 and known[_FIRST] == 0:
@@ -266,7 +275,7 @@ def try_threshold(e, node, limits, shares, room, known, plan):  # type: ignore[n
     price = e.split_cost
     mark_sides(node, f, int64(0), t, room.side)
     children = part_rows(e, node, room.side, t, room.orders, room.left_ids, room.right_ids)
-    limit = min(known[_BEST], limits.budget)
+    limit = limit_of(e, node, limits.budget, known)
     slack = limit
     if e.bounded == 1:
         slack = max(worst_of(e, node, f, t, known[_LAST]), worst_of(e, node, f, known[_FIRST], t))
@@ -297,7 +306,7 @@ def try_threshold(e, node, limits, shares, room, known, plan):  # type: ignore[n
         append(plan, room.left_plan)
         append(plan, room.right_plan)
         tell(e, node.n, known[_LOW], known[_BEST])
-    if sides[0] + sides[1] + price < min(known[_BEST], limits.budget) and not is_stopped(e):
+    if sides[0] + sides[1] + price < limit_of(e, node, limits.budget, known) and not is_stopped(e):
         # both sides were solved up to the target, so this is an error
         e.unsettled = 1
         vector(e.control, STOP + 1, int64)[STOP] = 1

@@ -45,8 +45,8 @@ class Node(NamedTuple):
 
 @inline
 def is_stopped(e):  # type: ignore[no-untyped-def]
-    """Whether the caller asked the search to stop."""
-    return load_atomic(vector(e.control, STOP + 1, int64), STOP) != 0
+    """Whether the caller asked the search to stop, or what is tried takes too long."""
+    return load_atomic(vector(e.control, STOP + 1, int64), STOP) != 0 or e.work > e.pause
 
 
 @native

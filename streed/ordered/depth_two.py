@@ -60,6 +60,7 @@ def score_splits(e):  # type: ignore[no-untyped-def]
         improve_stumps(e)
     e.batches += 1
     e.splits += e.asked_splits
+    e.work += e.asked_rows * e.asked_columns
     add_atomic(vector(e.control, NODES + 1, int64), NODES, e.asked_splits)
 
 

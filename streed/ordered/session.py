@@ -40,10 +40,13 @@ _POOL = 2**23
 _PLACES = 2**19
 """and places of the table that leads to them."""
 
+_GROWN = 2**23
+"""Words of the pool of grown trees, at most."""
+
 _SPARE = 2**22
 """Bytes that the nodes of a path are given in any case."""
 
-_COUNTERS = ("batches", "splits", "nodes", "recalled")
+_COUNTERS = ("draws", "batches", "splits", "nodes", "recalled")
 _SIGNS = ("full", "unsettled", "raised", "inexact")
 
 
@@ -165,7 +168,7 @@ class OrderedSession:
         plan = np.zeros(1 + WORDS * (2 * n + 2), np.int64)
         found = np.array([0, INFEASIBLE], np.int64)  # as of a search that is stopped before it begins
         ids = np.arange(self.n_columns, dtype=np.int64)
-        self._write(shallow=link())
+        self._write(**link(), orders=address_of(self.orders), ids=address_of(ids), depth=depth)
 
         def search(deepest: int = depth) -> None:
             search_tree(self.address, deepest, splits, budget, self.orders, ids, plan, found)
@@ -228,7 +231,9 @@ class OrderedSession:
         pool = np.empty(words_kept if deep else 1, np.int64)
         table = np.zeros(_PLACES if deep else 1, np.int64)
         key = np.zeros(self.n_columns + 1, np.int64)
-        self._cache = (pool, table, key)
+        gains = np.empty(self.rows.n_rows if depth > 3 else 1, np.int64)
+        grown = np.empty(self._grown_words(depth, memory) if depth > 3 else 1, np.int64)
+        self._cache = (pool, table, key, gains, grown)
         self._write(
             cache=address_of(pool) if deep else 0,
             cache_table=address_of(table),
@@ -237,8 +242,17 @@ class OrderedSession:
             cache_places=len(table),
             cache_used=1,
             cache_entries=0,
+            gains=address_of(gains),
+            grown=address_of(grown),
+            grown_space=len(grown),
         )
         return arena
+
+    def _grown_words(self, depth: int, memory: int | None) -> int:
+        """What the pool of grown trees needs."""
+        places = 2 * self.rows.n_rows if depth > 30 else min(2 * self.rows.n_rows, self.rows.most_children**depth)
+        each = 64 + WORDS * self.rows.most_children
+        return int(min(16 * each * (places + 8), _GROWN if memory is None else max(memory // 128, 4096)))
 
     def _arena_bytes(self, depth: int, memory: int | None) -> int:
         """What the nodes of a path need together, at most `memory`."""
@@ -246,8 +260,9 @@ class OrderedSession:
         plan = 1 + WORDS * (2 * n + 1)
         if depth < 30:
             plan = min(plan, 1 + WORDS * (self.rows.most_children**depth + 1))
-        level = columns * (24 * n + 40) + 24 * plan + n + 8 * 64
-        most = level * max(0, depth - 2) + 64
+        level = columns * (20 * n + 32) + 24 * plan + n + 8 * 64
+        grown = columns * (4 * n + 32) + n + 4 * 64
+        most = level * max(0, depth - 2) + (level + depth * grown if depth > 3 else 64)
         return int(min(most, 2**31 if memory is None else memory))
 
     def _write(self, **words: int) -> None:
