@@ -369,7 +369,7 @@ def take_turn(e):  # type: ignore[no-untyped-def]
         plain = Change(int64(0), int64(0), int64(0), int64(0))
         e.incumbent, e.tree = grow(e, node, e.depth, e.most_splits, int64(0), plain, int64(INFEASIBLE))
         lower_atomic(control, UPPER, e.incumbent)
-        e.turn_work = (_TURN if e.depth > 4 else _TURN >> 2) * (e.work - begun)
+        e.turn_work = (_TURN if e.depth > 4 else _TURN >> 4) * (e.work - begun)
     until = e.work + e.turn_work
     is_better = False
     afresh = False
