@@ -131,6 +131,30 @@ def part_rows(e, node, side, inside, target, left_ids, right_ids):  # type: igno
 
 
 @native
+def part(e, node, column, position):  # type: ignore[no-untyped-def]
+    """The nodes on both sides of a split by a column of the node, in the arena."""
+    columns = node.columns
+    orders = reserve(e, 4 * columns * (node.n + 2))
+    ids = reserve(e, 16 * columns)
+    side_at = reserve(e, e.rows)
+    if e.full == 1:
+        return node, node
+    side = vector(side_at, e.rows, uint8)
+    mark_sides(node, column, int64(0), position, side)
+    left_ids = vector(ids, columns, int64)
+    return part_rows(e, node, side, position, orders, left_ids, vector(ids + 8 * columns, columns, int64))
+
+
+@native
+def column_of(node, name):  # type: ignore[no-untyped-def]
+    """The column of the node with an id; -1 if its rows do not differ in it."""
+    for f in range(node.columns):
+        if node.ids[f] == name:
+            return int64(f)
+    return int64(-1)
+
+
+@native
 def rank_of(e, node, column, position):  # type: ignore[no-untyped-def]
     """The largest rank left of a split, in the whole problem."""
     row = int64(rows_of(node, column + 1)[column, position - 1] & uint32(ROW))

@@ -20,7 +20,7 @@ import functools
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import int32, int64, uint8, uint32
+from numba import int32, int64, uint32
 
 from streed.kernels.compiled import unit
 from streed.kernels.ordered import INFEASIBLE, NEW, ROW, UNLIMITED, WORDS, nearest_position, record_at
@@ -31,16 +31,15 @@ from streed.ordered.branch import solve_side
 from streed.ordered.cache import (
     Node,
     append,
-    begin_plan,
+    append_entry,
+    column_of,
     is_stopped,
-    mark_sides,
     mix,
     ordered_of,
-    part_rows,
+    part,
     plan_size,
     position_of,
     rank_of,
-    reserve,
     rows_of,
 )
 from streed.ordered.depth_two import solve_shallow
@@ -100,30 +99,6 @@ def cheapest_label(e, node):  # type: ignore[no-untyped-def]
         if sums[label] < sums[best]:
             best = int64(label)
     return best
-
-
-@native
-def part(e, node, column, position):  # type: ignore[no-untyped-def]
-    """The nodes on both sides of a split by a column of the node, in the arena."""
-    columns = node.columns
-    orders = reserve(e, 4 * columns * (node.n + 2))
-    ids = reserve(e, 16 * columns)
-    side_at = reserve(e, e.rows)
-    if e.full == 1:
-        return node, node
-    side = vector(side_at, e.rows, uint8)
-    mark_sides(node, column, int64(0), position, side)
-    left_ids = vector(ids, columns, int64)
-    return part_rows(e, node, side, position, orders, left_ids, vector(ids + 8 * columns, columns, int64))
-
-
-@native
-def column_of(node, name):  # type: ignore[no-untyped-def]
-    """The column of the node with an id; -1 if its rows do not differ in it."""
-    for f in range(node.columns):
-        if node.ids[f] == name:
-            return int64(f)
-    return int64(-1)
 
 
 @native
@@ -329,9 +304,7 @@ def write_plan(e, place, plan):  # type: ignore[no-untyped-def]
         at = pool[place + PLAN]
         append(plan, pool[at : at + 1 + WORDS * pool[at]])
         return
-    entry = np.empty(1 + WORDS, np.int64)
-    begin_plan(entry, pool[place + COLUMN], pool[place + RANK], int64(0))
-    append(plan, entry)
+    append_entry(plan, pool[place + COLUMN], pool[place + RANK], int64(0))
     write_plan(e, pool[place + LEFT], plan)
     write_plan(e, pool[place + RIGHT], plan)
 
