@@ -91,11 +91,14 @@ class IntegerCosts:
         return math.ceil((value / Fraction(self.wide.unit) - self.wide.least) / (1 << self.wide.shift))
 
 
-def integer_costs(terms: list[tuple[Fraction, Array]], split: Fraction | int, weights: Array | None) -> IntegerCosts:
+def integer_costs(
+    terms: list[tuple[Fraction, Array]], split: Fraction | int, weights: Array | None, room: int = LARGEST_TOTAL
+) -> IntegerCosts:
     """The sum of `terms`, each an exact weight times an (n, K) array of costs per row and label, as integers.
 
-    `split` is the exact cost of a branching node and `weights` (n,) multiplies the costs of each row. Where exact
-    integers would leave 2**60, because the numbers are too fine, costs are rounded to a grid; `exact` then is False.
+    `split` is the exact cost of a branching node and `weights` (n,) multiplies the costs of each row. Where sums of
+    exact integers would reach the `room`, because the numbers are too fine, costs are rounded to a grid; `exact` then
+    is False.
     """
     if len(terms) == 1 and terms[0][0] == 1 and split == 0 and weights is None and terms[0][1].dtype == np.int64:
         costs = terms[0][1]
@@ -115,15 +118,17 @@ def integer_costs(terms: list[tuple[Fraction, Array]], split: Fraction | int, we
     largest = abs(own)
     for worth, part in parts:
         largest += abs(_in_units(worth, unit)) * _largest_total(part, row_weights)
-    if 2 * largest >= LARGEST_TOTAL:  # twice, as what a search adds is how far a row's costs lie apart
-        return _rounded(parts, own, unit, row_weights)
+    if 2 * largest >= room:  # twice, as what a search adds is how far a row's costs lie apart
+        return _rounded(parts, own, unit, row_weights, room)
     total: Array = functools.reduce(operator.add, [_times(worth, part, unit) for worth, part in parts])
     if row_weights is not None:
         total = total * row_weights[:, None]
     return IntegerCosts(np.ascontiguousarray(total, np.int64), own, unit, True)
 
 
-def _rounded(parts: list[tuple[Fraction, Array]], split: int, unit: Fraction, weights: Array | None) -> IntegerCosts:
+def _rounded(
+    parts: list[tuple[Fraction, Array]], split: int, unit: Fraction, weights: Array | None, room: int
+) -> IntegerCosts:
     """The costs, exact where their sum fits after all, else rounded down to 2**50 or less of their total."""
     total: Array = functools.reduce(operator.add, [_times(worth, part.astype(object), unit) for worth, part in parts])
     if weights is not None:
@@ -132,7 +137,7 @@ def _rounded(parts: list[tuple[Fraction, Array]], split: int, unit: Fraction, we
     most, apart = int(np.abs(total).max(axis=1).sum()), int((highs - lows).sum())
     # a split that costs more than any labels may gain never pays, however much more
     capped = min(split, 2 * apart + 1)
-    if max(most, apart) + 2 * abs(capped) + 2 < LARGEST_TOTAL:
+    if max(most, apart) + 2 * abs(capped) + 2 < room:
         return IntegerCosts(np.ascontiguousarray(total, np.int64), capped, unit, True)
     if not math.isfinite(as_float(unit * most)):
         raise InputError("costs", "their sum is beyond the range of floats", "divide all of them by a common factor")

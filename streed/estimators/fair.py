@@ -26,11 +26,12 @@ from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from streed.data import Dataset
+from streed.data.rows import read_row_data
 from streed.data.table import Table, as_table, read_input
 from streed.errors import InputError, brief
 from streed.estimators.base import listed
 from streed.estimators.classifier import LabelTree, label_task, labels_of
-from streed.estimators.reading import FREQUENCY, argument_names, as_array, readable, take_rows
+from streed.estimators.reading import FREQUENCY, argument_names, as_array, length, readable, take_rows
 from streed.exact import Range
 from streed.registry import find_notion
 from streed.report import kept
@@ -242,8 +243,10 @@ def cross_validate_fair(
     apart, with Newcombe's. `kept`: in how many folds the held-out gap is within the limit. Intervals treat the folds'
     trees as one and take no account of the choice of the two groups: read them as a lower bound on what is not known.
     """
-    labels = np.asarray(y)
-    strata = [f"{g} {k}" for g, k in zip(np.asarray(sensitive_features).tolist(), labels.tolist(), strict=True)]
+    X = readable(X)
+    labels = labels_of(y, length(X))
+    groups = read_row_data({ROW_DATA: sensitive_features}, len(labels))[ROW_DATA]
+    strata = [f"{g} {k}" for g, k in zip(groups.tolist(), labels.tolist(), strict=True)]
     accuracy, counts = [], []
     for train, test in StratifiedKFold(cv, shuffle=True, random_state=random_state).split(strata, strata):
         grown, held = take_rows(sensitive_features, train), take_rows(sensitive_features, test)

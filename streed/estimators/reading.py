@@ -170,7 +170,7 @@ def present_rows(X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]
     if row_data.get(FREQUENCY) is None:
         return X, y, sample_weight, given
     table = as_array(X) if isinstance(X, (list, tuple)) else X
-    n_rows = _length(table) or 0
+    n_rows = length(table)
     with named_errors(FREQUENCY, "give one whole number per row"):
         found = read_frequency(row_data[FREQUENCY], n_rows)
     frequency = np.ones(n_rows, np.int64) if found is None else found
@@ -194,18 +194,18 @@ def argument_names(**names: str) -> Iterator[None]:
 
 def _check_lengths(X: Any, given: Mapping[str, Any]) -> None:
     """Raises InputError for what has not an entry, or a row, for each row of X."""
-    rows = _length(X)
+    rows = length(X)
     for name, values in given.items():
-        found = _length(next(iter(values.values()), None) if isinstance(values, Mapping) else values)
-        if None not in (rows, found) and rows != found:
+        found = length(next(iter(values.values()), None) if isinstance(values, Mapping) else values)
+        if -1 not in (rows, found) and rows != found:
             raise InputError(name, f"it has {found} rows, but X has {rows} rows", "give one entry per row of X")
 
 
-def _length(x: Any) -> int | None:
-    """How many rows an array, a list, a table or a sparse matrix has; None of anything else."""
+def length(x: Any) -> int:
+    """How many rows an array, a list, a table or a sparse matrix has; -1 of anything else."""
     if hasattr(x, "tocsr") or getattr(x, "shape", None):
         return int(x.shape[0])
-    return len(x) if hasattr(x, "__len__") else None
+    return len(x) if hasattr(x, "__len__") else -1
 
 
 def together(**given: Any) -> None:

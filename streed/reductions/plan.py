@@ -127,7 +127,7 @@ def make_plan(problem: Problem) -> Plan:
     shown, wide, found, price = None, None, None, None
     rank: Callable[[Vector], Any]
     if first.components is None:
-        costs = exact_costs(row_cost_form(first, data) or first, data)
+        costs = exact_costs(row_cost_form(first, data) or first, data, of_all_labels=True)
         own = [(costs.costs, costs.split, simplest(costs.unit))]
         found, wide = LinearFraction(0, (1,), 1, (0,)), costs.wide
 

@@ -148,7 +148,7 @@ class Keys:
 
         A cap below what every tree has is stored as no cap: see `is_empty`.
         """
-        packing = Packing.of(list(costs.costs), costs.splits, most_branches, guarded=True)
+        packing = Packing.of(list(costs.costs), costs.splits, most_branches, bits=_MOST_BITS + 1, guarded=True)
         if sum(each.bit_length() + 1 for each in packing.most) > _MOST_BITS:
             return None
         guards, cap, scales = 0, 0, zip(packing.bases, packing.divisors, packing.places, packing.most, strict=True)

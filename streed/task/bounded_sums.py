@@ -176,11 +176,15 @@ def worsening_statistics(sums: Sequence[RowSum], data: Dataset) -> dict[str, Arr
     return named
 
 
-def exact_costs(task: RowCostTask, data: Dataset) -> IntegerCosts:
-    """The bound task's costs per row and split in whole numbers of one unit; raises TaskError or InputError else."""
+def exact_costs(task: RowCostTask, data: Dataset, *, of_all_labels: bool = False) -> IntegerCosts:
+    """The bound task's costs per row and split in whole numbers of one unit; raises TaskError or InputError else.
+
+    `of_all_labels`: whether the costs of all labels are added up, too, and must have room together.
+    """
     shape = (data.n_rows, len(task.labels(data)))
     terms = [(weight, checked_costs(costs, task, shape)) for weight, costs in task.cost_terms(data)]
-    return integer_costs(terms, task.split_cost(), data.exact_weights)
+    room = LARGEST_TOTAL // shape[1] if of_all_labels else LARGEST_TOTAL
+    return integer_costs(terms, task.split_cost(), data.exact_weights, room)
 
 
 def checked_costs(costs: Any, task: RowCostTask, shape: tuple[int, int]) -> Array:

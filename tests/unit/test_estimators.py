@@ -27,6 +27,7 @@ from streed.estimators import (
     OptimalTreeRegressor,
     PolicyTree,
     SurvivalTree,
+    cross_validate_fair,
 )
 from streed.tasks import F1, Accuracy, MinSupport, SparseAccuracy, Splits
 from tests.differential import estimators
@@ -237,4 +238,5 @@ def test_data_of_rows_may_be_lazy_and_not_sparse() -> None:
     FairTreeClassifier(max_depth=1).fit(grid, TRUTH, sensitive_features=groups, frequency=TRUTH * 2 + 1)
     model = CostSensitiveTreeClassifier(max_depth=1).fit(grid, TRUTH, costs=pl.LazyFrame(costs, schema=["0", "1"]))
     assert model.value_ == model.fit(grid, TRUTH, costs=costs).value_
+    assert cross_validate_fair(FairTreeClassifier(max_depth=1), grid, TRUTH, sensitive_features=groups, cv=2).kept <= 2
     refused("costs", "toarray", call=lambda: model.fit(grid, TRUTH, costs=scipy.sparse.coo_array(costs)))

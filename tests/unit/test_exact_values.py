@@ -16,6 +16,7 @@ import pytest
 import streed
 from streed.data import Dataset
 from streed.drivers.closing import NEAR_OPTIMAL
+from streed.estimators import PolicyTree
 from streed.exact import Array, exact_integers
 from streed.reference import optimum
 from streed.task import RowCostTask, State, Task, Totals
@@ -235,6 +236,14 @@ def test_a_state_knows_what_its_rows_weigh(driver: str) -> None:
     assert streed.solve(Errors(), THREE, y, sample_weight=[3, 1, 0.5], max_depth=1, search=driver).value == 1
     both = Errors() + 0.5 * Splits()
     assert streed.solve(both, THREE, y, sample_weight=[3, 0, 0.5], max_depth=1, search=driver).value == 0.5
+
+
+def test_totals_may_fill_the_room_of_whole_numbers() -> None:
+    rows, cost = np.arange(60)[:, None] % 2, 7 * 2**60 // 600
+    costs = np.where(rows == [0, 1], 0, cost)
+    front = streed.solve(InstanceCosts() & Splits(), rows, costs=costs, max_depth=1).front
+    assert sorted(solution[0] for solution in front) == [(0, 1), (30 * cost, 0)]
+    assert PolicyTree(max_depth=1, parity=0).fit(rows, -costs, sensitive_features=rows).value_ == -cost / 2
 
 
 @attrs.frozen
