@@ -149,7 +149,7 @@ class ContractCheck:
         made_by = type(self.task).__mro__
         first = next(place for place, each in enumerate(made_by) if each.__module__.startswith("streed."))
         known = [name for name in dir(made_by[first]) if not name.startswith("_")]
-        names = {name for each in made_by[:first] for name in vars(each)}
+        names = {name for each in made_by[:first] for name in vars(each) if not name.startswith("_")}
         for name in sorted(names.difference(known, attrs.fields_dict(made_by[0]))) if warns else ():
             meant = difflib.get_close_matches(name, known, 1, 0.8)
             if meant:
