@@ -92,6 +92,7 @@ def link() -> dict[str, int]:
 def compile_shared() -> None:
     """What the second process does."""
     shallow()
+    turns()
     ready(find_stump, _STUMP)
     compile_measuring()
 
