@@ -81,6 +81,7 @@ ADDRESSES = (
     "arena",  # uint8: what nodes need while they are searched
     "score",  # the kernel that scores splits
     "shallow",  # the kernel that solves nodes to depth two
+    "deep",  # the one that solves any
     "stump",  # a generated kernel that finds the best split of a node by itself; 0 if costs are those of rows
     "copies",  # int64 (N): how many rows a row stands for, read with `leaf_costs` if min_leaf > 1
     "numbers",  # of a generated kernel: its parameters

@@ -347,6 +347,12 @@ def plan_two(e, node, depths, plan):  # type: ignore[no-untyped-def]
 @inline
 def solve_shallow(e, node, depth, splits, budget, lower, plan):  # type: ignore[no-untyped-def]
     """`solve` (branch.py) for a depth of at most two, by a kernel of its own."""
+    return solve_by(e, e.shallow, node, depth, splits, budget, lower, plan)
+
+
+@inline
+def solve_by(e, kernel, node, depth, splits, budget, lower, plan):  # type: ignore[no-untyped-def]
+    """(lower, upper) of the node's trees, by the kernel at this address."""
     e.node_orders = node.orders
     e.node_rows = node.n
     e.node_columns = node.columns
@@ -357,17 +363,22 @@ def solve_shallow(e, node, depth, splits, budget, lower, plan):  # type: ignore[
     e.node_lower = lower
     e.node_plan = plan.ctypes.data
     e.node_plan_size = len(plan)
-    call(e.shallow, e)
+    call(kernel, e)
     return int64(e.node_lower), int64(e.node_upper)
 
 
 @native
 def solve_asked(e):  # type: ignore[no-untyped-def]
     """Solves the node that `solve_shallow` asks about."""
+    node, plan = asked(e)
+    e.node_lower, e.node_upper = _solve(e, node, e.node_depth, e.node_splits, e.node_budget, e.node_lower, plan)
+
+
+@inline
+def asked(e):  # type: ignore[no-untyped-def]
+    """(node, its plan) that `solve_by` asks about."""
     node = Node(e.node_orders, e.node_rows, e.node_columns, vector(e.node_ids, e.node_columns, int64))
-    plan = vector(e.node_plan, e.node_plan_size, int64)
-    depth = e.node_depth
-    e.node_lower, e.node_upper = _solve(e, node, depth, e.node_splits, e.node_budget, e.node_lower, plan)
+    return node, vector(e.node_plan, e.node_plan_size, int64)
 
 
 @native

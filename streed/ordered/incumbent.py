@@ -27,7 +27,6 @@ from streed.kernels.ordered import INFEASIBLE, NEW, ROW, UNLIMITED, WORDS, neare
 from streed.kernels.simd import lower_atomic
 from streed.kernels.stopping import UPPER
 from streed.kernels.views import KERNEL, copy_into, matrix, native, vector
-from streed.ordered.branch import solve_side
 from streed.ordered.cache import (
     Node,
     append,
@@ -42,7 +41,7 @@ from streed.ordered.cache import (
     rank_of,
     rows_of,
 )
-from streed.ordered.depth_two import solve_shallow
+from streed.ordered.depth_two import solve_by, solve_shallow
 from streed.ordered.intervals import find_best_stump
 
 COLUMN, RANK, LEFT, RIGHT, COST, PLAN, PLACE = range(7)
@@ -151,7 +150,7 @@ def end(e, node, depth, splits, limit):  # type: ignore[no-untyped-def]
     if depth <= 2:
         _, cost = solve_shallow(e, node, depth, splits, limit, e.least, plan)
     else:
-        _, cost = solve_side(e, node, depth, splits, limit, e.least, plan)
+        _, cost = solve_by(e, e.deep, node, depth, splits, limit, e.least, plan)
     place = int64(0)
     if cost < INFEASIBLE:
         place, _ = chart(e, node, plan, int64(0))

@@ -20,11 +20,17 @@ from streed.kernels.ordered import INFEASIBLE, MOST_PRICES, record_at
 from streed.kernels.routing import compile_measuring
 from streed.kernels.stopping import LOWER, UPPER
 from streed.kernels.views import KERNEL, call, native, vector
-from streed.ordered.branch import solve
+from streed.ordered.branch import solve, solve_side
 from streed.ordered.cache import Node, copy_plan, is_stopped
-from streed.ordered.depth_two import solve_asked
+from streed.ordered.depth_two import asked, solve_asked, solve_by
 from streed.ordered.incumbent import COST, turns, write_plan
 from streed.ordered.intervals import find_best_stump
+
+
+@native
+def grows(depth, splits, rows):  # type: ignore[no-untyped-def]
+    """Whether a tree of so many levels and splits for so many rows is grown beside the search."""
+    return depth > 3 and splits > 3 and rows > 3
 
 
 @native
@@ -37,8 +43,8 @@ def search_all(e, node, depth, splits, budget, plan, answer):  # type: ignore[no
     e.incumbent = INFEASIBLE
     e.tree = 0
     e.turn = e.pause = INFEASIBLE
-    if depth <= 3 or splits <= 3 or node.n <= 3:
-        answer[0], answer[1] = solve(e, node, depth, splits, budget, int64(0), plan)
+    if not grows(depth, splits, node.n):
+        answer[0], answer[1] = solve_by(e, e.deep, node, depth, splits, budget, int64(0), plan)
         return
     other = np.empty(len(plan), np.int64)
     e.depth, e.most_splits = depth, splits
@@ -52,7 +58,7 @@ def search_all(e, node, depth, splits, budget, plan, answer):  # type: ignore[no
     goal = e.least + 4 * price
     while answer[0] < min(answer[1], budget) and not is_stopped(e):
         goal = min(goal + price, answer[1], budget) if e.sparse == 1 else min(answer[1], budget)
-        low, upper = solve(e, node, depth, splits, goal, answer[0], other)
+        low, upper = solve_by(e, e.deep, node, depth, splits, goal, answer[0], other)
         answer[0] = max(answer[0], min(low, goal))
         if upper < answer[1]:
             answer[1] = upper
@@ -81,18 +87,41 @@ def shallow() -> Any:
 
 
 @functools.cache
-def link() -> dict[str, int]:
-    """Compiles what a search needs, part of it by a second process; its kernels' addresses, by the record's names."""
+def deep() -> Any:
+    """The kernel that solves nodes of any depth: those of some rows by what is kept of them."""
+
+    @unit(KERNEL)
+    def solve_deep(address):  # type: ignore[no-untyped-def]
+        e = record_at(address)
+        node, plan = asked(e)
+        depth, splits, budget = e.node_depth, e.node_splits, e.node_budget
+        if node.n == e.rows:
+            e.node_lower, e.node_upper = solve(e, node, depth, splits, budget, e.node_lower, plan)
+        else:
+            e.node_lower, e.node_upper = solve_side(e, node, depth, splits, budget, e.node_lower, plan)
+
+    return solve_deep
+
+
+@functools.cache
+def link(grows: bool) -> dict[str, int]:
+    """Compiles what a search needs, part of it by a second process; its kernels' addresses, by the record's names.
+
+    `grows`: a tree is grown beside the search.
+    """
     is_made = was_kept(find_stump, _STUMP)
-    with compilation.plan(None if is_made else "from streed.ordered.lookahead import compile_shared; compile_shared()"):
+    code = f"from streed.ordered.lookahead import compile_shared; compile_shared({grows})"
+    with compilation.plan(None if is_made else code):
+        found = {"deep": int(deep().address), "shallow": int(shallow().address)}
         ready(search_tree, "(int64, int64, int64, int64, uint32[:, ::1], int64[::1], int64[::1], int64[::1])")
-    return {"shallow": int(shallow().address), "improve": int(turns().address)}
+        return found | ({"improve": int(turns().address)} if grows else {})
 
 
-def compile_shared() -> None:
+def compile_shared(grows: bool) -> None:
     """What the second process does."""
     shallow()
-    turns()
+    if grows:
+        turns()
     ready(find_stump, _STUMP)
     compile_measuring()
 

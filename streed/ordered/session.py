@@ -16,7 +16,7 @@ from streed.kernels.ordered import FREE, INFEASIBLE, PLACE, RECORD, ROWS_OF_HEAP
 from streed.kernels.record_proxy import address_of
 from streed.kernels.stopping import LOWER, NODES, ROWS_OF_CONTROL, UPPER
 from streed.ordered.features import Features, Split, tree_of
-from streed.ordered.lookahead import link, search_tree
+from streed.ordered.lookahead import grows, link, search_tree
 from streed.problem import SearchLimits, process_memory
 
 if TYPE_CHECKING:
@@ -168,7 +168,9 @@ class OrderedSession:
         plan = np.zeros(1 + WORDS * (2 * n + 2), np.int64)
         found = np.array([0, INFEASIBLE], np.int64)  # as of a search that is stopped before it begins
         ids = np.arange(self.n_columns, dtype=np.int64)
-        self._write(**link(), orders=address_of(self.orders), ids=address_of(ids), depth=depth)
+        self._write(
+            **link(grows.py_func(depth, splits, n)), orders=address_of(self.orders), ids=address_of(ids), depth=depth
+        )
 
         def search(deepest: int = depth) -> None:
             search_tree(self.address, deepest, splits, budget, self.orders, ids, plan, found)
