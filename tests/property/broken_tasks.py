@@ -206,7 +206,6 @@ OTHERS = [
         "operators are functions",
         "two answers",
     ),
-    Broken(counted("Reflexive", better=lambda self, a, b: a <= b), "better is a strict order", "better than itself"),
     Broken(counted("Mutual", better=lambda self, a, b: a != b), "better is a strict order", "each of two values"),
     Broken(
         counted(

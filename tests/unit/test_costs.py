@@ -273,7 +273,7 @@ def test_teachers_predict_rows_that_they_have_not_seen() -> None:
     assert policy.predict([[0], [1]]).tolist() == [1, 0]
     refused("treatment", "1 was given to 1 rows", call=lambda: teach([[0]] * 4, [0, 0, 0, 1], [1, 2, 3, 4], folds=2))
     refused("folds", "1", call=lambda: teach([[0]] * 4, [0, 0, 1, 1], [1, 2, 3, 4], folds=1))
-    refused("treatment", "4, 3 and 4", call=lambda: teach([[0]] * 4, [0, 0, 1], [1, 2, 3, 4]))
+    refused("treatment", "4, 3, 4", call=lambda: teach([[0]] * 4, [0, 0, 1], [1, 2, 3, 4]))
 
 
 RNG = np.random.default_rng(4)

@@ -82,8 +82,8 @@ def test_what_does_not_compile_is_told_in_two_lines(name: str) -> None:
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_errors_at_states_that_were_not_tried() -> None:
     def leaf_cost(self: Any, s: Any, k: int) -> Any:
-        if s.rows == 9:
-            raise ValueError("nine")
+        if s.rows == 7:
+            raise ValueError("seven")
         return s.rows - s.of[k] + 0.5
 
     with pytest.raises(TaskError, match="Mine raised an error at some state\nlet its methods return a number"):
