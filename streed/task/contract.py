@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import difflib
+import functools
 import inspect
 import itertools
 import keyword
@@ -91,6 +92,17 @@ def is_shipped(task: Task) -> bool:
     return all(type(part).__module__.startswith("streed.") for part in parts_of(task))
 
 
+@functools.lru_cache(256)
+def _misnamed(made_by: type[Task]) -> list[tuple[str, str]]:
+    """Names of a user's class that nothing asks for, each with the one of a member that it nearly is."""
+    above = made_by.__mro__
+    first = next(place for place, each in enumerate(above) if each.__module__.startswith("streed."))
+    known = [name for name in dir(above[first]) if not name.startswith("_")]
+    names = {name for each in above[:first] for name in vars(each) if not name.startswith("_")}
+    unasked = sorted(names.difference(known, attrs.fields_dict(made_by)))
+    return [(name, meant) for name in unasked for meant in difflib.get_close_matches(name, known, 1, 0.8)]
+
+
 @final
 class ContractCheck:
     """One task, or one limit, on one data set, and how to complain about its members."""
@@ -146,15 +158,9 @@ class ContractCheck:
                 self.fail(name, f"is {_brief(declared)}", f"write {name} = True or False, or a property")
         if not isinstance(self.task.value_unit, str):
             self.fail("value_unit", f"is {_brief(self.task.value_unit)}", "write it as text, or a property")
-        made_by = type(self.task).__mro__
-        first = next(place for place, each in enumerate(made_by) if each.__module__.startswith("streed."))
-        known = [name for name in dir(made_by[first]) if not name.startswith("_")]
-        names = {name for each in made_by[:first] for name in vars(each) if not name.startswith("_")}
-        for name in sorted(names.difference(known, attrs.fields_dict(made_by[0]))) if warns else ():
-            meant = difflib.get_close_matches(name, known, 1, 0.8)
-            if meant:
-                said = f"nothing asks for {self.name}.{name}; if {meant[0]} is meant, call it so"
-                warnings.warn(said, UserWarning, stacklevel=6)
+        for name, meant in _misnamed(self.task.__class__) if warns else ():
+            said = f"nothing asks for {self.name}.{name}; if {meant} is meant, call it so"
+            warnings.warn(said, UserWarning, stacklevel=6)
 
     def statistics(self) -> dict[str, Array]:
         """The statistics by name, as arrays."""
