@@ -310,6 +310,7 @@ CHANGES: list[tuple[Callable[[], Tree], Callable[[Any], Any], str]] = [
     (solved, lambda d: d["claims"].update(value=f"{LONG}/7"), "no fraction"),
     (solved, lambda d: d["claims"].update(value="9" * 400 + "/7"), "too large"),
     (solved, lambda d: d["claims"].update(lower_bound=10**400), "too large"),
+    (solved, lambda d: d["claims"].update(positive=10**400), "$.claims.positive"),
     (solved, lambda d: d["labels"].__setitem__(0, {"fraction": LONG}), "no fraction"),
     (solved, lambda d: d["labels"].__setitem__(0, {"float": 10**400}), "too large"),
     (solved, lambda d: next(n for n in d["nodes"] if "label" in n).update(cost="1/3\n"), "no fraction"),
