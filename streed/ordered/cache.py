@@ -24,7 +24,7 @@ from numba import int32, int64, njit, uint8, uint32, uint64
 from streed.kernels.ordered import DEEP, INFEASIBLE, NEW, ROW, UNLIMITED, WORDS
 from streed.kernels.simd import load_atomic
 from streed.kernels.stopping import STOP
-from streed.kernels.views import inline, matrix, native, vector
+from streed.kernels.views import call, inline, matrix, native, vector
 
 part_of_recursion = njit(inline="always")
 """For parts of a recursive function, which become parts of its text: compiled by themselves, functions that call each
@@ -181,6 +181,30 @@ def plan_size(e, depth, n):  # type: ignore[no-untyped-def]
         most *= e.most_children
         level += 1
     return 1 + WORDS * (min(most, 2 * n) + 1)
+
+
+@inline
+def solve_by(e, kernel, node, depth, splits, budget, lower, plan):  # type: ignore[no-untyped-def]
+    """(lower, upper) of the node's trees, as `solve` (branch.py) gives them, by the kernel at this address."""
+    e.node_orders = node.orders
+    e.node_rows = node.n
+    e.node_columns = node.columns
+    e.node_ids = node.ids.ctypes.data
+    e.node_depth = depth
+    e.node_splits = splits
+    e.node_budget = budget
+    e.node_lower = lower
+    e.node_plan = plan.ctypes.data
+    e.node_plan_size = len(plan)
+    call(kernel, e)
+    return int64(e.node_lower), int64(e.node_upper)
+
+
+@inline
+def asked(e):  # type: ignore[no-untyped-def]
+    """(node, its plan) that `solve_by` asks about."""
+    node = Node(e.node_orders, e.node_rows, e.node_columns, vector(e.node_ids, e.node_columns, int64))
+    return node, vector(e.node_plan, e.node_plan_size, int64)
 
 
 @native

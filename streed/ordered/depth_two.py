@@ -32,7 +32,7 @@ from streed.kernels.ordered import (
 from streed.kernels.simd import add_atomic
 from streed.kernels.stopping import NODES
 from streed.kernels.views import call, inline, native, vector
-from streed.ordered.cache import Node, append_entry, begin_plan, is_stopped, ordered_of, rank_of, rows_of
+from streed.ordered.cache import append_entry, asked, begin_plan, is_stopped, ordered_of, rank_of, rows_of, solve_by
 from streed.ordered.intervals import (
     ask_columns,
     bound_between,
@@ -350,35 +350,11 @@ def solve_shallow(e, node, depth, splits, budget, lower, plan):  # type: ignore[
     return solve_by(e, e.shallow, node, depth, splits, budget, lower, plan)
 
 
-@inline
-def solve_by(e, kernel, node, depth, splits, budget, lower, plan):  # type: ignore[no-untyped-def]
-    """(lower, upper) of the node's trees, by the kernel at this address."""
-    e.node_orders = node.orders
-    e.node_rows = node.n
-    e.node_columns = node.columns
-    e.node_ids = node.ids.ctypes.data
-    e.node_depth = depth
-    e.node_splits = splits
-    e.node_budget = budget
-    e.node_lower = lower
-    e.node_plan = plan.ctypes.data
-    e.node_plan_size = len(plan)
-    call(kernel, e)
-    return int64(e.node_lower), int64(e.node_upper)
-
-
 @native
 def solve_asked(e):  # type: ignore[no-untyped-def]
     """Solves the node that `solve_shallow` asks about."""
     node, plan = asked(e)
     e.node_lower, e.node_upper = _solve(e, node, e.node_depth, e.node_splits, e.node_budget, e.node_lower, plan)
-
-
-@inline
-def asked(e):  # type: ignore[no-untyped-def]
-    """(node, its plan) that `solve_by` asks about."""
-    node = Node(e.node_orders, e.node_rows, e.node_columns, vector(e.node_ids, e.node_columns, int64))
-    return node, vector(e.node_plan, e.node_plan_size, int64)
 
 
 @native

@@ -16,17 +16,15 @@ takes its place or is forgotten. When the pool is half full, the best tree is co
 
 from __future__ import annotations
 
-import functools
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import int32, int64, uint32
 
-from streed.kernels.compiled import unit
-from streed.kernels.ordered import INFEASIBLE, NEW, ROW, UNLIMITED, WORDS, nearest_position, record_at
+from streed.kernels.ordered import INFEASIBLE, NEW, ROW, UNLIMITED, WORDS, nearest_position
 from streed.kernels.simd import lower_atomic
 from streed.kernels.stopping import UPPER
-from streed.kernels.views import KERNEL, copy_into, matrix, native, vector
+from streed.kernels.views import copy_into, matrix, native, vector
 from streed.ordered.cache import (
     Node,
     append,
@@ -40,8 +38,9 @@ from streed.ordered.cache import (
     position_of,
     rank_of,
     rows_of,
+    solve_by,
 )
-from streed.ordered.depth_two import solve_by, solve_shallow
+from streed.ordered.depth_two import solve_shallow
 from streed.ordered.intervals import find_best_stump
 
 COLUMN, RANK, LEFT, RIGHT, COST, PLAN, PLACE = range(7)
@@ -170,8 +169,35 @@ def label_at(pool, ranks, place, row):  # type: ignore[no-untyped-def]
 
 
 @native
+def draw_split(e, node, old, draw):  # type: ignore[no-untyped-def]
+    """(column, position, False) of a split: that of the old node, or one drawn at random."""
+    pool = vector(e.grown, e.grown_space, int64)
+    f = column_of(node, pool[old + COLUMN])
+    near = int64(0) if f < 0 else position_of(e, node, f, pool[old + RANK])
+    ordered = ordered_of(e, node).columns
+    if draw != 0 and ordered > 0:
+        if f < 0 or (draw & 2) == 0:
+            f = mix(draw, int64(1)) % ordered
+            near = mix(draw, int64(2)) % node.n
+        else:
+            spread = 1 + (node.n >> (1 + mix(draw, int64(1)) % 6))
+            near += mix(draw, int64(2)) % (2 * spread + 1) - spread
+        near = nearest_position(
+            rows_of(node, node.columns)[f], max(int64(1), min(near, node.n - 1)), int64(1), node.n - 1
+        )
+    if f < 0 or near <= 0 or near >= node.n:
+        return int64(-1), int64(0), False
+    return f, near, False
+
+
+@native
 def choose_split(e, node, old, draw):  # type: ignore[no-untyped-def]
-    """(column, position, whether the sides of an old node change places) of the split that suits these best."""
+    """(column, position, whether the sides of an old node change places) of the split that suits these best.
+
+    Where costs are made of sums it is drawn.
+    """
+    if e.leaf_costs == 0:
+        return draw_split(e, node, old, draw)
     pool = vector(e.grown, e.grown_space, int64)
     costs = matrix(e.leaf_costs, e.rows, e.labels, int64)
     ranks = matrix(e.ranks, e.columns, e.rows, int32)
@@ -205,25 +231,15 @@ def choose_split(e, node, old, draw):  # type: ignore[no-untyped-def]
 
 
 @native
-def draw_split(e, node, old, draw):  # type: ignore[no-untyped-def]
-    """(column, position, False) of a split: that of the old node, or one drawn at random."""
+def join_sides(e, node, split, sides, cost):  # type: ignore[no-untyped-def]
+    """The node of the pool of a split (column, position) of these sides; 0 if there is no room."""
     pool = vector(e.grown, e.grown_space, int64)
-    f = column_of(node, pool[old + COLUMN])
-    near = int64(0) if f < 0 else position_of(e, node, f, pool[old + RANK])
-    ordered = ordered_of(e, node).columns
-    if draw != 0 and ordered > 0:
-        if f < 0 or (draw & 2) == 0:
-            f = mix(draw, int64(1)) % ordered
-            near = mix(draw, int64(2)) % node.n
-        else:
-            spread = 1 + (node.n >> (1 + mix(draw, int64(1)) % 6))
-            near += mix(draw, int64(2)) % (2 * spread + 1) - spread
-        near = nearest_position(
-            rows_of(node, node.columns)[f], max(int64(1), min(near, node.n - 1)), int64(1), node.n - 1
-        )
-    if f < 0 or near <= 0 or near >= node.n:
-        return int64(-1), int64(0), False
-    return f, near, False
+    place = take(e, int64(PLACE))
+    if place > 0:
+        pool[place + COLUMN], pool[place + RANK] = node.ids[split[0]], rank_of(e, node, split[0], split[1])
+        pool[place + LEFT], pool[place + RIGHT] = sides
+        pool[place + COST], pool[place + PLAN] = cost, 0
+    return place
 
 
 @native
@@ -248,10 +264,7 @@ def grow(e, node, depth, splits, old, change, limit):  # type: ignore[no-untyped
         else:
             only = int64(-1)
             draw = change.draw if change.levels >= 0 else int64(0)
-            if e.leaf_costs != 0:
-                column, position, swaps = choose_split(e, node, old, draw)
-            else:
-                column, position, swaps = draw_split(e, node, old, draw)
+            column, position, swaps = choose_split(e, node, old, draw)
             change = Change(int64(-1), change.draw, change.exact, change.afresh)
             if swaps:
                 left_old, right_old = right_old, left_old
@@ -285,11 +298,8 @@ def grow(e, node, depth, splits, old, change, limit):  # type: ignore[no-untyped
             right_cost, right_place = grow(e, right, depth - 1, half, right_old, below, rest - left_cost)
         total = e.split_cost + left_cost + right_cost
         if left_place > 0 and right_place > 0 and total < limit:
-            grown = take(e, int64(PLACE))
+            grown = join_sides(e, node, (column, position), (left_place, right_place), total)
             if grown > 0:
-                pool[grown + COLUMN], pool[grown + RANK] = node.ids[column], rank_of(e, node, column, position)
-                pool[grown + LEFT], pool[grown + RIGHT] = left_place, right_place
-                pool[grown + COST], pool[grown + PLAN] = total, 0
                 cost, place = total, grown
     e.arena_used = used
     return cost, place
@@ -384,14 +394,3 @@ def take_turn(e):  # type: ignore[no-untyped-def]
         e.patience += 1 if e.depth > 4 else e.patience
     e.turn = e.work + (0 if is_better else e.patience * (e.work - begun) // 4)
     e.told, e.sparse = told, sparse
-
-
-@functools.cache
-def turns() -> Any:
-    """The kernel that takes turns with the search."""
-
-    @unit(KERNEL)
-    def improve_tree(address):  # type: ignore[no-untyped-def]
-        take_turn(record_at(address))
-
-    return improve_tree

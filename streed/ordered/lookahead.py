@@ -21,9 +21,9 @@ from streed.kernels.routing import compile_measuring
 from streed.kernels.stopping import LOWER, UPPER
 from streed.kernels.views import KERNEL, call, native, vector
 from streed.ordered.branch import solve, solve_side
-from streed.ordered.cache import Node, copy_plan, is_stopped
-from streed.ordered.depth_two import asked, solve_asked, solve_by
-from streed.ordered.incumbent import COST, turns, write_plan
+from streed.ordered.cache import Node, asked, copy_plan, is_stopped, part_of_recursion, solve_by
+from streed.ordered.depth_two import solve_asked
+from streed.ordered.incumbent import COST, take_turn, write_plan
 from streed.ordered.intervals import find_best_stump
 
 
@@ -75,32 +75,26 @@ _STUMP = "(int64, uint32[:, ::1], int64, int64[::1], int64[::1])"
 """The signature of `find_stump`."""
 
 
+@part_of_recursion
+def solve_deep(e):  # type: ignore[no-untyped-def]
+    """Solves the node that `solve_by` asks about, of any depth: that of some rows by what is kept of them."""
+    node, plan = asked(e)
+    depth, splits, budget = e.node_depth, e.node_splits, e.node_budget
+    if node.n == e.rows:
+        e.node_lower, e.node_upper = solve(e, node, depth, splits, budget, e.node_lower, plan)
+    else:
+        e.node_lower, e.node_upper = solve_side(e, node, depth, splits, budget, e.node_lower, plan)
+
+
 @functools.cache
-def shallow() -> Any:
-    """The kernel that solves nodes to depth two."""
+def kernel(work: Any) -> int:
+    """The address of a function of the record, for `call`: compiled by itself, once for all that call it."""
 
     @unit(KERNEL)
-    def solve_shallow(address):  # type: ignore[no-untyped-def]
-        solve_asked(record_at(address))
+    def search_kernel(address):  # type: ignore[no-untyped-def]
+        work(record_at(address))
 
-    return solve_shallow
-
-
-@functools.cache
-def deep() -> Any:
-    """The kernel that solves nodes of any depth: those of some rows by what is kept of them."""
-
-    @unit(KERNEL)
-    def solve_deep(address):  # type: ignore[no-untyped-def]
-        e = record_at(address)
-        node, plan = asked(e)
-        depth, splits, budget = e.node_depth, e.node_splits, e.node_budget
-        if node.n == e.rows:
-            e.node_lower, e.node_upper = solve(e, node, depth, splits, budget, e.node_lower, plan)
-        else:
-            e.node_lower, e.node_upper = solve_side(e, node, depth, splits, budget, e.node_lower, plan)
-
-    return solve_deep
+    return int(search_kernel.address)
 
 
 @functools.cache
@@ -112,16 +106,16 @@ def link(grows: bool) -> dict[str, int]:
     is_made = was_kept(find_stump, _STUMP)
     code = f"from streed.ordered.lookahead import compile_shared; compile_shared({grows})"
     with compilation.plan(None if is_made else code):
-        found = {"deep": int(deep().address), "shallow": int(shallow().address)}
+        found = {"deep": kernel(solve_deep), "shallow": kernel(solve_asked)}
         ready(search_tree, "(int64, int64, int64, int64, uint32[:, ::1], int64[::1], int64[::1], int64[::1])")
-        return found | ({"improve": int(turns().address)} if grows else {})
+        return found | ({"improve": kernel(take_turn)} if grows else {})
 
 
 def compile_shared(grows: bool) -> None:
     """What the second process does."""
-    shallow()
+    kernel(solve_asked)
     if grows:
-        turns()
+        kernel(take_turn)
     ready(find_stump, _STUMP)
     compile_measuring()
 

@@ -1,7 +1,7 @@
 """Deep trees that nobody proves: the value of the tree after so many seconds, beside other solvers and other versions.
 
-    python -m tests.benchmarks.anytime --beside ../old --json deep.json
-    python -m tests.benchmarks.anytime --what tasks --beside ../old
+    python -m tests.benchmarks.anytime deep --beside ../old --json deep.json
+    python -m tests.benchmarks.anytime deep --what tasks --beside ../old
 
 Every solver has a process of its own, in which a solve that is not timed compiles what is needed. Each of the limits
 is a solve of its own, by the whole call; the best known is the least value that any of them found, also in the seconds
@@ -213,6 +213,7 @@ def main(arguments: list[str] | None = None) -> int:
     from tests.benchmarks import harness
 
     parser = harness.parser("anytime", __doc__)
+    parser.add_argument("part", choices=("deep",), help="deep trees, the only part")
     parser.add_argument("--datasets", nargs="+", metavar="NAME", help="(default: all)")
     parser.add_argument("--what", choices=DEPTHS, default="binary", help="which data or tasks (default: %(default)s)")
     parser.add_argument("--beside", type=Path, metavar="FOLDER", help="an older checkout")

@@ -2,8 +2,9 @@
 
 The first solves run with an empty cache directory of compiled code and must say that they compile; later ones find the
 code there. All are whole processes; what counts is wall time, and where processor time is much less, the machine was
-busy. On one core, as all benchmarks; with --all-cores as a user meets it, where compilation may use a second one. The
-exit code is 1 if something takes longer than it may.
+busy. `--features` times the first use of every kind of solve of `tests.unit.every_kind` instead, each from an empty
+cache of its own. On one core, as all benchmarks; with --all-cores as a user meets it, where compilation may use a
+second one. The exit code is 1 if something takes longer than it may.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.benchmarks import harness
+from tests.unit.every_kind import solves
 
 FIRST, LATER, HELP = 15.0, 1.0, 0.3
 """Seconds that a first solve, a later process and `streed --help` may take."""
@@ -32,10 +34,18 @@ def main(arguments: list[str] | None = None) -> int:
     """1 if something takes longer than it may, or a first solve is silent about why it takes so long."""
     parser = harness.parser("startup", __doc__, data=False)
     parser.add_argument("--repeats", type=int, default=5, metavar="N", help="of all but first solves (default: 5)")
+    parser.add_argument("--features", nargs="*", metavar="TEXT", help="the first use of all, or whose names have TEXT")
     parser.add_argument("--all-cores", action="store_true", help="do not stay on one core")
     options = parser.parse_args(arguments)
     record: harness.Record = {"benchmark": "startup", "machine": harness.start(options), "rows": []}
     rows = record["rows"]
+    if options.features is not None:
+        for what in (each for each in solves() if not options.features or any(t in each for t in options.features)):
+            with tempfile.TemporaryDirectory() as cache:
+                run = _run([sys.executable, "-m", "tests.unit.every_kind", what], cache)
+            rows.append(_row(f"{what}, first ever", [run], None))
+        harness.finish(options, record, render(record))
+        return harness.FINE
     for kind in (SOLVE, OTHER):
         with tempfile.TemporaryDirectory() as cache:
             first = _run([_streed(), *kind], cache)
