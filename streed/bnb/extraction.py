@@ -90,9 +90,12 @@ def settle_ties(e):  # type: ignore[no-untyped-def]
         edge = _settle(e, v, values[size], known, high, low)
         if edge == _LEFT:
             return False
+        if edge == _AT_ONCE:
+            free_edges(e, nodes_of(e)[v])
+            continue
         path[0] = v
-        at = edges_of(e)[nodes_of(e)[v].edges + max(edge, int64(0))]
-        for side in range(at.n_children if edge >= 0 else int64(0)):
+        at = edges_of(e)[nodes_of(e)[v].edges + edge]
+        for side in range(at.n_children):
             child = children_of(e)[at.children + side]
             if is_empty_side(child) or child.budget == 0 or child.upper >= known[side]:
                 continue

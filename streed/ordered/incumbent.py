@@ -111,7 +111,7 @@ def chart(e, node, plan, at):  # type: ignore[no-untyped-def]
     at += 1
     if place == 0:
         return place, at
-    pool[place + COLUMN], pool[place + PLAN] = -1, 0
+    pool[place + COLUMN], pool[place + LEFT], pool[place + RIGHT], pool[place + PLAN] = -1, 0, 0, 0
     used = e.arena_used
     if column < 0 and rank > 0 and node.columns > 0:
         find_best_stump(e, node, True)
@@ -289,12 +289,15 @@ def grow(e, node, depth, splits, old, change, limit):  # type: ignore[no-untyped
         half = int64(UNLIMITED) if splits >= UNLIMITED else (splits - 1) // 2
         below = Change(change.levels - 1, change.draw >> 1 if only >= 0 else change.draw, change.exact, change.afresh)
         rest = limit - e.split_cost
-        left_cost, left_place = pool[left_old + COST], left_old
-        if only != 1:
+        if only == 1:
+            left_cost, left_place = pool[left_old + COST], left_old
+        else:
             least = pool[right_old + COST] if only == 0 else e.least
             left_cost, left_place = grow(e, left, depth - 1, half, left_old, below, rest - least)
-        right_cost, right_place = pool[right_old + COST], right_old
-        if only != 0 and left_place > 0 and left_cost + e.least < rest:
+        right_cost, right_place = int64(INFEASIBLE), int64(0)
+        if only == 0:
+            right_cost, right_place = pool[right_old + COST], right_old
+        elif left_place > 0 and left_cost + e.least < rest:
             right_cost, right_place = grow(e, right, depth - 1, half, right_old, below, rest - left_cost)
         total = e.split_cost + left_cost + right_cost
         if left_place > 0 and right_place > 0 and total < limit:
