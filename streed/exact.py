@@ -13,7 +13,7 @@ import numbers
 import operator
 import re
 from collections.abc import Callable, Sequence
-from decimal import Context, Decimal
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, final
 
@@ -39,7 +39,6 @@ _FINEST = Fraction(1, 2**30)
 
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE]([+-]?[0-9]{1,5}))?")
 
-_PLENTY = Context(prec=50, Emax=99_999, Emin=-99_999)  # more digits than any float prints
 _MOST_DIGITS = 4_000  # of a number that is written out: Python itself refuses 4,300
 
 
@@ -265,7 +264,14 @@ def _any_size(values: Array, name: str) -> tuple[Array, Fraction]:
         common, whole = 1, values.ravel().tolist()
     else:
         different, place = np.unique(values.ravel().astype(np.float64), return_inverse=True)
-        written = [Decimal(repr(each)) for each in different.tolist()]
-        digits = max([0, *(-each.as_tuple().exponent for each in written)])  # type: ignore[operator]
-        whole, common = [int(each.scaleb(digits, _PLENTY)) for each in written], 10**digits
+        written = [_digits_of(each) for each in different.tolist()]
+        digits = max([0, *(after for _, after in written)])
+        whole, common = [number * 10 ** (digits - after) for number, after in written], 10**digits
     return as_objects(whole)[place].reshape(values.shape), Fraction(1, common)
+
+
+def _digits_of(x: float) -> tuple[int, int]:
+    """The digits that Python prints for a finite float as a whole number, and how many stand behind the point."""
+    mantissa, _, exponent = repr(x).partition("e")
+    before, _, behind = mantissa.partition(".")
+    return int(before + behind), len(behind) - int(exponent or 0)

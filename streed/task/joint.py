@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import abc
 import functools
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, ClassVar, final
@@ -18,7 +19,7 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.errors import TaskError
-from streed.exact import Array, exact_number
+from streed.exact import Array, exact_integers
 from streed.task.base import RowCostTask, Task, name
 from streed.task.bounded_sums import checked_costs
 from streed.task.states import State, StateOfPart
@@ -135,8 +136,11 @@ class WeightedSum(RowCostTask):
         return joint_labels([term for _, term in self.terms], data)
 
     def row_costs(self, data: Dataset) -> Array:
-        exact = np.frompyfunc(lambda cost: exact_number(cost, "costs"), 1, 1)
-        return np.asarray(sum(weight * exact(costs) for weight, costs in self.cost_terms(data)))
+        read = [(weight, *exact_integers(costs, "costs")) for weight, costs in self.cost_terms(data)]
+        units = [weight * unit for weight, _, unit in read]
+        below = math.lcm(*(unit.denominator for unit in units))
+        parts = [int(unit * below) * whole.astype(object) for unit, (_, whole, _) in zip(units, read, strict=True)]
+        return np.asarray(sum(parts) if below == 1 else np.frompyfunc(Fraction, 2, 1)(sum(parts), below))
 
     def cost_terms(self, data: Dataset) -> list[tuple[Fraction, Array]]:
         shape = (data.n_rows, len(self.labels(data)))

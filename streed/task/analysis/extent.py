@@ -32,7 +32,6 @@ from streed.task.analysis.linear_form import branching_context, row_cost_form
 from streed.task.base import Task, Value, objective
 from streed.task.bounded_sums import exact_costs
 from streed.task.objective import record_of
-from streed.task.row_sums import quick_sums
 from streed.task.states import State
 from streed.task.test_costs import TaskInOrder
 
@@ -77,7 +76,7 @@ def _kind(task: Task, data: Dataset, max_depth: int | None, max_nodes: int | Non
     if branching_context(bound, data.n_columns) not in ("none", "constant"):
         return OTHERS
     by_row = row_cost_form(bound, data) is not None
-    made = not by_row and not data.categorical and can_generate(bound, data, quick_sums(bound, data))
+    made = not by_row and not data.categorical and can_generate(bound, data)
     return BY_THRESHOLDS if by_row or made else OTHERS
 
 
@@ -142,12 +141,7 @@ def _worst_costs(task: Task, data: Dataset) -> tuple[Array, Fraction] | None:
             return None
         apart: Array = costs.costs.max(axis=1) - costs.costs.min(axis=1)
         return apart, Fraction(costs.unit)
-    if (
-        task.reads_rows
-        or not task.adds_values
-        or task.larger_is_better
-        or not can_generate(task, data, quick_sums(task, data))
-    ):
+    if task.reads_rows or not task.adds_values or task.larger_is_better or not can_generate(task, data):
         return None
     worst = task.worst_per_row(data)
     if worst is None:

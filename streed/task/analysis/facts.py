@@ -74,11 +74,11 @@ def written_terms(task: Task) -> tuple[tuple[Fraction, Task, str], ...]:
 
 
 def can_generate(
-    task: Task, data: Dataset, sums: dict[str, Array], costs: Callable[[], list[Value]] | None = None
+    task: Task, data: Dataset, sums: dict[str, Array] | None = None, costs: Callable[[], list[Value]] | None = None
 ) -> bool:
     """Whether kernels can be generated for the bound task: values are numbers, totally ordered by < or >.
 
-    `sums`: its `quick_sums`; `costs` gives its `first_costs`, where they are kept.
+    `sums`: its `quick_sums`, and `costs` gives its `first_costs`, where they are kept.
     """
     own = objective(task)
     if own.reads_rows or own.order != TOTAL:
@@ -92,6 +92,7 @@ def can_generate(
         for name in _METHODS
     ):
         return False
+    sums = quick_sums(task, data) if sums is None else sums
     sizes = (np.abs(x.astype(np.float64)).sum(axis=0).max(initial=0) for x in sums.values() if x.dtype.kind in "iu")
     if any(size >= _EXACT_FLOATS for size in sizes):
         return False
