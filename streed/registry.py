@@ -57,18 +57,25 @@ def make_task(written: str, parameters: Mapping[str, str]) -> Task:
 
 
 def make_limit(written: str) -> Limit:
-    """The limit that `written` names: "min-support(5)", "recall >= 0.9", "demographic-parity.ratio >= 0.8".
+    """The limit that `written` names: "min-support(5)", "recall >= 0.9", "error-rate-parity.highest <= 0.2".
 
     Raises InputError as `make_task` does.
     """
-    rate, asked, least = written.partition(">=")
-    notion, dot, side = rate.strip().rpartition(".")
-    if asked and dot and side in ("ratio", "lowest"):
-        known = {name.replace("-", "_"): entry for name, entry in notions().items()} | notions()
-        return cast("Limit", getattr(_make(notion, {}, known, "subject_to"), side) >= literal(least.strip()))
-    if asked:
-        return cast("Limit", _make(rate, {}, rates(), "subject_to") >= literal(least.strip()))
-    return cast("Limit", _make(written, {}, limits(), "subject_to"))
+    asked = re.fullmatch("(.*?)([<>]=)(.*)", written, re.DOTALL)
+    if asked is None:
+        return cast("Limit", _make(written, {}, limits(), "subject_to"))
+    name, end = asked[1].strip(), literal(asked[3].strip())
+    notion, _, side = name.rpartition(".")
+    try:
+        if side in ("ratio", "lowest", "highest"):
+            limited = getattr(_make(notion, {}, notions(), "subject_to"), side)
+        else:
+            limited = _make(name, {}, notions() | rates() | (tasks() if asked[2] == "<=" else {}), "subject_to")
+        return cast("Limit", limited >= end if asked[2] == ">=" else limited <= end)
+    except InputError as error:
+        if error.argument != "limit":
+            raise
+        raise InputError("subject_to", f"in {written!r}, {error.found}", error.remedy) from error
 
 
 def find_notion(name: str) -> Entry:
@@ -112,7 +119,7 @@ def _default(field: attrs.Attribute[Any]) -> str:
 
 def _make(written: str, parameters: Mapping[str, str], known: Mapping[str, Entry], argument: str) -> Any:
     name, bracket, rest = written.strip().partition("(")
-    entry = known.get(name.strip())
+    entry = known.get(name.strip().replace("_", "-"))
     if entry is None:
         raise InputError(argument, f"there is no {name.strip()!r}", f"use one of {', '.join(known)}")
     positional, named = read_arguments(rest, written, argument) if bracket else ([], {})

@@ -42,7 +42,7 @@ def test_limits_and_tasks(play: str) -> None:
     base = (play, "--target", "play", "--weights", "times")
     assert solve(*base, "--max-depth", "1", "--min-leaf", "2")["value"] == 1
     assert solve(*base, "--max-depth", "1", "--min-leaf", "3")["value"] == 3
-    assert solve(*base, "--max-depth", "1", "--subject-to", "min-support(3)")["value"] == 3
+    assert solve(*base, "--subject-to", "splits <= 1", "--subject-to", "min-support(3)")["value"] == 3
     assert solve(*base, "--task", "sparse-accuracy", "--lam", "0.5")["value"] == 0.3
     assert solve(*base, "--task", "sparse-accuracy(0.5)")["value"] == 0.3
     assert solve(*base, "--task", "sparse-accuracy", "--param", "lam=0.5")["value"] == 0.3
@@ -323,7 +323,7 @@ REFUSED: list[tuple[tuple[str, ...], str]] = [
     ((*SOLVE, "--task", "cost-sensitive", "--param", "costs=."), "directory"),
     ((*SOLVE, "--task", "weighted-accuracy('a')"), "maps no labels"),
     ((*SOLVE, "--subject-to", "min-support-of(1, 2)"), "by: 1"),
-    ((*SOLVE, "--subject-to", "recall >= x"), "limit"),
+    ((*SOLVE, "--subject-to", "recall >= x"), "subject_to: in"),
     (("solve", "weights.csv", "--target", "play", "--weights", "w"), "sample_weight"),
     (("solve", "lines.csv", "--target", "b"), "a␊b"),
     (("solve", "long.csv", "--target", "play"), "field limit"),
