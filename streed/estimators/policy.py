@@ -291,8 +291,11 @@ def _mean(values: Array, confidence: float) -> tuple[float, tuple[float, float]]
 LEAST_PROPENSITY = 0.01
 """Propensities below this are raised to it: one row would else outweigh a hundred."""
 
-_TREES = 10
-"""Of a forest that are grown between two looks at the clock."""
+_SHARE = 0.5
+"""Of a time limit that may be spent on learning outcomes and propensities."""
+
+_FEWEST_ROWS, _ROWS_PER_SECOND = 500, 1e5
+"""Of a tree of a forest that is grown when time is short: roughly what a core takes."""
 
 
 def teach(
@@ -309,7 +312,8 @@ def teach(
     """What `streed.solve` is told of the past, by name: predicted outcomes and propensities, by models of other folds.
 
     X (n, m) are the features that the models see; treatment (n,), outcome (n,). `regressor` and `classifier` are
-    scikit-learn estimators, cloned for every fold and treatment; default: random forests.
+    scikit-learn estimators, cloned for every fold and treatment; default: random forests. `seconds`: forests have as
+    many trees as are grown in half of them.
     """
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
@@ -325,26 +329,37 @@ def teach(
         raise InputError("treatment", found, "leave its rows out, or give propensity= or predicted=")
     regressor = RandomForestRegressor(min_samples_leaf=5, random_state=seed) if regressor is None else regressor
     classifier = RandomForestClassifier(min_samples_leaf=5, random_state=seed) if classifier is None else classifier
-    until = None if seconds is None else time.perf_counter() + seconds
+    until = None if seconds is None else time.perf_counter() + _SHARE * seconds
+    models = folds * (1 + len(known))
     predicted, propensities = np.zeros((2, len(features), len(known)))
     for others, held_out in StratifiedKFold(folds, shuffle=True, random_state=seed).split(features, codes):
-        chances = _fitted(classifier, features[others], codes[others], until)
+        chances = _fitted(classifier, features[others], codes[others], until, models)
+        models -= 1
         propensities[np.ix_(held_out, chances.classes_)] = chances.predict_proba(features[held_out])
         for k in range(len(known)):
             rows = others[codes[others] == k]
-            model = _fitted(regressor, features[rows], outcomes[rows], until)
+            model = _fitted(regressor, features[rows], outcomes[rows], until, models)
+            models -= 1
             predicted[held_out, k] = model.predict(features[held_out])
     beside = {"propensity": np.maximum(propensities, LEAST_PROPENSITY), "predicted": predicted}
     return {"treatment": treatment, "outcome": outcome, **beside}
 
 
-def _fitted(model: Any, X: Array, y: Array, until: float | None) -> Any:
-    """The model, fitted; a forest grows some trees at a time, the same ones. Raises InputError when it is too late."""
+def _fitted(model: Any, X: Array, y: Array, until: float | None, models: int) -> Any:
+    """The model, fitted, the first of so many until then; where time is short, a forest has fewer trees, of fewer rows.
+
+    Under no limit, and where all its trees are grown in time, it is as it would be without one.
+    """
     made = clone(model)
-    grows = until is not None and {"n_estimators", "warm_start"} <= set(made.get_params())
-    for trees in [*range(_TREES, made.n_estimators, _TREES), made.n_estimators] if grows else [None]:
-        if until is not None and time.perf_counter() > until:
-            found = "it was over before outcomes and propensities were learned"
-            raise InputError("time_limit", found, "allow more time, or give propensity= and predicted=")
-        made.set_params(**({} if trees is None else {"n_estimators": trees, "warm_start": True})).fit(X, y)
-    return made
+    known, began = made.get_params(), time.perf_counter()
+    if until is None or not {"n_estimators", "warm_start"} <= set(known):
+        return made.fit(X, y)
+    share, most, trees = max(until - began, 0.0) / models, made.n_estimators, 1
+    rows = max(_FEWEST_ROWS, int(share * _ROWS_PER_SECOND))
+    if known.get("bootstrap") and known.get("max_samples") is None and rows < len(X):
+        made.set_params(max_samples=rows)
+    while True:
+        made.set_params(n_estimators=min(trees, most), warm_start=True).fit(X, y)
+        if trees >= most or 2 * (time.perf_counter() - began) > share:  # as many again take as long again
+            return made
+        trees *= 2
