@@ -7,7 +7,9 @@ problem the general route, whose integers have any size, proves the optimum of t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 import attrs
 import numpy as np
@@ -20,20 +22,23 @@ from streed.exact import Array
 from streed.problem import Driver, Outcome, Problem, SearchLimits, SearchStopped
 from streed.tables.entries import VALUE
 from streed.tables.near_optimal import NearOptimalTrees
-from streed.tables.vector_trees import Trees
+from streed.tables.vector_trees import EvaluatedTree, Trees, Window
 from streed.task import TOTAL
 from streed.task.analysis.linear_form import row_cost_form
 from streed.task.bounded_sums import exact_costs
-from streed.whole_costs import WideCosts
+from streed.whole_costs import IntegerCosts, WideCosts
 
-_FEW_ROWS = 2_000
+_FEW_ROWS = 100
 """Of more rows than this, the time to split a set grows with them."""
+
+_AT_LEAST = 5.0
+"""Seconds that closing may take, or as long as the search before it."""
 
 _MOST_STEPS = 300_000
 """Splits that the general route may have to look at, if no bound helps: a second or two."""
 
 _FEW_STEPS = 120
-"""As many as take some milliseconds, where bounds meet but for the rounding of real numbers, at a hundred rows each."""
+"""As many as take some milliseconds, where bounds meet but for the rounding of real numbers."""
 
 _MOST_EFFORT = 1e10
 """Numbers that are added up for the trees of depth two whose costs bound those within the rounding, roughly."""
@@ -45,6 +50,19 @@ GENERAL, NEAR_OPTIMAL = "general", "near-optimal trees"
 """What `stats["closed"]` says."""
 
 
+@attrs.frozen(eq=False)
+class Further:
+    """A sum that is beside the cost of a tree."""
+
+    costs: Array
+    """(n, K) int64."""
+    split: int
+    """What a branching node adds."""
+    multiplier: int
+    """A weight, by which trees outside of the interval cost more than those inside."""
+    interval: Window
+
+
 def checked(problem: Problem, outcome: Outcome, time_limit: float | None) -> Outcome:
     """The outcome; where rounding keeps its bounds apart, closed exactly or, if that is not possible, so stopped.
 
@@ -54,12 +72,13 @@ def checked(problem: Problem, outcome: Outcome, time_limit: float | None) -> Out
     if outcome.stopped not in (None, "rounding") or outcome.meets:
         return outcome
     is_proved = outcome.is_proved
-    seconds = None if time_limit is None else time_limit - outcome.stats.get("seconds_search", 0.0)
-    most = _FEW_STEPS / max(1.0, problem.data.n_rows / 100) if is_proved else _MOST_STEPS
-    is_long = _steps(problem) > most or (seconds is not None and seconds <= 0)
+    took = outcome.stats.get("seconds_search", 0.0)
+    limits = shortened(SearchLimits(time_limit=time_limit).after(took), took)
+    most = _FEW_STEPS if is_proved else _MOST_STEPS
+    is_long = _steps(problem) > most or limits.time_limit == 0
     may_close = problem.task.order == TOTAL and not is_long and outcome.stats.get("route") != GENERAL
     if may_close and (not is_proved or _is_exact(problem)):
-        found = search_general(problem, SearchLimits(time_limit=seconds))
+        found = search_general(problem, limits)
         if found.solutions and found.stopped is None and (found.meets or found.is_proved > is_proved):
             stats = {**outcome.stats, "exact": found.stats["exact"], "rounding": found.stats["rounding"]}
             solutions = tuple(attrs.evolve(each, root=settled(each.root, problem.data)) for each in found.solutions)
@@ -78,42 +97,72 @@ def checked(problem: Problem, outcome: Outcome, time_limit: float | None) -> Out
 
 def close_by_near_optimal(problem: Problem, outcome: Outcome, search_limits: SearchLimits, driver: Driver) -> Outcome:
     """The outcome with bounds that meet, of costs per row under a limit on the depth; as it is if that cannot be."""
-    data, depth, limit = problem.data, problem.max_depth, search_limits.time_limit
+    data, depth = problem.data, problem.max_depth
     form = row_cost_form(problem.task, data)
-    if form is None or depth is None or data.categorical or (limit is not None and limit <= 0):
+    if form is None or depth is None or data.categorical or search_limits.time_limit == 0:
         return outcome
     costs = exact_costs(form, data)
     wide = costs.wide
     if wide is None:
         return outcome
-    (last, low, low_split), *others = _low_parts(wide, data.n_rows)
-    effort = float(data.n_rows * costs.costs.shape[1]) * (len(others) + 2) * data.n_columns ** min(depth, 3)
+    effort = (
+        float(data.n_rows * costs.costs.shape[1]) * len(_low_parts(wide, data.n_rows)) * data.n_columns ** min(depth, 3)
+    )
     if effort > _MOST_EFFORT:
         return outcome
-    # of trees whose other sums are equal, the one of the least last part
-    parts = [low, costs.costs, *(part for _, part, _ in others)]
-    splits = (low_split, costs.split, *(split for _, _, split in others))
-    trees = Trees(problem, np.stack(parts, axis=-1).transpose(2, 0, 1), splits, driver, search_limits)
-    own, keys = outcome.solutions[0], range(1, len(parts))
-    multipliers, anything = [1, *[0] * len(others)], [(-(2**61), 2**61)] * len(keys)
+    own, took = outcome.solutions[0], outcome.stats.get("seconds_search", 0.0)
     try:
-        near_optimal = NearOptimalTrees(trees, [1], keys, 0, multipliers, anything)
-        entries = near_optimal.every(costs.above(own.value) - 1)
-        solution = own
-        if len(entries):
-            places = [wide.shift, *(place for place, _, _ in others), last]
-            sums = np.concatenate([near_optimal.sums_of(entries)[:, : len(keys)], entries[:, [VALUE]]], axis=1)
-            exact = [sum(x << place for x, place in zip(each, places, strict=True)) for each in sums.tolist()]
-            best = entries[exact.index(min(exact))]
-            solution = measure_widely(problem, costs, wide, near_optimal.tree(best).preorder)
+        found = best_within_rounding(problem, costs, own.value, driver, shortened(search_limits, took))
     except SearchStopped:
         return outcome
-    finally:
-        trees.close()
+    solution = own if found is None else measure_widely(problem, costs, wide, found.preorder)
     if solution.value > own.value:
         raise MismatchError(f"a tree is worth {own.value}, the best of all {solution.value}; please report this")
     stats = {**outcome.stats, "exact": True, "rounding": 0, "closed": NEAR_OPTIMAL}
     return Outcome((solution,), solution.value, None, stats, wide.unit, real=True)
+
+
+def shortened(search_limits: SearchLimits, took: float) -> SearchLimits:
+    """The limits of what closes a search that took so many seconds."""
+    most = max(took, _AT_LEAST)
+    left = most if search_limits.time_limit is None else min(search_limits.time_limit, most)
+    return attrs.evolve(search_limits, time_limit=left)
+
+
+def best_within_rounding(
+    problem: Problem,
+    costs: IntegerCosts,
+    value: Any,
+    driver: Driver,
+    search_limits: SearchLimits,
+    further: Sequence[Further] = (),
+    scale: int = 1,
+) -> EvaluatedTree | None:
+    """A tree of least exact cost of those whose rounded cost may be below the value; None where there is none.
+
+    Only trees whose `further` sums are in their intervals count. With its multipliers, and the cost times `scale`,
+    these bound what is enumerated. Raises SearchStopped.
+    """
+    assert costs.wide is not None
+    (last, low, low_split), *others = _low_parts(costs.wide, problem.data.n_rows)
+    # of trees whose other sums are equal, the one of the least last part
+    parts = [low, costs.costs, *(part for _, part, _ in others), *(each.costs for each in further)]
+    splits = (low_split, costs.split, *(split for _, _, split in others), *(each.split for each in further))
+    trees = Trees(problem, np.stack(parts, axis=-1).transpose(2, 0, 1), splits, driver, search_limits)
+    multipliers = [scale, *[0] * len(others), *(each.multiplier for each in further)]
+    intervals = [(-(2**61), 2**61)] * (1 + len(others)) + [each.interval for each in further]
+    try:
+        near_optimal = NearOptimalTrees(trees, [1], range(1, len(parts)), 0, multipliers, intervals)
+        allowance = sum(max(each.multiplier * end for end in each.interval) for each in further)
+        entries = near_optimal.every(scale * (costs.above(value) - 1) + allowance)
+        if not len(entries):
+            return None
+        places = [costs.wide.shift, *(place for place, _, _ in others), last]
+        sums = np.concatenate([near_optimal.sums_of(entries)[:, : len(others) + 1], entries[:, [VALUE]]], axis=1)
+        exact = [sum(x << place for x, place in zip(each, places, strict=True)) for each in sums.tolist()]
+        return near_optimal.tree(entries[exact.index(min(exact))])
+    finally:
+        trees.close()
 
 
 def _low_parts(wide: WideCosts, n_rows: int) -> list[tuple[int, Array, int]]:

@@ -17,35 +17,53 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.dp.solutions import ideal_score, nondominated_at_root
-from streed.errors import MismatchError, TaskError
+from streed.drivers.closing import NEAR_OPTIMAL, Further, best_within_rounding, shortened
+from streed.errors import InputError, MismatchError, TaskError
 from streed.exact import LARGEST_TOTAL, Array
 from streed.kernels.compilation import clock
 from streed.problem import Driver, Outcome, Problem, SearchLimits, SearchStopped, Solution
 from streed.problem.linear_oracle import FixedCosts
 from streed.reductions import penalised, scores
-from streed.reductions.plan import make_plan
+from streed.reductions.plan import Plan, make_plan
 from streed.reductions.scores import Oracle
-from streed.tables.vector_trees import Trees
+from streed.tables.vector_trees import EvaluatedTree, Trees
 from streed.task import Task
 from streed.task.algebra import Threshold
 from streed.task.analysis.linear_form import row_cost_form
-from streed.task.bounded_sums import SumLimit, row_sum
+from streed.task.bounded_sums import SumLimit, exact_costs, integer_weights, row_sum
 from streed.task.objective import Objective, check_summed, limited, record_of
 from streed.tree.nodes import count_branches
 from streed.tree.rows import predict_data
+
+_NOT_FINE = 2**31
+"""Of a limited sum: it is multiplied by numbers about as large."""
 
 
 def reduced(task: Task, driver: Driver, data: Dataset) -> Driver:
     """The driver itself, or one that asks it for scalar solves, if it `reduces` and the task has several sums.
 
-    Of more than two sums, only those of limits are reduced.
+    Of more than two sums, only those of limits are reduced. Of one sum, under limits on values, the fronts are
+    searched, unless its costs are too fine for that.
     """
     record = record_of(task)
-    if not record.of_sums:
+    if not record.of_sums and not (driver.reduces and record.most and _is_fine(record, data)):
         return driver
     if driver.reduces and _is_reducible(record, data):
         return TradeOff(driver) if record.gaps else Reduction(driver)
     return Checked(driver) if record.sum_limits or record.gaps or record.most else driver
+
+
+def _is_fine(record: Objective, data: Dataset) -> bool:
+    """Whether the first part is a cost per row too fine for exact sums of 64 bits, and limited sums are not."""
+    form = row_cost_form(record.parts[0].bind(data), data)
+    if form is None or exact_costs(form, data).exact:
+        return False
+    try:
+        integer_weights(data)
+    except InputError:
+        return False
+    sums = [row_sum(part.bind(data), data) for part, _ in record.limited]
+    return all(each is not None and max(map(abs, each.spread)) < _NOT_FINE for each in sums)
 
 
 def _is_reducible(record: Objective, data: Dataset) -> bool:
@@ -106,17 +124,39 @@ class Reduction(Driver):
         if oracle.found is None:
             return Outcome((), lower, stopped, stats, score_bound=bound)
         weighed = trees.weigh(oracle.found)
+        value = plan.exact_value(oracle.found, weighed, trees.value_ranges)
+        if plan.wide is not None:
+            stats["rounding"] = plan.wide.rounding(oracle.found.branches)
+            if stopped is None and lower is not None and value[0] > lower[0]:
+                closed, stopped = self._within_rounding(plan, oracle, value[0], search_limits, begin)
+                if closed is not None:
+                    oracle.found = trees.labelled(closed.preorder, closed.labels)
+                    weighed = trees.weigh(oracle.found)
+                    value = plan.exact_value(oracle.found, weighed, trees.value_ranges)
+                if stopped is None:
+                    lower, stats = value, {**stats, "exact": True, "rounding": 0, "closed": NEAR_OPTIMAL}
         root = plan.measured_root(oracle.found, weighed)
         stats["limits"] = [
             check_limit(limit, problem, weighed.predicted, oracle.found.branches) for limit in limits_of(problem)
         ]
         score = None if plan.shown is None else plan.shown(oracle.rank)
-        value = plan.exact_value(oracle.found, weighed, trees.value_ranges)
-        if plan.wide is not None:
-            stats["rounding"] = plan.wide.rounding(oracle.found.branches)
-            if stopped is None and lower is not None and value[0] > lower[0]:
-                stopped = "rounding"
         return Outcome((Solution(value, root, score=score),), lower, stopped, stats, score_bound=bound)
+
+    def _within_rounding(
+        self, plan: Plan, oracle: Oracle, value: Any, search_limits: SearchLimits, begin: float
+    ) -> tuple[EvaluatedTree | None, str | None]:
+        """(a tree of less exact cost than the best one by rounded costs, if any; why that is not known)."""
+        took = time.perf_counter() - begin
+        limits = shortened(search_limits.after(took), took)
+        if plan.costs is None or limits.time_limit == 0:
+            return None, "rounding"
+        scale, multipliers = oracle.scaled
+        sums = map(Further, plan.parts[1:], plan.splits[1:], multipliers, plan.intervals)
+        given = plan.problem, plan.costs, value, self.driver, limits
+        try:
+            return best_within_rounding(*given, tuple(sums), scale), None
+        except SearchStopped as stop:
+            return None, stop.reason if stop.reason == "interrupt" else "rounding"
 
 
 @final

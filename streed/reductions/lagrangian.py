@@ -81,7 +81,7 @@ class Relaxation:
         self.bound = Fraction(0)
         """No tree within the intervals has a value below it."""
         self._multipliers = [0.0] * len(intervals)
-        self._scaled: Scaled = (1, (0,) * len(intervals))
+        self.scaled: Scaled = (1, (0,) * len(intervals))
         """The multipliers of the bound."""
         self._costs: Array = trees.costs(weights)
         self._lines: list[Line] = []
@@ -110,7 +110,7 @@ class Relaxation:
     @property
     def multipliers(self) -> list[Fraction]:
         """Those of the bound, for a value that is not scaled."""
-        scale, whole = self._scaled
+        scale, whole = self.scaled
         return [Fraction(m, scale) for m in whole]
 
     def raise_bound(self, *, counting: bool = True) -> bool:
@@ -245,7 +245,7 @@ class Relaxation:
         scale, whole = scaled
         bound = Fraction(least - self._allowance(whole), scale)
         if not self._known or bound > self.bound:
-            self.bound, self._scaled, self._known = bound, scaled, True
+            self.bound, self.scaled, self._known = bound, scaled, True
 
     def _cheapest(self, weights: list[int], scaled: Scaled | None = None) -> EvaluatedTree | None:
         """A tree of least weighted sum; `scaled`: the multipliers in these weights, if these are a relaxed value's."""
@@ -326,7 +326,7 @@ class Relaxation:
                 self.learn(shallower)
             if not self._is_open():
                 return self.best
-        scale, whole = self._scaled
+        scale, whole = self.scaled
         keys = range(self.first, len(self.trees.parts))
         near_optimal = NearOptimalTrees(self.trees, self.weights[: self.first], keys, scale, whole, self.intervals)
         start, split = self.bound, sum(map(operator.mul, self.weights, self.trees.splits))

@@ -20,7 +20,7 @@ from streed.task.analysis.linear_form import row_cost_form
 from streed.task.bounded_sums import LinearFraction, RowSum, check_weighted, exact_costs, integer_weights, row_sum
 from streed.task.objective import record_of
 from streed.tree import Node
-from streed.whole_costs import WideCosts
+from streed.whole_costs import IntegerCosts, WideCosts
 
 
 @final
@@ -53,8 +53,13 @@ class Plan:
     """
     shown: Callable[[Any], Any] | None
     """The score of a rank; None where the rank is the value with its sign changed."""
-    wide: WideCosts | None = None
-    """The exact costs of the objective, if `parts` has them rounded."""
+    costs: IntegerCosts | None = None
+    """Of the objective, where it is a cost per row."""
+
+    @property
+    def wide(self) -> WideCosts | None:
+        """The exact costs of the objective, if `parts` has them rounded."""
+        return None if self.costs is None else self.costs.wide
 
     def value(self, found: EvaluatedTree, value_ranges: Sequence[Window]) -> Any:
         """The task's value of a tree: each limited sum appears as what it is above its least and below its most."""
@@ -124,12 +129,12 @@ def make_plan(problem: Problem) -> Plan:
     limited = [each for each in kept if not each.counts_nodes]
     lows = [int(each.costs.min(axis=1).sum()) if each.least is None else each.least for each in limited]
     intervals = tuple((low, cast(int, each.most)) for low, each in zip(lows, limited, strict=True))
-    shown, wide, found, price = None, None, None, None
+    shown, costs, found, price = None, None, None, None
     rank: Callable[[Vector], Any]
     if first.components is None:
         costs = exact_costs(row_cost_form(first, data) or first, data, of_all_labels=True)
         own = [(costs.costs, costs.split, simplest(costs.unit))]
-        found, wide = LinearFraction(0, (1,), 1, (0,)), costs.wide
+        found = LinearFraction(0, (1,), 1, (0,))
 
         def rank(vector: Vector) -> Any:
             return -vector[0]
@@ -157,7 +162,7 @@ def make_plan(problem: Problem) -> Plan:
     # those of a row side by side in memory, since rows are told apart by them
     by_row = np.stack(parts, axis=-1).transpose(2, 0, 1)
     problem = _within_nodes(problem, kept)
-    return Plan(problem, by_row, splits, units, intervals, kept, rank, found, price, shown, wide)
+    return Plan(problem, by_row, splits, units, intervals, kept, rank, found, price, shown, costs)
 
 
 def _within_nodes(problem: Problem, kept: Sequence[RowSum]) -> Problem:

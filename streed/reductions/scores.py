@@ -34,7 +34,7 @@ import attrs
 
 from streed.kernels.records import SHALLOW
 from streed.problem import SearchStopped
-from streed.reductions.lagrangian import Relaxation
+from streed.reductions.lagrangian import Relaxation, Scaled
 from streed.tables.entries import VALUE
 from streed.tables.near_optimal import NearOptimalTrees
 from streed.tables.vector_trees import EvaluatedTree, Trees, Vector, Window
@@ -66,6 +66,8 @@ class Oracle:
     """The best tree so far; then its rank, and what no tree's rank exceeds: None where nothing is known."""
     rank: Any = None
     bound: Any = None
+    scaled: Scaled = (1, ())
+    """The multipliers of the limits that the last proof was by."""
 
     def offer(self, found: EvaluatedTree) -> bool:
         """Whether the tree keeps the limits and is better; takes it if so."""
@@ -90,7 +92,8 @@ class Oracle:
                 return self.trees.cheapest(weights, below)
             if self.trees.shallow is not None:
                 relaxation.learn(self.trees.shallow)
-            return relaxation.solve()
+            found, self.scaled = relaxation.solve(), relaxation.scaled
+            return found
         except SearchStopped as stop:
             lower, tree = (stop.lower, stop.tree) if relaxation is None else (relaxation.lower, relaxation.best)
             if tree is not None:

@@ -207,7 +207,8 @@ class Threshold:
         """What the value is, as `SumLimit.achieved`; for tasks of costs per row."""
         found = row_sum(self.task.bind(data), data, self.limit)
         assert found is not None
-        total = int(found.costs[np.arange(data.n_rows), predicted].sum()) + found.split * nodes
+        column = predicted if found.costs.shape[1] > 1 else 0  # of which a task has one that cares for no label
+        total = int(found.costs[np.arange(data.n_rows), column].sum()) + found.split * nodes
         said = {
             "value": float(found.unit * total),
             "limit": float(self.limit),

@@ -15,10 +15,12 @@ import pytest
 
 import streed
 from streed.data import Dataset
+from streed.drivers.closing import NEAR_OPTIMAL
 from streed.reference import every_tree
 from streed.report import make_report
 from streed.result import Progress
 from streed.task import Task
+from streed.task.algebra import at_most
 from streed.tasks import (
     F1,
     Accuracy,
@@ -107,11 +109,11 @@ def test_the_best_point_may_be_one_that_no_weighted_sum_finds() -> None:
     assert found == every == pytest.approx(0.639693, abs=1e-6)
 
 
-def test_costs_that_are_rounded_are_said_to_be() -> None:
-    result = solved(TASKS["balanced and parity"](), MANY)
-    assert result.stats["exact"]
-    task = WeightedAccuracy({0: 1 / 3, 1: math.pi}).subject_to(Recall() >= 0.5)
-    assert not solved(task, None).stats["exact"]
+@pytest.mark.parametrize("limit", [Recall() >= 0.5, at_most(Splits(), 1)])
+def test_costs_that_are_rounded_are_closed_exactly(limit: Any) -> None:
+    task = WeightedAccuracy({0: 1 / 3, 1: math.pi}).subject_to(limit)
+    found, every = (solved(task, None, search=search) for search in ("depth-first", "general"))
+    assert (found.status, found.stats["closed"], found.value) == ("optimal", NEAR_OPTIMAL, every.value)
 
 
 def test_products_of_weights_and_frequencies_are_exact() -> None:
