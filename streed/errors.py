@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
@@ -61,6 +62,17 @@ class InputError(StreedError, ValueError):
 
     def __reduce__(self) -> tuple[type[InputError], tuple[str, str, str]]:
         return type(self), (self.argument, self.found, self.remedy)
+
+
+@contextlib.contextmanager
+def argument_names(**names: str) -> Iterator[None]:
+    """Errors about an argument, by its name inside, are about what the caller passed on to it."""
+    try:
+        yield
+    except InputError as error:
+        if error.argument not in names:
+            raise
+        raise InputError(names[error.argument], error.found, error.remedy) from None
 
 
 class TaskError(StreedError, TypeError):

@@ -49,13 +49,14 @@ def code_of(result: Result) -> int:
 @contextlib.contextmanager
 def errors(interrupted: str) -> Iterator[None]:
     """Turns errors, whosever they are, and Ctrl-C, into a line and an exit code; warnings into lines."""
-    from streed.errors import MismatchError, StreedError
+    from streed.errors import MismatchError, StreedError, argument_names
 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", UserWarning)
             warnings.showwarning = lambda message, *_, **__: click.echo(f"warning: {one_line(str(message))}", err=True)
-            yield
+            with argument_names(sample_weight="weights"):
+                yield
     except MismatchError as error:
         click.echo(f"error: {one_line(str(error))}", err=True)
         sys.exit(MISMATCH)
@@ -105,6 +106,12 @@ def write(path: Path, data: str | bytes) -> None:
         fail(f"out: the text has half of a character, which {str(path)!r} cannot hold; rename the column or label")
     except OSError as error:
         fail(f"out: {str(path)!r} cannot be written ({error.strerror})")
+
+
+def check_folder(name: str, out: Path | None) -> None:
+    """Ends the command where a file cannot be written: before the search, not after it."""
+    if out is not None and not out.parent.is_dir():
+        fail(f"{name}: there is no folder {str(out.parent)!r}")
 
 
 def counted(count: int, what: str) -> str:

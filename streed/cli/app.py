@@ -19,7 +19,7 @@ import streed
 from streed import cli as shell
 from streed.cli.saved import check_proof, export, predict, prove, verify
 from streed.cli.solve import front, rashomon, report, solve
-from streed.errors import InputError, StreedError
+from streed.errors import InputError, StreedError, argument_names
 
 
 @shell.command(shell.json_option)
@@ -88,7 +88,14 @@ def explain(asked: shell.Asked) -> None:
     option("--data", metavar="NAME", help="A strategy of data sets in that file, or a function of Hypothesis' draw."),
     option("--examples", type=click.IntRange(1), default=100, show_default=True, metavar="N", help="Data sets a law."),
     option("--seed", type=int, metavar="N", help="Draw other data."),
-    option("--time-limit", type=float, default=20.0, show_default=True, metavar="SECONDS", help="For all laws."),
+    option(
+        "--time-limit",
+        type=click.FloatRange(0),
+        default=20.0,
+        show_default=True,
+        metavar="SECONDS",
+        help="For all laws.",
+    ),
     option("--engine/--no-engine", default=True, show_default=True, help="Whether to try the drivers too."),
     shell.json_option,
 )
@@ -101,7 +108,8 @@ def check(asked: shell.Asked) -> None:
     from streed.testing import LAWS, find_violations
 
     laws = tuple(law for law in LAWS if asked.engine or not law.needs_engine)
-    source = None if asked.data is None else load_object(asked.task, asked.data)
+    with argument_names(task="data"):
+        source = None if asked.data is None else load_object(asked.task, asked.data)
     effort = {"max_examples": asked.examples, "seed": asked.seed, "time_limit": asked.time_limit}
     report = find_violations(load_task(asked.task), laws, data=source, **effort)
     shell.show(asked.as_json, report.to_dict(), [report.to_text()])
@@ -187,7 +195,8 @@ class App(click.Group):
             error.show()
             sys.exit(error.exit_code)
         except click.UsageError as error:
-            shell.fail(f"{error.format_message()} See {error.ctx.command_path if error.ctx else 'streed'} --help.")
+            said = " ".join(error.format_message().split())
+            shell.fail(f"{said} See {error.ctx.command_path if error.ctx else 'streed'} --help.")
         except click.Abort:
             sys.exit(shell.INTERRUPTED)
 

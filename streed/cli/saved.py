@@ -40,6 +40,8 @@ def read_saved(asked: shell.Asked) -> tuple[Tree, Dataset]:
     check_one_input(asked)
     tree = load_tree(asked.tree)
     roles = None if tree.claims is None else tree.claims.roles
+    if roles is not None and asked.target not in (None, roles.target):
+        shell.fail(f"target: it is {roles.target!r}, says the tree; leave out --target")
     table, found = read_table(asked.data, asked.target if roles is None else roles.target)
     if roles is None:
         if found is None:
@@ -121,6 +123,8 @@ def prove(asked: shell.Asked) -> None:
     out, beside = asked.out, asked.table or asked.out.with_suffix(".csv")
     if len({each.resolve() for each in (asked.tree, Path(asked.data), out, beside)}) < 4:
         shell.fail(f"table: {str(beside)!r} or {str(out)!r} would be written over what is read; give --table, or --out")
+    shell.check_folder("out", out)
+    shell.check_folder("table", beside)
     made = prove_tree(*read_saved(asked), time_limit=asked.time_limit, progress=True)
     made.save(out, beside)
     command = shlex.join(made.command(out, beside))

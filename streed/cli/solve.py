@@ -57,7 +57,7 @@ def solve(asked: shell.Asked) -> None:
 
     DATA is a bundled data set (see `streed datasets`), a CSV file, or - for standard input.
     """
-    check_folder(asked.out)
+    shell.check_folder("out", asked.out)
     objective = asked.objective()
     train, rest = held_back(asked)
     dataset, roles = asked.dataset(train) if asked.query is None else (asked.queried(objective), None)
@@ -107,7 +107,7 @@ def report(asked: shell.Asked) -> None:
     The file needs no other, and no network: the tree, its rules, its errors, the groups' rates,
     the front, and the search over time. With --tree, nothing is solved: the report shows a saved tree on DATA.
     """
-    check_folder(asked.out)
+    shell.check_folder("out", asked.out)
     from streed.report import make_report
 
     of_tree = asked.tree is not None
@@ -133,12 +133,6 @@ def report(asked: shell.Asked) -> None:
     sys.exit(shell.code_of(result))
 
 
-def check_folder(out: Path | None) -> None:
-    """Ends the command where a file cannot be written: before the search, not after it."""
-    if out is not None and not out.parent.is_dir():
-        shell.fail(f"out: there is no folder {str(out.parent)!r}")
-
-
 def solved(asked: shell.Asked, objective: Any, dataset: Any, **other: Any) -> Result:
     """What the search finds that was asked for, some of its limits `other`."""
     progress = (sys.stderr.isatty() if asked.progress is None else asked.progress) or None
@@ -155,8 +149,10 @@ def held_back(asked: shell.Asked) -> tuple[Table | None, Table | None]:
         shell.fail("test: give one of --test-share and --test, without --query")
     if test is not None:
         from streed.datasets import read_table
+        from streed.errors import argument_names
 
-        return None, read_table(test)[0]
+        with argument_names(data="test"):
+            return None, read_table(test)[0]
     import numpy as np
 
     from streed.data.table import take_values
@@ -239,7 +235,7 @@ def _joined(asked: shell.Asked) -> Task:
     """The task, and with it every other quantity that is named."""
     objective: Any = asked.stated()
     for name in asked.against:
-        objective = objective & _quantity(name, asked.sensitive)
+        objective = objective & _quantity("against", name, asked.sensitive)
     if objective.order == "total":
         shell.fail(f"task: {asked.task} has one optimum and no front; name a second quantity, such as --against splits")
     return asked.limited(objective)
@@ -287,6 +283,7 @@ def rashomon(asked: shell.Asked) -> None:
     DATA is a bundled data set (see `streed datasets`), a CSV file, or - for standard input.
     Exit code 3: stopped early, nothing is known; 4: there are no such trees.
     """
+    from streed.errors import argument_names
     from streed.exact import read_decimal
 
     objective = asked.objective()
@@ -294,7 +291,8 @@ def rashomon(asked: shell.Asked) -> None:
     near = {name: getattr(asked, name) for name in ("epsilon", "slack", "budget")}
     near = {name: read_decimal(text, name) for name, text in near.items() if text is not None}
     found = streed.rashomon(objective, dataset, n_best=asked.n_best, **asked.limits(), **near)
-    kept = found.without(*asked.without) if asked.without else found
+    with argument_names(column="without"):
+        kept = found.without(*asked.without) if asked.without else found
     document = {
         "status": kept.status,
         "optimum": found.optimum,
@@ -322,7 +320,7 @@ def _asked_of(trees: RashomonSet, asked: shell.Asked, document: dict[str, Any]) 
     """The lines of what is asked of a set that is not empty, which the document is given, too."""
     lines = []
     if asked.best_by is not None:
-        best = trees.best(_quantity(asked.best_by, asked.sensitive))
+        best = trees.best(_quantity("best_by", asked.best_by, asked.sensitive))
         told = {"quantity": best.quantity, "value": best.value, "ties": best.ties, "tree": str(best.tree)}
         document["best_by"] = {"name": asked.best_by, **told}
         value = f"at the value {shell.brief(best.value)}, {best.ties:,} trees"
@@ -336,7 +334,9 @@ def _asked_of(trees: RashomonSet, asked: shell.Asked, document: dict[str, Any]) 
     return lines if asked.best_by is not None else [*lines, str(trees[0])]
 
 
-def _quantity(name: str, sensitive: Sequence[str]) -> Any:
+def _quantity(option: str, name: str, sensitive: Sequence[str]) -> Any:
     from streed import registry
+    from streed.errors import argument_names
 
-    return registry.make_notion(name, sensitive) if name in registry.notions() else registry.make_task(name, {})
+    with argument_names(task=option):
+        return registry.make_notion(name, sensitive) if name in registry.notions() else registry.make_task(name, {})

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 import streed
 from streed.data import Dataset
 from streed.data.dataset import most_cuts
-from streed.errors import InputError, brief
+from streed.errors import InputError, argument_names, brief
 from streed.estimators import reading
 from streed.estimators.paths import complexity_path, is_interrupted, size_path
 from streed.exact import Array, Range
@@ -304,7 +304,7 @@ def with_splits(task: Task, cost_complexity: Any) -> Task:
 
 def _limit(limit: Any) -> Limit:
     if isinstance(limit, str):
-        with reading.argument_names(subject_to="limits"):
+        with argument_names(subject_to="limits"):
             return make_limit(limit)
     if not isinstance(limit, Limit):
         raise InputError("limits", f"{brief(limit)} is no limit", "give such as streed.tasks.MinSupport(5)")

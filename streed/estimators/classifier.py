@@ -31,9 +31,9 @@ from streed.data import Dataset
 from streed.data.dataset import row_matrix
 from streed.data.reading import read_values
 from streed.data.rows import named_labels, read_row_data
-from streed.errors import InputError, brief, shown
+from streed.errors import InputError, argument_names, brief, shown
 from streed.estimators.base import OptimalTree, task_of, with_splits
-from streed.estimators.reading import FREQUENCY, argument_names, checked_column, checked_weights, named_errors, signs_of
+from streed.estimators.reading import FREQUENCY, checked_column, checked_weights, named_errors, signs_of
 from streed.exact import Array, Range
 from streed.result import Result
 from streed.task import Task

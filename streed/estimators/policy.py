@@ -32,7 +32,7 @@ from streed.data import Dataset
 from streed.data.column import distinct
 from streed.data.reading import read_values
 from streed.data.table import named_columns
-from streed.errors import InputError
+from streed.errors import InputError, argument_names
 from streed.estimators import reading
 from streed.estimators.base import OptimalTree, with_splits
 from streed.exact import Array, Range, exact_number
@@ -94,7 +94,7 @@ class PolicyTree(OptimalTree):
         """
         reading.together(parity=self.parity, sensitive_features=sensitive_features)
         past = {"treatment": treatment, "propensity": propensity, "predicted": predicted}
-        with reading.argument_names(outcome="y"):
+        with argument_names(outcome="y"):
             self._grow(X, y, sample_weight, {**past, reading.FREQUENCY: frequency, ROW_DATA: sensitive_features})
         return self
 
@@ -139,7 +139,7 @@ class PolicyTree(OptimalTree):
         found: list[Any] = []
         reading.together(treatment_costs=self.treatment_costs, budget=self.budget)
         if self.treatment_costs is not None:
-            with reading.argument_names(costs="treatment_costs", limit="budget"):
+            with argument_names(costs="treatment_costs", limit="budget"):
                 found.append(TreatmentCosts(self.treatment_costs) <= self.budget)
         if self.capacity is None and self.parity is None:
             return found
@@ -151,12 +151,12 @@ class PolicyTree(OptimalTree):
         if self.capacity is not None:
             found.append(TreatmentCosts(dict.fromkeys(treated, 1)) <= self._room(data))
         if self.parity is not None:
-            with reading.argument_names(limit="parity"):
+            with argument_names(limit="parity"):
                 found.append(TreatmentParity(treated=treated) <= self.parity)
         return found
 
     def _solve(self, data: Dataset, **other: Any) -> Result:
-        with reading.argument_names(costs="treatment_costs"):
+        with argument_names(costs="treatment_costs"):
             return super()._solve(data, **other)
 
     def _room(self, data: Dataset) -> Any:

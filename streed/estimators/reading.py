@@ -181,17 +181,6 @@ def present_rows(X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]
     return take_rows(table, rows), kept.pop("y"), kept.pop("sample_weight"), kept
 
 
-@contextlib.contextmanager
-def argument_names(**names: str) -> Iterator[None]:
-    """Errors about an argument of a task's, by its name there, are about the estimator's that was passed on."""
-    try:
-        yield
-    except InputError as error:
-        if error.argument not in names:
-            raise
-        raise InputError(names[error.argument], error.found, error.remedy) from None
-
-
 def _check_lengths(X: Any, given: Mapping[str, Any]) -> None:
     """Raises InputError for what has not an entry, or a row, for each row of X."""
     rows = length(X)

@@ -324,7 +324,7 @@ REFUSED: list[tuple[tuple[str, ...], str]] = [
     ((*SOLVE, "--task", "weighted-accuracy('a')"), "maps no labels"),
     ((*SOLVE, "--subject-to", "min-support-of(1, 2)"), "by: 1"),
     ((*SOLVE, "--subject-to", "recall >= x"), "subject_to: in"),
-    (("solve", "weights.csv", "--target", "play", "--weights", "w"), "sample_weight"),
+    (("solve", "weights.csv", "--target", "play", "--weights", "w"), "weights"),
     (("solve", "lines.csv", "--target", "b"), "a␊b"),
     (("solve", "long.csv", "--target", "play"), "field limit"),
     (("solve", "/dev/zero", "--target", "play"), "device"),
