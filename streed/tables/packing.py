@@ -79,8 +79,9 @@ class Packing:
         largest = (spans[order[0]] + 1) * places[order[0]][1]
         costs = np.zeros((*parts[0].shape, word + 1), np.int64 if bits is not None or largest < 2**60 else object)
         total = [0] * (word + 1)
-        for rest, by, split, (at, worth, _) in zip(rests, divisors, splits, places, strict=True):
-            costs[:, :, at] += worth * (rest // by).astype(costs.dtype)
+        for rest, gcd, by, split, (at, worth, _) in zip(rests, gcds, divisors, splits, places, strict=True):
+            # where nothing but splits adds to a sum, a split may be beyond int64
+            costs[:, :, at] += worth * (rest // min(by, gcd or 1)).astype(costs.dtype)
             total[at] += worth * split
         bases = tuple(int(low @ count) for low in lows)
         return cls(bases, tuple(divisors), tuple(places), tuple(most), costs, tuple(total), largest)
