@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from llvmlite import ir
@@ -43,12 +43,28 @@ class _VectorModel(models.PrimitiveModel):  # type: ignore[misc]
         super().__init__(manager, vector, llvm_type(vector))
 
 
-def _splat(builder: Any, scalar: Any, vector_type: ir.VectorType) -> Any:
-    undefined = ir.Constant(vector_type, ir.Undefined)
-    zero = ir.Constant(ir.IntType(32), 0)
-    first = builder.insert_element(undefined, scalar, zero)
-    mask = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
-    return builder.shuffle_vector(first, undefined, mask)
+def indices(numbers: Iterable[int]) -> ir.Constant:
+    """Which lanes a shuffle takes."""
+    listed = list(numbers)
+    return ir.Constant(ir.VectorType(ir.IntType(32), len(listed)), listed)
+
+
+def splat(builder: Any, scalar: Any, kind: ir.VectorType) -> Any:
+    """The scalar in every lane of a vector of any number of lanes."""
+    undefined = ir.Constant(kind, ir.Undefined)
+    first = builder.insert_element(undefined, scalar, ir.Constant(ir.IntType(32), 0))
+    return builder.shuffle_vector(first, undefined, indices([0] * kind.count))
+
+
+def constant_bytes(builder: Any, name: str, content: bytearray) -> Any:
+    """The address of these bytes, of which a module has one copy."""
+    if name in builder.module.globals:
+        return builder.module.globals[name]
+    constant = ir.Constant(ir.ArrayType(ir.IntType(8), len(content)), content)
+    data = cgutils.global_constant(builder, name, constant)
+    data.align = 64
+    data.unnamed_addr = True
+    return data
 
 
 def _resize(builder: Any, value: Any, bits: int) -> Any:
@@ -58,10 +74,10 @@ def _resize(builder: Any, value: Any, bits: int) -> Any:
     return builder.sext(value, ir.IntType(bits)) if width < bits else value
 
 
-def element(context: Any, builder: Any, array_type: Any, array: Any, row: Any, column: Any) -> Any:
-    """The address of array[row, column]."""
+def element(context: Any, builder: Any, array_type: Any, array: Any, *place: Any) -> Any:
+    """The address of array[place], an index for each dimension."""
     struct = context.make_array(array_type)(context, builder, array)
-    return cgutils.get_item_pointer(context, builder, array_type, struct, [row, column], wraparound=False)
+    return cgutils.get_item_pointer(context, builder, array_type, struct, place, wraparound=False)
 
 
 # -- memory --------------------------------------------------------------------------------------------------------
@@ -101,7 +117,7 @@ def broadcast(typing: Any, array: Any, row: Any, column: Any) -> Any:
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         pointer = element(context, builder, sig.args[0], *args)
-        return _splat(builder, builder.load(pointer), llvm_type(vector))
+        return splat(builder, builder.load(pointer), llvm_type(vector))
 
     return vector(array, types.intp, types.intp), generate
 
@@ -112,7 +128,7 @@ def fill(typing: Any, array: Any, scalar: Any) -> Any:
     vector = VECTORS[array.dtype.bitwidth]
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return _splat(builder, _resize(builder, args[1], vector.bits), llvm_type(vector))
+        return splat(builder, _resize(builder, args[1], vector.bits), llvm_type(vector))
 
     return vector(array, types.int64), generate
 
@@ -142,7 +158,7 @@ def _define(operation: Callable[..., Any], instruction: str) -> None:
         return getattr(builder, instruction)(*args)
 
     def scalar(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        right = _splat(builder, _resize(builder, args[1], sig.args[0].bits), llvm_type(sig.args[0]))
+        right = splat(builder, _resize(builder, args[1], sig.args[0].bits), llvm_type(sig.args[0]))
         return getattr(builder, instruction)(args[0], right)
 
     lower_builtin(operation, Vector, Vector)(vectors)
@@ -189,8 +205,8 @@ def forbid(typing: Any, cost: Any, rows: Any, least: Any, infeasible: Any) -> An
         kind = llvm_type(sig.args[0])
         bits = sig.args[0].bits
         some = builder.icmp_signed(">", rows, ir.Constant(kind, [0] * LANES))
-        few = builder.icmp_signed("<", rows, _splat(builder, _resize(builder, least, bits), kind))
-        return builder.select(builder.and_(some, few), _splat(builder, _resize(builder, infeasible, bits), kind), cost)
+        few = builder.icmp_signed("<", rows, splat(builder, _resize(builder, least, bits), kind))
+        return builder.select(builder.and_(some, few), splat(builder, _resize(builder, infeasible, bits), kind), cost)
 
     return cost(cost, cost, types.int64, types.int64), generate
 
@@ -202,7 +218,7 @@ def keep_at_least(typing: Any, vector: Any, counts: Any, least: Any) -> Any:
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         vector, counts, least = args
         kind = llvm_type(sig.args[0])
-        bound = _splat(builder, _resize(builder, least, sig.args[0].bits), kind)
+        bound = splat(builder, _resize(builder, least, sig.args[0].bits), kind)
         enough = builder.icmp_signed(">=", counts, bound)
         return builder.select(enough, vector, ir.Constant(kind, [0] * LANES))
 
@@ -299,7 +315,7 @@ def nibble_of(typing: Any, array: Any, words: Any, which: Any) -> Any:
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         kind = llvm_type(words)
         shift = builder.shl(_resize(builder, args[2], words.bits), ir.Constant(kind.element, 2))
-        bits = builder.lshr(args[1], _splat(builder, shift, kind))
+        bits = builder.lshr(args[1], splat(builder, shift, kind))
         return builder.trunc(builder.and_(bits, ir.Constant(kind, [15] * LANES)), llvm_type(narrow))
 
     return narrow(array, words, types.int64), generate
@@ -339,8 +355,7 @@ def first_one(typing: Any, word: Any) -> Any:
 def _load(name: str, doc: str, order: str) -> Any:
     def typed(typing: Any, array: Any, index: Any) -> Any:
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            struct = context.make_array(sig.args[0])(context, builder, args[0])
-            pointer = cgutils.get_item_pointer(context, builder, sig.args[0], struct, [args[1]], wraparound=False)
+            pointer = element(context, builder, sig.args[0], *args[:2])
             return builder.load_atomic(pointer, order, 8)
 
         return types.int64(array, types.intp), generate
@@ -352,8 +367,7 @@ def _load(name: str, doc: str, order: str) -> Any:
 def _atomic(name: str, doc: str, operation: str) -> Any:
     def typed(typing: Any, array: Any, index: Any, value: Any) -> Any:
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            struct = context.make_array(sig.args[0])(context, builder, args[0])
-            pointer = cgutils.get_item_pointer(context, builder, sig.args[0], struct, [args[1]], wraparound=False)
+            pointer = element(context, builder, sig.args[0], *args[:2])
             return builder.atomic_rmw(operation, pointer, args[2], "monotonic")
 
         return types.int64(array, types.intp, types.int64), generate
@@ -367,8 +381,7 @@ def store_release(typing: Any, array: Any, index: Any, value: Any) -> Any:
     """array[index] = value of an array of whole numbers, after all that was written before."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        struct = context.make_array(sig.args[0])(context, builder, args[0])
-        pointer = cgutils.get_item_pointer(context, builder, sig.args[0], struct, [args[1]], wraparound=False)
+        pointer = element(context, builder, sig.args[0], *args[:2])
         builder.store_atomic(args[2], pointer, "release", sig.args[2].bitwidth // 8)
         return context.get_dummy_value()
 
@@ -380,8 +393,7 @@ def swap_atomic(typing: Any, array: Any, index: Any, before: Any, after: Any) ->
     """Whether array[index] of an int64 array was `before`, in whose place `after` was then written, in one step."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        struct = context.make_array(sig.args[0])(context, builder, args[0])
-        pointer = cgutils.get_item_pointer(context, builder, sig.args[0], struct, [args[1]], wraparound=False)
+        pointer = element(context, builder, sig.args[0], *args[:2])
         found = builder.cmpxchg(pointer, args[2], args[3], "acq_rel", "acquire")
         return builder.extract_value(found, 1)
 

@@ -11,15 +11,13 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from streed.kernels.simd import element
+from streed.kernels.simd import element, indices, splat
 from streed.kernels.views import inline
 
 
 def _four(context: Any, builder: Any, array_type: Any, array: Any, at: Any) -> Any:
     """The address of the four entries with number `at` of a one-dimensional array, as that of a vector."""
-    struct = context.make_array(array_type)(context, builder, array)
-    first = builder.mul(at, ir.Constant(at.type, 4))
-    pointer = cgutils.get_item_pointer(context, builder, array_type, struct, [first], wraparound=False)
+    pointer = element(context, builder, array_type, array, builder.mul(at, ir.Constant(at.type, 4)))
     return builder.bitcast(pointer, ir.VectorType(context.get_data_type(array_type.dtype), 4).as_pointer())
 
 
@@ -71,8 +69,7 @@ def spread_fours(typing: Any, table: Any, at: Any, into: Any, row: Any, stride: 
             last = builder.sub(count, ir.Constant(count.type, 1))
             plane = ir.Constant(count.type, p)
             plane = builder.select(builder.icmp_signed("<", plane, last), plane, last)
-            mask = ir.Constant(ir.VectorType(ir.IntType(32), 8), [4 * k + p for k in range(8)])
-            eight = builder.shuffle_vector(fours, undefined, mask)
+            eight = builder.shuffle_vector(fours, undefined, indices(range(p, 32, 4)))
             if lane != number:
                 eight = builder.trunc(eight, ir.VectorType(lane, 8))
             place = builder.add(row, builder.mul(plane, stride))
@@ -115,8 +112,6 @@ def _sums(count: int, lanes: int) -> Any:
             sums = [cgutils.alloca_once_value(builder, ir.Constant(kind, None)) for _ in range(count)]
             word = builder.lshr(column, ir.Constant(int64, 5))
             shift = builder.trunc(builder.and_(column, ir.Constant(int64, 31)), ir.IntType(32))
-            zeros = ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes)
-            undefined = ir.Constant(kind, ir.Undefined)
             with cgutils.for_range(builder, size) as loop:
                 r = builder.zext(builder.load(at(4, loop.index)), int64)
                 mask = builder.load(element(context, builder, sig.args[6], bits, r, word))
@@ -125,9 +120,7 @@ def _sums(count: int, lanes: int) -> Any:
                 place = builder.mul(builder.zext(builder.load(at(3, r)), int64), width)
                 for p, held in enumerate(sums):
                     one = builder.load(at(0, builder.add(builder.add(place, first), ir.Constant(int64, p))))
-                    all_ = builder.insert_element(undefined, one, ir.Constant(ir.IntType(32), 0))
-                    all_ = builder.shuffle_vector(all_, undefined, zeros)
-                    before = builder.load(held)
+                    all_, before = splat(builder, one, kind), builder.load(held)
                     more = builder.fadd(before, all_) if is_real else builder.add(before, all_)
                     builder.store(builder.select(mask, more, before), held)
             lane = context.get_data_type(sig.args[8].dtype)

@@ -26,7 +26,19 @@ from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 
 from streed.kernels.records import LANES, NIBBLE, NIBBLES, WORD_ROWS
-from streed.kernels.simd import VECTORS, element, fill, keep_lanes, llvm_type, load, nibble_of, store
+from streed.kernels.simd import (
+    VECTORS,
+    constant_bytes,
+    element,
+    fill,
+    indices,
+    keep_lanes,
+    llvm_type,
+    load,
+    nibble_of,
+    splat,
+    store,
+)
 from streed.kernels.views import inline, native
 
 _COUNT = f"""
@@ -93,40 +105,29 @@ _TABLES = bytearray(
 # -- instructions --------------------------------------------------------------------------------------------------
 
 
-def _tables(builder: Any) -> Any:
-    """The address of the tables, of which a module has one copy."""
-    name = "streed.look_up.tables"
-    if name in builder.module.globals:
-        return builder.module.globals[name]
-    constant = ir.Constant(ir.ArrayType(ir.IntType(8), len(_TABLES)), _TABLES)
-    data = cgutils.global_constant(builder, name, constant)
-    data.align = 64
-    data.unnamed_addr = True
-    return data
+def _words(builder: Any, value: Any) -> Any:
+    return builder.bitcast(value, ir.VectorType(ir.IntType(16), LANES // 2))
 
 
-def _constant(numbers: Any) -> ir.Constant:
-    numbers = list(numbers)
-    return ir.Constant(ir.VectorType(ir.IntType(32), len(numbers)), numbers)
+def _every(number: int) -> ir.Constant:
+    return ir.Constant(ir.VectorType(ir.IntType(16), LANES // 2), [number] * (LANES // 2))
 
 
 def _shuffle(builder: Any, table: Any, lanes: Any) -> Any:
     """For every lane, the entry of the 16-byte table that it names."""
     module, sixteen, all_ = builder.module, table.type, lanes.type
     if SHUFFLED == LANES:
-        twice = builder.shuffle_vector(
-            table, ir.Constant(sixteen, ir.Undefined), _constant(i % 16 for i in range(LANES))
-        )
+        twice = builder.shuffle_vector(table, ir.Constant(sixteen, ir.Undefined), indices(i % 16 for i in range(LANES)))
         kind = ir.FunctionType(all_, [all_, all_])
         return builder.call(cgutils.get_or_insert_function(module, kind, "llvm.x86.avx2.pshuf.b"), [twice, lanes])
     kind = ir.FunctionType(sixteen, [sixteen, sixteen])
     shuffle = cgutils.get_or_insert_function(module, kind, "llvm.x86.ssse3.pshuf.b.128")
     halves = [
-        builder.shuffle_vector(lanes, ir.Constant(all_, ir.Undefined), _constant(range(first, first + 16)))
+        builder.shuffle_vector(lanes, ir.Constant(all_, ir.Undefined), indices(range(first, first + 16)))
         for first in (0, 16)
     ]
     found = [builder.call(shuffle, [table, half]) for half in halves]
-    return builder.shuffle_vector(*found, _constant(range(LANES)))
+    return builder.shuffle_vector(*found, indices(range(LANES)))
 
 
 @intrinsic
@@ -139,8 +140,8 @@ def _look_up(typing: Any, units: Any, unit: Any, at: Any, lanes: Any) -> Any:
         place.align = 1
         place = builder.zext(place, ir.IntType(64))
         zero = ir.Constant(ir.IntType(64), 0)
-        kind = ir.VectorType(ir.IntType(8), 16)
-        table = builder.load(builder.bitcast(builder.gep(_tables(builder), [zero, place]), kind.as_pointer()))
+        tables, kind = constant_bytes(builder, "streed.look_up.tables", _TABLES), ir.VectorType(ir.IntType(8), 16)
+        table = builder.load(builder.bitcast(builder.gep(tables, [zero, place]), kind.as_pointer()))
         table.align = 16
         return _shuffle(builder, table, args[3])
 
@@ -152,32 +153,16 @@ def store_places(typing: Any, units: Any, unit: Any, at: Any, nibbles: Any, tabl
     """Writes to the bytes at: of a unit where the tables of 16 pairs of neighbouring nibbles begin, from `table` on."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        kind = ir.VectorType(ir.IntType(16), LANES // 2)
-        pairs = builder.bitcast(args[3], kind)
-
-        def every(number: int) -> Any:
-            return ir.Constant(kind, [number] * (LANES // 2))
-
-        low = builder.shl(builder.and_(pairs, every(15)), every(4))
-        places = builder.or_(low, builder.and_(pairs, every(0x0F00)))
-        first = builder.insert_element(
-            ir.Constant(kind, ir.Undefined), builder.trunc(args[4], ir.IntType(16)), ir.Constant(ir.IntType(32), 0)
-        )
-        begin = builder.shuffle_vector(first, ir.Constant(kind, ir.Undefined), _constant([0] * (LANES // 2)))
+        pairs = _words(builder, args[3])
+        low = builder.shl(builder.and_(pairs, _every(15)), _every(4))
+        places = builder.or_(low, builder.and_(pairs, _every(0x0F00)))
+        begin = splat(builder, builder.trunc(args[4], ir.IntType(16)), pairs.type)
         pointer = element(context, builder, sig.args[0], *args[:3])
-        stored = builder.store(builder.or_(places, begin), builder.bitcast(pointer, kind.as_pointer()))
+        stored = builder.store(builder.or_(places, begin), builder.bitcast(pointer, pairs.type.as_pointer()))
         stored.align = 1
         return context.get_dummy_value()
 
     return types.void(units, types.intp, types.intp, nibbles, types.int64), generate
-
-
-def _words(builder: Any, value: Any) -> Any:
-    return builder.bitcast(value, ir.VectorType(ir.IntType(16), LANES // 2))
-
-
-def _every(number: int) -> ir.Constant:
-    return ir.Constant(ir.VectorType(ir.IntType(16), LANES // 2), [number] * (LANES // 2))
 
 
 @intrinsic

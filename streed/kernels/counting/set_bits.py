@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types, uint64
-from numba.core import cgutils
 from numba.extending import intrinsic
 
 from streed.exact import Array
 from streed.kernels.compiled import entry
-from streed.kernels.simd import count_ones
+from streed.kernels.simd import constant_bytes, count_ones, element, indices, splat
 from streed.kernels.views import inline
 
 WORD = 64
@@ -52,7 +51,7 @@ def transpose_block(typing: Any, block: Any) -> Any:
         for width in (32, 16, 8, 4, 2, 1):
             upper = [r & width == 0 for r in range(WORD)]
             left = sum(1 << c for c in range(WORD) if c & width == 0)
-            partners = ir.Constant(ir.VectorType(ir.IntType(32), WORD), [r ^ width for r in range(WORD)])
+            partners = indices(r ^ width for r in range(WORD))
             other = builder.shuffle_vector(rows, ir.Constant(_BLOCK, ir.Undefined), partners)
             by = ir.Constant(_BLOCK, [width] * WORD)
             is_upper = ir.Constant(ir.VectorType(ir.IntType(1), WORD), [int(here) for here in upper])
@@ -99,27 +98,15 @@ def _store_positions(typing: Any, array: Any, at: Any, base: Any, bits: Any) -> 
     """array[at : at + 8] = base + the positions of the set bits of a byte, by a table."""
 
     def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        name = "streed.set_bits.positions"
-        if name in builder.module.globals:
-            data = builder.module.globals[name]
-        else:
-            constant = ir.Constant(ir.ArrayType(ir.IntType(8), len(_POSITIONS)), _POSITIONS)
-            data = cgutils.global_constant(builder, name, constant)
-            data.align = 64
-            data.unnamed_addr = True
+        data = constant_bytes(builder, "streed.set_bits.positions", _POSITIONS)
         place = builder.shl(args[3], ir.Constant(ir.IntType(64), 3))
         kind = ir.VectorType(ir.IntType(32), _BYTE)
         narrow = ir.VectorType(ir.IntType(8), _BYTE)
         entry = builder.gep(data, [ir.Constant(ir.IntType(64), 0), place])
         listed = builder.load(builder.bitcast(entry, narrow.as_pointer()))
         listed.align = _BYTE
-        undefined = ir.Constant(kind, ir.Undefined)
-        first = builder.insert_element(
-            undefined, builder.trunc(args[2], ir.IntType(32)), ir.Constant(ir.IntType(32), 0)
-        )
-        begin = builder.shuffle_vector(first, undefined, ir.Constant(kind, [0] * _BYTE))
-        struct = context.make_array(sig.args[0])(context, builder, args[0])
-        pointer = cgutils.get_item_pointer(context, builder, sig.args[0], struct, [args[1]], wraparound=False)
+        begin = splat(builder, builder.trunc(args[2], ir.IntType(32)), kind)
+        pointer = element(context, builder, sig.args[0], *args[:2])
         found = builder.add(builder.zext(listed, kind), begin)
         stored = builder.store(found, builder.bitcast(pointer, kind.as_pointer()))
         stored.align = 4

@@ -18,7 +18,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from streed.kernels.records import LANES
-from streed.kernels.simd import load, maximum, store
+from streed.kernels.simd import element, indices, load, maximum, splat, store
 from streed.kernels.views import inline
 
 _EIGHT = 8
@@ -37,24 +37,18 @@ def _lowest_of_eights(typing: Any, costs: Any, count: Any, start: Any) -> Any:
             is_less = builder.fcmp_ordered("<", a, b) if is_real else builder.icmp_signed("<", a, b)
             return builder.select(is_less, a, b)
 
-        def lanes(indices: Any) -> ir.Constant:
-            return ir.Constant(ir.VectorType(ir.IntType(32), len(indices)), list(indices))
-
-        undefined = ir.Constant(kind, ir.Undefined)
-        first = builder.insert_element(undefined, start, ir.Constant(ir.IntType(32), 0))
-        held = cgutils.alloca_once_value(builder, builder.shuffle_vector(first, undefined, lanes([0] * _EIGHT)))
-        array = context.make_array(sig.args[0])(context, builder, costs)
+        held = cgutils.alloca_once_value(builder, splat(builder, start, kind))
         with cgutils.for_range(builder, count) as loop:
             at = builder.mul(loop.index, ir.Constant(loop.index.type, _EIGHT))
-            pointer = cgutils.get_item_pointer(context, builder, sig.args[0], array, [at], wraparound=False)
+            pointer = element(context, builder, sig.args[0], costs, at)
             more = builder.load(builder.bitcast(pointer, kind.as_pointer()))
             more.align = 8
             builder.store(lower(more, builder.load(held)), held)
         found = builder.load(held)
         for half in (4, 2, 1):
             nothing = ir.Constant(found.type, ir.Undefined)
-            low = builder.shuffle_vector(found, nothing, lanes(range(half)))
-            found = lower(builder.shuffle_vector(found, nothing, lanes(range(half, 2 * half))), low)
+            low = builder.shuffle_vector(found, nothing, indices(range(half)))
+            found = lower(builder.shuffle_vector(found, nothing, indices(range(half, 2 * half))), low)
         return builder.extract_element(found, ir.Constant(ir.IntType(32), 0))
 
     return costs.dtype(costs, types.int64, costs.dtype), generate
