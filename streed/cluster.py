@@ -9,9 +9,7 @@ loses its piece, which is handed out again, and its store; what was proved stand
 from __future__ import annotations
 
 import contextlib
-import functools
 import hashlib
-import importlib
 import json
 import operator
 import os
@@ -35,7 +33,7 @@ from streed.encoding.row_costs import encoding_of
 from streed.errors import InputError, TaskError
 from streed.exact import Array, Range
 from streed.kernels.compilation import clock
-from streed.kernels.records import INFINITE, NONE, UNLIMITED
+from streed.kernels.records import INFINITE, NONE
 from streed.kernels.stopping import ROWS_OF_CONTROL, SHARED_UPPER, STOP, UPPER
 from streed.problem import Driver, Outcome, Problem, SearchLimits, process_memory
 from streed.task import TOTAL, Task
@@ -48,10 +46,10 @@ class Shared:
     """A problem as all processes have it."""
 
     problem: Problem
+    seconds: float
+    """A piece comes back after this long, whatever is done of it."""
     precision: tuple[float | None, ...] = ()
     """How its codes came to be: None for a less precise encoding than before, a number for another grid."""
-    seconds: float | None = None
-    """A piece comes back after this long, whatever is done of it; None: when it is done."""
     memory_limit: int | None = None
     name: str = ""
     """A hash of all that the codes depend on."""
@@ -71,7 +69,6 @@ class Known(NamedTuple):
     """What a process knows, in codes: no tree with a split at the root costs less than its `lowers`."""
 
     lowers: Array
-    root_lower: int
     upper: int
     """The least of a tree that is known; INFINITE without one."""
     preorder: Array | None
@@ -92,12 +89,11 @@ class Root:
     def __init__(self, shared: Shared) -> None:
         self.encoding = shared.encoded()
         packed, problem = self.encoding.packed, shared.problem
-        self.limits = depth, budget = depth_and_budget(packed, problem.max_depth, problem.max_nodes)
-        relaxed = packed.split_cost == 0 and depth != UNLIMITED and budget == UNLIMITED
+        self.limits = depth_and_budget(packed, problem.max_depth, problem.max_nodes)
         self.control = np.zeros(ROWS_OF_CONTROL, np.int64)
         self.control[[UPPER, SHARED_UPPER]] = INFINITE
         memory = SearchLimits(memory_limit=shared.memory_limit)
-        self.workspace = make_workspaces(packed, memory, DEPTH_FIRST, 1, self.limits, relaxed, self.control)[0]
+        self.workspace = make_workspaces(packed, memory, DEPTH_FIRST, 1, self.limits, self.control)[0]
         self.search(INFINITE, INFINITE, again=False)
 
     def known(self, goal: int) -> Known:
@@ -106,8 +102,8 @@ class Root:
         lower, upper = workspace.root_bounds
         found = upper < goal and not overflow
         preorder = extract_best(workspace, self.encoding.packed, *self.limits) if found else None
-        lowers = np.array(workspace.root_edges["lower"], np.int64)
-        return Known(lowers, lower, upper, preorder, workspace.engine["visits"], overflow=overflow)
+        lowers = np.maximum(workspace.root_edges["lower"], min(lower, upper))
+        return Known(lowers, upper, preorder, workspace.engine["visits"], overflow=overflow)
 
     def search(self, edge: int, goal: int, again: bool = True) -> None:
         self.workspace.engine.write({"root_edge": edge, "root_target": goal})
@@ -131,8 +127,7 @@ def improve(shared: Shared, edge: int, goal: int, lowers: Array) -> Known:
     control, workspace = root.control, root.workspace
     nodes, edges = workspace.engine["visits"], workspace.root_edges
     control[STOP], edges["lower"] = 0, np.maximum(edges["lower"], lowers)
-    deadline = None if shared.seconds is None else clock() + shared.seconds
-    runner.run([functools.partial(root.search, edge, goal)], control, deadline, lambda: None)
+    runner.run([lambda: root.search(edge, goal)], control, clock() + shared.seconds, lambda: None)
     found = root.known(goal)
     full = bool(found.lowers[edge] < min(goal, found.upper) and not control[STOP])
     if workspace.engine["evictions"]:
@@ -212,15 +207,12 @@ class Coordinator:
         root = Root(shared)
         self.encoding = root.encoding
         self._target = INFINITE if limits.beat is None else min(self.encoding.target(limits.beat), INFINITE)
-        try:
+        with contextlib.closing(root.workspace):
             opened = root.known(self._target)
             name = self._fingerprint(root.limits, shared, root.workspace.root_edges["split"].tolist())
-        finally:
-            root.workspace.close()
         if opened.overflow:
             raise Overflow
-        self.lowers, self.root_lower, upper, self.preorder = opened[:4]
-        self.upper = min(upper, INFINITE)
+        self.lowers, self.upper, self.preorder = opened.lowers, min(opened.upper, INFINITE), opened.preorder
         self.counts: Any = Counter(nodes=opened.nodes, pieces=0, seconds_workers=0.0)  # type: ignore[call-overload]
         """Nodes that were visited, pieces that came back, and processor seconds that they took."""
         self._tries, self._losses = Counter[int](), Counter[int]()
@@ -240,10 +232,9 @@ class Coordinator:
     @property
     def lower(self) -> int:
         """No tree below the goal costs less."""
-        return min(self.goal, max(self.root_lower, int(self.lowers.min(initial=self.goal))))
+        return int(self.lowers.min(initial=self.goal))
 
-    @property
-    def bound(self) -> Any:
+    def _bound(self) -> Any:
         """No tree within the limits has a better value than this, in the bound task's units; None for not known."""
         return None if self.lower >= INFINITE else self.encoding.bound(self.lower)
 
@@ -267,12 +258,13 @@ class Coordinator:
         stats |= {"columns": encoding.packed.n_columns, "kernel": encoding.packed.kind, "exact": encoding.exact}
         stats |= {**self.counts, "lost": self._losses.total(), "unsettled": int((self.lowers < self.goal).sum())}
         stats |= {"evictions": int(stopped is not None), "peak_bytes": process_memory.peak()}
-        bounds = self.lower, self.upper
-        return certify(self._shared.problem, encoding, self.preorder, bounds, self.bound, stopped, stats)
+        codes = self.lower, self.upper
+        return certify(self._shared.problem, encoding, self.preorder, codes, self._bound(), stopped, stats)
 
     def _run(self) -> str | None:
         """None once all is done; else what stopped it: "time", or what the limits say."""
-        dask: Any = importlib.import_module("distributed")
+        import distributed as dask
+
         while self.lower < self.goal:
             self._hand_out()
             if self._flying:
@@ -285,10 +277,8 @@ class Coordinator:
             else:
                 time.sleep(_POLL)
             self._save(_SAVES)
-            best, bound = None if self.upper >= INFINITE else self.encoding.value(self.upper), self.bound
-            if self._limits.report is not None:
-                self._limits.report(best, bound, self.counts["nodes"], "searching")
-            if self._limits.is_enough(best, bound):
+            best, bound = None if self.upper >= INFINITE else self.encoding.value(self.upper), self._bound()
+            if self._limits.tell(best, bound, self.counts["nodes"]):
                 return "gap"
             if self._deadline is not None and clock() >= self._deadline:
                 return "time"
@@ -318,8 +308,7 @@ class Coordinator:
         if found is None:
             self._losses[edge] += 1
             if self._losses[edge] > _MOST_LOSSES:
-                remedy = "give workers more memory, or a limit"
-                raise InputError("client", f"a piece was lost {_MOST_LOSSES} times", remedy)
+                raise InputError("client", f"a piece was lost {_MOST_LOSSES} times", "give workers more memory")
             self._scattered = None  # it may have been lost with the worker
             return
         if found.overflow:
@@ -332,7 +321,6 @@ class Coordinator:
 
     def _merge(self, found: Known) -> None:
         self.lowers = np.maximum(self.lowers, found.lowers)
-        self.root_lower = max(self.root_lower, min(found.root_lower, found.upper))
         if found.upper < self.upper and found.preorder is not None:
             self.upper, self.preorder = found.upper, found.preorder
 
@@ -341,7 +329,7 @@ class Coordinator:
         if self._file is None or self.lower >= self.goal or time.perf_counter() - self._saved < seconds:
             return
         tree = None if self.preorder is None else self.preorder.tolist()
-        known = [self._shared.name, self.lowers.tolist(), self.root_lower, self.upper, tree, self.counts]
+        known = [self._shared.name, self.lowers.tolist(), self.upper, tree, self.counts]
         aside = Path(f"{self._file}.{os.getpid()}.part")
         aside.write_text(json.dumps({"streed frontier": known}), encoding="utf-8")
         aside.replace(self._file)
@@ -350,13 +338,12 @@ class Coordinator:
     def _load(self, path: Path) -> None:
         """Takes what was saved; raises InputError for a file that holds nothing such, or is of another problem."""
         try:
-            name, lowers, root_lower, upper, tree, counts = json.loads(path.read_bytes())["streed frontier"]
+            name, lowers, upper, tree, counts = json.loads(path.read_bytes())["streed frontier"]
             preorder = None if tree is None else np.array(tree, np.int64)
-            known = Known(np.array(lowers, np.int64), int(root_lower), int(upper), preorder)
+            known = Known(np.array(lowers, np.int64), int(upper), preorder)
             counts = {key: type(old)(counts[key]) for key, old in self.counts.items()}
         except (OSError, LookupError, TypeError, ValueError, OverflowError) as error:
-            unread = f"it cannot be read ({error.strerror})" if isinstance(error, OSError) else None
-            found = unread or f"{str(path)!r} holds no frontier"
+            found = f"{str(path)!r} holds no frontier that can be read ({error})"
             raise InputError("path", found, "give a file that was saved so") from None
         if name != self._shared.name or known.lowers.shape != self.lowers.shape:
             raise InputError("path", f"{str(path)!r} is of another problem", "give the data, task and limits of then")

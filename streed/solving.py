@@ -23,7 +23,7 @@ from streed.exact import Array, Range, exact_number, readable, readable_bound
 from streed.kernels.compilation import Compilation, clock
 from streed.problem import Driver, Outcome, Problem, SearchLimits, Solution
 from streed.problem.known_tree import adopt, beats, best_leaf, read_upper_bound, sides_of, value_of_score, worth
-from streed.reductions import reduced
+from streed.reductions import reduced, within_limits
 from streed.result import Progress, Reporter, Result
 from streed.task import Task, Totals
 from streed.task.algebra import as_costs, gain_sign
@@ -62,7 +62,8 @@ class Solving:
         self.asked, self.begin = asked, begin
         self._listener = listener
         self.task = as_costs(task)
-        limits = self._tree_limits(data)
+        limits = tree_limits(*asked.trees, data)
+        self.min_leaf = limits[2]
         self._own = not is_shipped(self.task)
         if self._own:
             check_contract(task, data)
@@ -80,15 +81,6 @@ class Solving:
         self.compilation = Compilation(lambda: f"{name} with {n_labels} label{'' if n_labels == 1 else 's'}")
         self._orders, self._interrupted = asked.orders, False
         self._read_goal()
-
-    def _tree_limits(self, data: Dataset) -> tuple[Any, Any, int]:
-        max_depth, max_nodes, min_leaf = self.asked.trees
-        depth = whole_limit("max_depth", max_depth, 0, data.n_rows)
-        nodes = whole_limit("max_nodes", max_nodes, 0, data.n_rows)
-        self.min_leaf: int = whole_limit("min_leaf", min_leaf, 1, None)
-        if self.min_leaf > data.size:
-            raise InputError("min_leaf", f"{min_leaf} rows, and the data has {data.size}", "lower it")
-        return depth, nodes, self.min_leaf
 
     def _read_goal(self) -> None:
         """Reads the value to beat, and the tree that is known, which is made better first."""
@@ -112,7 +104,8 @@ class Solving:
         """What the driver found, checked, and compared with what was to beat."""
         limits = self._search_limits()
         with self.compilation:
-            outcome = checked(self.problem, self._driver.search(self.problem, limits), limits.time_limit)
+            found = within_limits(self.problem, self._driver.search(self.problem, limits))
+            outcome = checked(self.problem, found, limits.time_limit)
         if self._interrupted and outcome.stopped is not None:
             outcome = attrs.evolve(outcome, stopped="interrupt")
         if self._goal is not None:
@@ -292,6 +285,18 @@ def whole_limit(name: str, value: Any, least: int, rows: int | None) -> Any:
     """A whole number >= least, or None where that is allowed, or where as many rows are no limit at all."""
     number = _whole(least, optional=rows is not None).read(name, value)
     return None if number is None or (rows is not None and number >= rows) else number
+
+
+def tree_limits(max_depth: Any, max_nodes: Any, min_leaf: Any, data: Dataset) -> tuple[Any, Any, int]:
+    """The three limits on trees for the data, None for none; raises InputError for what is no such number."""
+    depth, nodes = (
+        whole_limit("max_depth", max_depth, 0, data.n_rows),
+        whole_limit("max_nodes", max_nodes, 0, data.n_rows),
+    )
+    rows: int = whole_limit("min_leaf", min_leaf, 1, None)
+    if rows > data.size:
+        raise InputError("min_leaf", f"{min_leaf} rows, and the data has {data.size}", "lower it")
+    return depth, nodes, rows
 
 
 def rows_needed(bound: Task, leaf_rows: int, data: Dataset) -> int:

@@ -340,18 +340,12 @@ class RateLimit(SumLimit):
         told |= {"relation": self.relation, "holds": holds, "rates": {}}
         if not isinstance(rate, GroupRates):
             return told
-        told["rates"] = {kind: {name: k / n for name, (k, n) in of.items()} for kind, of in counts.items()}
-        return told | rate.told(data, counts)
+        return told | {"rates": shares(counts)} | rate.told(data, counts)
 
 
-def group_rates(
-    notion: Rate, data: Dataset, predicted: Array
-) -> tuple[dict[str, Fraction], dict[str, dict[str, Fraction]]]:
-    """(gap, rate of every group) by kind of rate, for predictions (n,) that are numbers of labels, row by row."""
-    counts = notion.counts(data, predicted)
-    return {kind: measure("gap", counts, kind) for kind in counts}, {
-        kind: {name: Fraction(*each) for name, each in found.items()} for kind, found in counts.items()
-    }
+def shares(counts: Counts) -> dict[str, dict[str, float]]:
+    """The rate of every group, by kind of event."""
+    return {kind: {name: hits / size for name, (hits, size) in of.items()} for kind, of in counts.items()}
 
 
 MEASURES: dict[str, Callable[[list[Fraction]], Fraction]] = {

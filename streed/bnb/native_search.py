@@ -198,14 +198,13 @@ def _search(
     """The outcome; None if the codes of the encoding are too fine for the task's values."""
     packed = encoding.packed
     depth, budget = depth_and_budget(packed, problem.max_depth, problem.max_nodes)
-    relaxed = packed.split_cost == 0 and depth != UNLIMITED and budget == UNLIMITED
     control = np.zeros(ROWS_OF_CONTROL, np.int64)
     control[UPPER] = INFINITE
     short = is_short(packed, depth)
     threads = 1 if short or is_terminal(depth, budget) else search_limits.threads
     target = INFINITE if search_limits.beat is None else min(encoding.target(search_limits.beat), INFINITE)
     control[SHARED_UPPER] = target
-    workspaces = make_workspaces(packed, search_limits, procedure, threads, (depth, budget), relaxed, control)
+    workspaces = make_workspaces(packed, search_limits, procedure, threads, (depth, budget), control)
     for each in workspaces:
         each.engine["root_target"] = target
     session = Session(procedure, packed, workspaces, (depth, budget))
@@ -223,10 +222,7 @@ def _search(
 
     def look(nodes: int, lower: int, upper: int) -> str | None:
         trace.note(time.perf_counter() - packed_at, upper, lower, nodes)
-        best, bound = value_of(upper), bound_of(lower)
-        if search_limits.report is not None:
-            search_limits.report(best, bound, nodes, "searching")
-        return "gap" if search_limits.is_enough(best, bound) else None
+        return "gap" if search_limits.tell(value_of(upper), bound_of(lower), nodes) else None
 
     try:
         session.run(search_limits.time_limit, look)

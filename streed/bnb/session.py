@@ -66,7 +66,6 @@ def make_workspaces(
     procedure: Procedure,
     threads: int,
     limits: tuple[int, int],
-    relaxed: bool,
     control: Any,
 ) -> list[Workspace]:
     """A workspace for every thread, with all rows behind its (missing) last node, linked to the kernels.
@@ -74,7 +73,8 @@ def make_workspaces(
     `limits`: depth and branching nodes, as `depth_and_budget` has them.
     """
     lane_type = packed.lane_type()
-    terminal = is_terminal(*limits)
+    terminal, (depth, budget) = is_terminal(*limits), limits
+    relaxed = packed.split_cost == 0 and depth != UNLIMITED and budget == UNLIMITED
     space, branches = space_of(packed, search_limits, lane_type, threads, limits, relaxed)
     workspaces = []
     for number in range(threads):

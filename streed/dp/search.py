@@ -41,10 +41,7 @@ def search_general(problem: Problem, search_limits: SearchLimits, *, best_first:
         if search is None:
             return False
         found = search.solutions if is_total else []
-        best, bound = found[0][0] if found else None, search.bound()
-        if search_limits.report is not None:
-            search_limits.report(best, bound, nodes, "searching")
-        return search_limits.is_enough(best, bound)
+        return search_limits.tell(found[0][0] if found else None, search.bound(), nodes)
 
     monitor = StopMonitor(search_limits, report)
     budgets = Budgets(data.n_questions, data.most_children)

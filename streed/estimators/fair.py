@@ -39,7 +39,7 @@ from streed.result import Result
 from streed.task import Limit, Task
 from streed.task.bounded_sums import integer_weights
 from streed.tasks.fairness import Fairness
-from streed.tasks.rates import measure
+from streed.tasks.rates import measure, shares
 from streed.tasks.support import ROW_DATA
 
 
@@ -82,7 +82,7 @@ class FairTreeClassifier(LabelTree):
 
         `y` is needed where rates are of the positive or negative rows, or of errors; groups as for `fit`.
         """
-        return _rates(self.group_counts(X, y, sensitive_features=sensitive_features))
+        return shares(self.group_counts(X, y, sensitive_features=sensitive_features))
 
     def group_counts(self, X: Any, y: Any = None, *, sensitive_features: Any = None) -> dict[str, dict[str, Any]]:
         """(favourable predictions, rows) of every group, by the rows that count; arguments as of `group_rates`."""
@@ -159,7 +159,7 @@ class FairTreeClassifier(LabelTree):
         counts = self.notion_.counts(data, self._leaf_classes[result.tree.apply(data)])
         self.gap_between_groups_ = float(max(measure("gap", counts, kind) for kind in counts))
         self.ratio_between_groups_ = float(min(measure("ratio", counts, kind) for kind in counts))
-        self.group_rates_ = _rates(counts)
+        self.group_rates_ = shares(counts)
         unit = float(integer_weights(data)[1])
         self.group_counts_ = {x: {g: (unit * k, unit * n) for g, (k, n) in of.items()} for x, of in counts.items()}
 
@@ -287,10 +287,6 @@ def difference(first: tuple[int, int], second: tuple[int, int], confidence: floa
     p, q = _share(first), _share(second)
     (low_p, high_p), (low_q, high_q) = wilson(first, confidence), wilson(second, confidence)
     return p - q, (p - q - math.hypot(p - low_p, high_q - q), p - q + math.hypot(high_p - p, q - low_q))
-
-
-def _rates(counts: Mapping[str, Mapping[str, tuple[Any, Any]]]) -> dict[str, dict[str, float]]:
-    return {kind: {name: k / n for name, (k, n) in of.items()} for kind, of in counts.items()}
 
 
 def _named(sensitive: Any) -> list[Any]:

@@ -75,10 +75,8 @@ class Run:
         """Tells how far the search is; "gap" if that is enough."""
         limits, cost = self._search_limits, NO_TREE if upper is None else upper
         self._trace.note(time.perf_counter() - self._begun, cost, lower, nodes)
-        best, least = self._value(cost), self._meaning.lower(lower)
-        if limits.report is not None:
-            limits.report(best, least, nodes, "searching")
-        return "gap" if upper is not None and lower < upper and limits.is_enough(best, least) else None
+        is_enough = limits.tell(self._value(cost), self._meaning.lower(lower), nodes)
+        return "gap" if is_enough and upper is not None and lower < upper else None
 
     def _value(self, total: int) -> Value | None:
         """The value of a cost, the least one of those that are rounded to it; None if it stands for no tree."""

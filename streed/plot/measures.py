@@ -16,7 +16,8 @@ from streed.exact import Array
 from streed.result import Result
 from streed.task.objective import record_of
 from streed.tasks.fairness import DemographicParity, EqualOpportunity, Fairness, PredictiveEquality
-from streed.tasks.rates import group_rates
+from streed.tasks.rates import measure as group_measure
+from streed.tasks.rates import shares
 from streed.tree import Leaf, Tree, flatten, walk, worth
 from streed.tree.tree import answers, holds, question, tree_of
 
@@ -142,10 +143,9 @@ def rates_of(
     predicted, found = rows.predicted(tree_of(tree)), dict[str, dict[str, float]]()
     for notion in (DemographicParity, EqualOpportunity, PredictiveEquality):
         try:
-            _, rates = group_rates(notion(feature, positive=positive), rows.data, predicted)
+            found |= shares(notion(feature, positive=positive).counts(rows.data, predicted))
         except ZeroDivisionError:
             continue
-        found |= {kind: {group: float(rate) for group, rate in by.items()} for kind, by in rates.items()}
     return found
 
 
@@ -162,7 +162,8 @@ def measure(tree: Tree, what: Any, rows: Rows | None) -> float:
         raise InputError("X", f"missing, and {label(what)} is measured on rows", "give X and y, or a Dataset")
     predicted = rows.predicted(tree)
     if isinstance(what, Fairness):
-        return float(max(group_rates(what, rows.data, predicted)[0].values()))
+        counts = what.counts(rows.data, predicted)
+        return float(max(group_measure("gap", counts, kind) for kind in counts))
     wrong = predicted != rows.data.class_numbers
     if what in ("errors", "error rate"):
         return float(rows.weights[wrong].sum() / (1 if what == "errors" else rows.weights.sum()))

@@ -104,8 +104,10 @@ class SearchLimits:
             return self
         return attrs.evolve(self, time_limit=max(self.time_limit - seconds, 0.0))
 
-    def is_enough(self, best: Value | None, bound: Value | None) -> bool:
-        """Whether the search may stop with these, None for what is not known."""
+    def tell(self, best: Value | None, bound: Value | None, nodes: int) -> bool:
+        """Reports where the search stands, None for what is not known; whether it may stop there."""
+        if self.report is not None:
+            self.report(best, bound, nodes, "searching")
         if self.hopeless is not None and bound is not None and self.hopeless(bound):
             return True
         return self.within_gap is not None and best is not None and bound is not None and self.within_gap(best, bound)

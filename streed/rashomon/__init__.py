@@ -7,6 +7,7 @@ tree again, and `rashomon_set.py` is what users see.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -20,7 +21,7 @@ from streed.rashomon.counting import Budget, Counted, budget_of, budget_of_first
 from streed.rashomon.question import Question
 from streed.rashomon.rashomon_set import RashomonSet
 from streed.solve import check_stops, solve
-from streed.solving import whole_limit
+from streed.solving import tree_limits, whole_limit
 from streed.task import Task
 from streed.task.algebra import as_costs
 from streed.task.analysis.extent import affordable
@@ -80,11 +81,7 @@ def rashomon(
     data = Dataset.make(
         X, y, sample_weight=sample_weight, frequency=frequency, categorical=categorical, max_cuts=max_cuts, **row_data
     )
-    depth = whole_limit("max_depth", max_depth, 0, data.n_rows)
-    nodes = whole_limit("max_nodes", max_nodes, 0, data.n_rows)
-    leaf_rows = whole_limit("min_leaf", min_leaf, 1, None)
-    if leaf_rows > data.size:
-        raise InputError("min_leaf", f"{min_leaf} rows, and the data has {data.size}", "lower it")
+    depth, nodes, leaf_rows = tree_limits(max_depth, max_nodes, min_leaf, data)
     check_stops(time_limit, memory_limit, threads)
     data = affordable(task, data, depth, nodes, timed=False)
     shape = {"max_depth": depth, "max_nodes": nodes, "min_leaf": leaf_rows}
@@ -98,10 +95,7 @@ def rashomon(
         )
 
     began, search_limits = clock(), SearchLimits(time_limit, memory_limit)
-
-    def limits() -> StopMonitor:
-        """The limits, of a count that begins now."""
-        return StopMonitor(search_limits)
+    limits = functools.partial(StopMonitor, search_limits)  # of a count that begins when it is called
 
     def rest() -> StopMonitor:
         """What is left of them."""

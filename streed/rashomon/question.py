@@ -15,6 +15,7 @@ from streed.data import Dataset
 from streed.errors import InputError
 from streed.exact import exact_number, readable, simplest
 from streed.problem import Problem
+from streed.solving import rows_needed
 from streed.task import Task, Totals, Value
 from streed.task.algebra import Threshold
 from streed.task.analysis.linear_form import adds, branching_context, row_cost_form
@@ -74,8 +75,7 @@ class Question:
             raise InputError(
                 "trivial", "the leaves of this task show no labels, by which splits are trivial", "use True"
             )
-        supports = [limit.support for limit in bound.limits if limit.support is not None]
-        needed = min(max([min_leaf, *supports]), data.size + 1)
+        needed = rows_needed(bound, min_leaf, data)
         made = functools.partial(
             cls, task, data, bound, max_depth, needed, labels, trivial, columns, max_nodes=max_nodes
         )

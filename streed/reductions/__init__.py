@@ -46,11 +46,10 @@ def reduced(task: Task, driver: Driver, data: Dataset) -> Driver:
     searched, unless its costs are too fine for that.
     """
     record = record_of(task)
-    if not record.of_sums and not (driver.reduces and record.most and _is_fine(record, data)):
+    several = driver.reduces and (record.of_sums or (record.most and _is_fine(record, data)))
+    if not several or not _is_reducible(record, data):
         return driver
-    if driver.reduces and _is_reducible(record, data):
-        return TradeOff(driver) if record.gaps else Reduction(driver)
-    return Checked(driver) if record.sum_limits or record.gaps or record.most else driver
+    return TradeOff(driver) if record.gaps else Reduction(driver)
 
 
 def _is_fine(record: Objective, data: Dataset) -> bool:
@@ -159,31 +158,17 @@ class Reduction(Driver):
             return None, stop.reason if stop.reason == "interrupt" else "rounding"
 
 
-@final
-@attrs.frozen(eq=False)
-class Checked(Driver):
-    """Another driver, all of whose trees are asked whether they keep the limits on sums."""
+def within_limits(problem: Problem, outcome: Outcome) -> Outcome:
+    """What any driver found, with `stats["limits"]` if it is one tree; raises MismatchError for a broken limit on sums.
 
-    driver: Driver
-    name: ClassVar[str] = "checked"
-
-    def knows_gap(self, task: Task) -> bool:
-        return self.driver.knows_gap(task)
-
-    def check(self, task: Task) -> None:
-        self.driver.check(task)
-
-    def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
-        """What the driver finds, with `stats["limits"]` if it is one tree; raises MismatchError for a broken limit."""
-        outcome = self.driver.search(problem, search_limits)
-        limits = limits_of(problem)
-        if not limits:
-            return outcome
-        found = []
-        for solution in outcome.solutions:
-            predicted, nodes = predict_data(solution.root, problem.data), count_branches(solution.root)
-            found.append([check_limit(limit, problem, predicted, nodes) for limit in limits])
-        return attrs.evolve(outcome, stats={**outcome.stats, "limits": found[0]}) if len(found) == 1 else outcome
+    Reductions look at their own trees.
+    """
+    limits = limits_of(problem) if record_of(problem.task).of_sums and "reduction" not in outcome.stats else []
+    found = []
+    for solution in outcome.solutions if limits else ():
+        predicted, nodes = predict_data(solution.root, problem.data), count_branches(solution.root)
+        found.append([check_limit(limit, problem, predicted, nodes) for limit in limits])
+    return attrs.evolve(outcome, stats={**outcome.stats, "limits": found[0]}) if len(found) == 1 else outcome
 
 
 def limits_of(problem: Problem) -> list[SumLimit | Threshold]:
