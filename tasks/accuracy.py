@@ -50,8 +50,7 @@ from streed.errors import InputError, shown
 from streed.exact import Array, Range, exact_number
 from streed.task import PARTIAL, Composition, RowCostTask, State, Task, Value, bound
 from streed.task.algebra import add, scale
-from streed.task.joint import WeightedSum
-from streed.task.test_costs import IN_ORDER, TaskInOrder
+from streed.task.joint import IN_ORDER, TaskInOrder, WeightedSum
 from streed.tasks.impurity import ClassCounts, total
 
 

@@ -47,7 +47,7 @@ from streed.data.strict_json import FILE
 from streed.errors import InputError
 from streed.exact import LARGEST_TOTAL, Array
 from streed.task import RowCostTask, State, Task, bound
-from streed.task.test_costs import TaskWithTests
+from streed.task.joint import TaskWithTests
 from streed.tasks.cost_tables import MOST_KNOWN, NO_TEST, CostTable, unlike, whole_numbers
 from streed.tree import Branch, Node, Tree
 

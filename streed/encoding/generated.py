@@ -38,7 +38,7 @@ from streed.task.analysis.facts import can_generate
 from streed.task.analysis.linear_form import row_cost_form
 from streed.task.base import objective
 from streed.task.bounded_sums import exact_costs
-from streed.task.test_costs import TaskWithTests
+from streed.task.joint import TaskWithTests
 from streed.whole_costs import common_unit
 
 

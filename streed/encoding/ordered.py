@@ -23,7 +23,7 @@ from streed.problem import Problem
 from streed.task.analysis.linear_form import branching_context
 from streed.task.base import parts_of
 from streed.tree import Branch, Node, flatten, nest
-from streed.tree.rows import sides_in
+from streed.tree.nodes import sides_in
 
 _COLUMN_WORDS = ("X", "column", "columns", "n_columns", "ordered")
 """What a task that reads the columns of a data set names."""

@@ -26,7 +26,7 @@ from streed.task.analysis.facts import can_generate
 from streed.task.analysis.linear_form import adds, row_cost_form
 from streed.task.base import objective
 from streed.task.bounded_sums import exact_costs
-from streed.task.test_costs import with_tests
+from streed.task.joint import with_tests
 from streed.tree import Branch, Node
 from streed.whole_costs import IntegerCosts, common_unit
 

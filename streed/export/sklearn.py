@@ -17,7 +17,7 @@ from streed.data import Dataset
 from streed.errors import InputError, MissingPackageError
 from streed.exact import Array
 from streed.tree import Branch, Leaf, Tree, walk
-from streed.tree.rows import TreeRows
+from streed.tree.nodes import TreeRows
 from streed.tree.tree import holds, tree_of
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from streed.kernels.records import LEAF
 from streed.ordered.lookahead import find_stump
 from streed.problem import Problem
 from streed.tree import Branch, Leaf, Node
-from streed.tree.rows import sides_in
+from streed.tree.nodes import sides_in
 
 if TYPE_CHECKING:
     from streed.ordered.session import OrderedSession

@@ -18,7 +18,7 @@ from streed.ordered.in_order import COLUMN, COST, LABEL, LEFT, POSITION, RIGHT, 
 from streed.problem import Outcome, Problem, SearchLimits, Solution, process_memory
 from streed.task.base import objective
 from streed.task.bounded_sums import exact_costs
-from streed.task.test_costs import IN_ORDER, TaskInOrder
+from streed.task.joint import IN_ORDER, TaskInOrder
 from streed.tree import Leaf, Node
 from streed.whole_costs import IntegerCosts
 

@@ -19,7 +19,7 @@ from streed.task import TOTAL, Task, Totals, Value, state_of
 from streed.task.base import objective
 from streed.tree import Branch, Leaf, Node, Tree
 from streed.tree.evaluation import Evaluation, inspect
-from streed.tree.rows import sides_in
+from streed.tree.nodes import sides_in
 
 
 def adopt(known: Any, problem: Problem) -> Solution:

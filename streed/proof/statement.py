@@ -25,7 +25,7 @@ from streed.task.bounded_sums import SumTask, exact_costs, row_sum
 from streed.task.contract import is_shipped
 from streed.task.objective import record_of
 from streed.tree import Branch, Leaf, Tree, flatten, walk
-from streed.tree.rows import sides_in
+from streed.tree.nodes import sides_in
 from streed.whole_costs import IntegerCosts
 
 _SCORES = {"F1": "f1", "FBeta": "fbeta", "Jaccard": "jaccard"}

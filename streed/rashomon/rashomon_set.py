@@ -24,8 +24,7 @@ from streed.task.analysis.facts import positive_class
 from streed.task.bounded_sums import RowSum
 from streed.tree import Claims, Leaf, Tree
 from streed.tree.evaluation import Inspector, leaf_displays
-from streed.tree.nodes import route, used_columns, walk
-from streed.tree.rows import TreeRows
+from streed.tree.nodes import TreeRows, route, used_columns, walk
 
 MOST_ASKED = 100_000
 """Trees that are asked one by one unless the caller says how many."""

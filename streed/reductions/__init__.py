@@ -32,8 +32,7 @@ from streed.task.algebra import Threshold
 from streed.task.analysis.linear_form import row_cost_form
 from streed.task.bounded_sums import SumLimit, exact_costs, integer_weights, row_sum
 from streed.task.objective import Objective, check_summed, limited, record_of
-from streed.tree.nodes import count_branches
-from streed.tree.rows import predict_data
+from streed.tree.nodes import count_branches, predict_data
 
 _NOT_FINE = 2**31
 """Of a limited sum: it is multiplied by numbers about as large."""

@@ -23,8 +23,7 @@ from streed.exact import Array
 from streed.task import TOTAL, ExactSums, Limit, State, Task, Totals, Value, quick_sums, state_of
 from streed.task.base import objective
 from streed.task.contract import ContractCheck
-from streed.tree.nodes import Branch, Claims, Leaf, Node, Visit, fold, visits, walk, worth
-from streed.tree.rows import TreeRows, sides_in
+from streed.tree.nodes import Branch, Claims, Leaf, Node, TreeRows, Visit, fold, sides_in, visits, walk, worth
 from streed.tree.tree import Tree, number
 
 

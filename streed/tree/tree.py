@@ -14,7 +14,7 @@ from streed.data.questions import TableRecipe
 from streed.errors import InputError, escaped, visible
 from streed.exact import Array, as_objects
 from streed.tree import nodes
-from streed.tree.rows import TreeRows
+from streed.tree.nodes import TreeRows
 
 
 def _plain_shown(shown: tuple[Any, ...] | None) -> tuple[Any, ...] | None:

@@ -39,7 +39,7 @@ from streed.tasks import (
     TreatmentEquality,
     WeightedAccuracy,
 )
-from streed.tree.rows import predict_data
+from streed.tree.nodes import predict_data
 from tests.shipped import CHOSEN
 from tests.unit.outcomes import BOTH, CUBE, refused
 

@@ -31,9 +31,9 @@ from streed.task.analysis.facts import can_generate
 from streed.task.analysis.linear_form import branching_context, row_cost_form
 from streed.task.base import Task, Value, objective
 from streed.task.bounded_sums import exact_costs
+from streed.task.joint import TaskInOrder
 from streed.task.objective import record_of
 from streed.task.states import State
-from streed.task.test_costs import TaskInOrder
 
 BY_THRESHOLDS, IN_ORDER, OTHERS = range(3)
 

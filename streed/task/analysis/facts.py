@@ -29,11 +29,10 @@ from streed.task.analysis.linear_form import branching_context, row_cost_form
 from streed.task.analysis.vector_form import vector_costs
 from streed.task.base import TOTAL, Task, Value, field_names, objective
 from streed.task.bounded_sums import worsens
-from streed.task.joint import Joint, Sum, WeightedSum
+from streed.task.joint import Joint, Sum, WeightedSum, with_tests
 from streed.task.objective import record_of
 from streed.task.row_sums import quick_sums, state_of
 from streed.task.states import Limit, OwnLimit, State
-from streed.task.test_costs import with_tests
 
 _EXACT_FLOATS = 2**53
 """Sums of whole statistics below this are exact in float64, in which the engine may add them up."""
