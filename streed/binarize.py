@@ -17,7 +17,7 @@ from streed.data.column import MOST_CATEGORIES, column_of_categories, is_binary,
 from streed.data.questions import TableRecipe
 from streed.data.reading import Values
 from streed.data.table import as_table, listed_columns, read_input
-from streed.errors import InputError
+from streed.errors import InputError, check_choice
 from streed.exact import Array, Range
 
 METHODS = ("quantiles", "midpoints", "mdlp", "tree", "guesses")
@@ -46,8 +46,7 @@ class Settings:
 
     def __attrs_post_init__(self) -> None:
         for name, known in (("thresholds", METHODS), ("categories", CATEGORIES)):
-            if getattr(self, name) not in known:
-                raise InputError(name, f"{getattr(self, name)!r}", f"use one of {', '.join(known)}")
+            check_choice(name, getattr(self, name), known)
 
 
 @attrs.frozen(eq=False)

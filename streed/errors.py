@@ -75,6 +75,12 @@ def argument_names(**names: str) -> Iterator[None]:
         raise InputError(names[error.argument], error.found, error.remedy) from None
 
 
+def check_choice(argument: str, given: Any, choices: Iterable[str]) -> None:
+    """Raises InputError for what is none of the choices."""
+    if given not in choices:
+        raise InputError(argument, brief(given), f"use one of {', '.join(choices)}")
+
+
 class TaskError(StreedError, TypeError):
     """A task breaks the contract of `streed.Task`, or asks for what the chosen driver cannot do."""
 

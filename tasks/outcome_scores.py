@@ -34,7 +34,7 @@ from streed.data import Dataset
 from streed.data.column import distinct
 from streed.data.dataset import row_array, row_column, row_matrix, row_numbers
 from streed.data.rows import named_labels
-from streed.errors import InputError
+from streed.errors import InputError, check_choice
 from streed.exact import Array, Range
 from streed.task import Composition, RowCostTask, State, Task
 from streed.task.algebra import scale
@@ -161,11 +161,6 @@ def prescribed_scores(tree: Tree, X: Any, method: str, past: Mapping[str, Any]) 
     return np.asarray(scores(method, data)[np.arange(len(leaves)), places[leaves]])
 
 
-def _known_method(task: PolicyValue, attribute: Any, value: Any) -> None:
-    if value not in METHODS:
-        raise InputError("method", f"{value!r}", f"use one of {', '.join(METHODS)}")
-
-
 @final
 @attrs.frozen
 class PolicyLoss(RowCostTask):
@@ -192,7 +187,7 @@ class PolicyValue(Composition):
     value_unit: ClassVar[str] = "mean outcome"
     larger_is_better: ClassVar[bool] = True
 
-    method: str = attrs.field(default="dr", validator=_known_method)
+    method: str = attrs.field(default="dr", validator=lambda _, __, value: check_choice("method", value, METHODS))
 
     def compose(self, data: Dataset) -> Task:
         known = treatments(data)

@@ -22,7 +22,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from streed.binarize import LEARNED, Settings, Teacher, make_recipe
 from streed.data.column import UNSEEN
-from streed.errors import InputError
+from streed.errors import check_choice
 from streed.estimators.reading import checked_column, checked_table, checked_weights, forget, readable
 from streed.exact import Array
 
@@ -57,8 +57,7 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Binarizer:
         """Decides on the questions about X, an array (n, m) or a table; rows of weight 0 do not count."""
         for name, known in (("unseen", UNSEEN), ("target_type", ("auto", "classes", "numbers"))):
-            if getattr(self, name) not in known:
-                raise InputError(name, f"{getattr(self, name)!r}", f"use one of {', '.join(known)}")
+            check_choice(name, getattr(self, name), known)
         chosen = self.categories, tuple(self.categorical), self.max_categories
         settings = Settings(self.thresholds, self.n_thresholds, *chosen)
         forget(self)

@@ -32,7 +32,7 @@ from streed.data import Dataset
 from streed.data.column import distinct
 from streed.data.reading import read_values
 from streed.data.table import named_columns
-from streed.errors import InputError, argument_names
+from streed.errors import InputError, argument_names, check_choice
 from streed.estimators import reading
 from streed.estimators.base import OptimalTree, with_splits
 from streed.exact import Array, Range, exact_number
@@ -116,8 +116,7 @@ class PolicyTree(OptimalTree):
         return float(np.average(values, weights=reading.checked_weights(sample_weight, values)))
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> Dataset:
-        if self.method not in METHODS:
-            raise InputError("method", f"{self.method!r}", f"use one of {', '.join(METHODS)}")
+        check_choice("method", self.method, METHODS)
         X, weights = self._checked(X, sample_weight)
         beside = {name: row_data.get(name) for name in (reading.FREQUENCY, ROW_DATA)}
         past = {name: values for name, values in row_data.items() if name not in beside}

@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 
-from streed.errors import InputError, escaped
+from streed.errors import InputError, check_choice, escaped
 from streed.plot.measures import Seen, survey
 from streed.tree import Tree
 from streed.tree.tree import number, tree_of, worth_text
@@ -235,8 +235,7 @@ def colours(tree: Tree, nodes: Sequence[Seen], shade: str | None = None) -> tupl
     """
     if shade is None:
         shade = "value" if tree.shown is not None and all(_is_number(shown) for shown in tree.shown) else "class"
-    if shade not in SHADES:
-        raise InputError("shade", f"{shade!r}", f"use one of {', '.join(SHADES)}")
+    check_choice("shade", shade, SHADES)
     if shade == "none":
         return [NEUTRAL] * len(nodes), []
     if shade == "class":

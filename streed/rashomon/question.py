@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
-from streed.errors import InputError
+from streed.errors import InputError, check_choice
 from streed.exact import exact_number, readable, simplest
 from streed.problem import Problem
 from streed.solving import rows_needed
@@ -67,8 +67,8 @@ class Question:
         max_nodes: int | None = None,
     ) -> Question:
         """The question; raises InputError for a task whose trees cannot be counted exactly, and says why."""
-        _check_choice("labels", labels, LABELS)
-        _check_choice("columns", columns, COLUMNS)
+        check_choice("labels", labels, LABELS)
+        check_choice("columns", columns, COLUMNS)
         bound = task.bind(data)
         inner = objective(bound)
         if not trivial and bound.overrides("leaf_label"):
@@ -143,11 +143,6 @@ class Question:
     def _score(self, value: Value) -> Any:
         alone = self.fraction is not None or not self.limits
         return self.task.score(value if alone else (value,), self.totals)
-
-
-def _check_choice(name: str, given: str, choices: Sequence[str]) -> None:
-    if given not in choices:
-        raise InputError(name, f"{given!r}", f"use one of {', '.join(map(repr, choices))}")
 
 
 def _refused(task: Task, why: str, remedy: str) -> InputError:
