@@ -10,7 +10,7 @@ import numpy as np
 import streed
 from streed.datasets import load, one_hot
 from streed.tasks import Accuracy, DemographicParity, EqualOpportunity, PredictiveEquality
-from streed.tasks.rates import group_rates
+from streed.tasks.rates import measure, shares
 
 NOTIONS = (DemographicParity(), EqualOpportunity(), PredictiveEquality())
 
@@ -33,10 +33,10 @@ def main() -> None:
         numbers = np.searchsorted(data.classes, predicted)
         print(f"{title}: accuracy {(predicted == np.array(admitted)).mean():.4f}, proved optimal")
         for notion in NOTIONS:
-            gaps, rates = group_rates(notion, data, numbers)
-            for kind, by_group in rates.items():
-                groups = ", ".join(f"{group} {float(rate):.4f}" for group, rate in by_group.items())
-                print(f"  {type(notion).__name__:20} gap {float(gaps[kind]):.4f}  ({groups})")
+            counts = notion.counts(data, numbers)
+            for kind, by_group in shares(counts).items():
+                groups = ", ".join(f"{group} {rate:.4f}" for group, rate in by_group.items())
+                print(f"  {type(notion).__name__:20} gap {float(measure('gap', counts, kind)):.4f}  ({groups})")
         print(f"\n{result.tree.to_text()}\n")
 
 
