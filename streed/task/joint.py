@@ -22,7 +22,7 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.errors import TaskError
-from streed.exact import Array, exact_integers, exact_number
+from streed.exact import Array, exact_integers
 from streed.task.analysis.linear_form import row_cost_form
 from streed.task.base import RowCostTask, Task, name
 from streed.task.bounded_sums import checked_costs
