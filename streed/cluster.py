@@ -9,6 +9,7 @@ loses its piece, which is handed out again, and its store; what was proved stand
 from __future__ import annotations
 
 import contextlib
+import importlib
 import hashlib
 import json
 import operator
@@ -263,7 +264,7 @@ class Coordinator:
 
     def _run(self) -> str | None:
         """None once all is done; else what stopped it: "time", or what the limits say."""
-        import distributed as dask
+        dask: Any = importlib.import_module("distributed")
 
         while self.lower < self.goal:
             self._hand_out()
