@@ -9,8 +9,8 @@ loses its piece, which is handed out again, and its store; what was proved stand
 from __future__ import annotations
 
 import contextlib
-import importlib
 import hashlib
+import importlib
 import json
 import operator
 import os
