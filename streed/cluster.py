@@ -265,7 +265,6 @@ class Coordinator:
     def _run(self) -> str | None:
         """None once all is done; else what stopped it: "time", or what the limits say."""
         dask: Any = importlib.import_module("distributed")
-
         while self.lower < self.goal:
             self._hand_out()
             if self._flying:

@@ -115,7 +115,7 @@ def close_by_near_optimal(problem: Problem, outcome: Outcome, search_limits: Sea
         found = best_within_rounding(problem, costs, own.value, driver, shortened(search_limits, took))
     except SearchStopped:
         return outcome
-    solution = own if found is None else measure_widely(problem, costs, wide, found.preorder)
+    solution = own if found is None else measure_widely(problem, wide, found.preorder)
     if solution.value > own.value:
         raise MismatchError(f"a tree is worth {own.value}, the best of all {solution.value}; please report this")
     stats = {**outcome.stats, "exact": True, "rounding": 0, "closed": NEAR_OPTIMAL}

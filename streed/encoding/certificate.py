@@ -51,7 +51,7 @@ def measure_costs(problem: Problem, costs: IntegerCosts, preorder: Array) -> tup
     return sum(leaf_costs) + costs.split * branches, root
 
 
-def measure_widely(problem: Problem, rounded: IntegerCosts, costs: WideCosts, preorder: Array) -> Solution:
+def measure_widely(problem: Problem, costs: WideCosts, preorder: Array) -> Solution:
     """A tree in preorder, -1 for leaves, with its exact value; leaves cost whole numbers, in the unit of `costs`."""
     found = measure_exactly(problem, problem, preorder)
     costs_of_leaves = (int(exact_number(each.cost) / costs.unit) for each in walk(found.root) if isinstance(each, Leaf))

@@ -177,7 +177,7 @@ class RowCosts(Encoding):
         if cost != claimed and (complete or cost < self._total(lower)):
             raise MismatchError(f"the tree costs {cost}, the search claimed {claimed}; please report this")
         if self.costs.wide is not None:
-            return measure_widely(problem, self.costs, self.costs.wide, preorder), cost == claimed
+            return measure_widely(problem, self.costs.wide, preorder), cost == claimed
         return Solution(self.costs.value(cost), root), cost == claimed
 
     def _total(self, code: int) -> int:

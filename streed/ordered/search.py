@@ -148,7 +148,7 @@ def _measured(problem: Problem, costs: IntegerCosts, planted: Planted, claimed: 
         raise MismatchError(f"the tree costs {total}, the search claimed {claimed}; please report this")
     solution = Solution(costs.value(total), root)
     if costs.wide is not None:
-        solution = measure_widely(asked, costs, costs.wide, planted.preorder)
+        solution = measure_widely(asked, costs.wide, planted.preorder)
     return attrs.evolve(solution, root=planted.in_columns(solution.root))
 
 
