@@ -13,17 +13,19 @@ import numpy as np
 import pytest
 
 import streed
-from streed.bnb.workspace import Workspace
 from streed.errors import InputError
 from streed.exact import Array
+from streed.kernels.records import ALL, BEST, INFINITE, NONE
+from streed.kernels.values import LOWER0, LOWER1
 from streed.task.analysis.linear_form import row_cost_form
 from streed.task.bounded_sums import exact_costs
 from streed.tasks import Accuracy, InstanceCosts, Misclassifications, SparseAccuracy, Splits
 from tests.differential.volume import __main__ as command
 from tests.differential.volume.judge import OTHERS, Drawn, judged, smaller, verdict_on
 from tests.differential.volume.kinds import KINDS, draw_costs
-from tests.differential.volume.problem import Problem, Size, to_text
+from tests.differential.volume.problem import Problem, Size
 from tests.shipped import NATIVE
+from tests.unit.kernel_harness import Bench, make_instance
 
 QUICK = {"scores": 30, "fairness": 19, "hostile": 24, "proofs": 50, "claims": 60, "exports": 6}
 """How many are tried of the families that compile little; of the others only where much is compiled."""
@@ -48,14 +50,6 @@ def test_cases_that_once_failed(path: Any) -> None:
     assert judged(Problem.from_plain(json.loads(path.read_text(encoding="utf-8")))).wrong == ()
 
 
-def test_a_problem_is_written_down_and_read() -> None:
-    for family in KINDS:
-        problem = Drawn(family, 1, 2).problem()
-        again = Problem.from_plain(json.loads(to_text(problem.to_plain())))
-        assert again.to_plain() == problem.to_plain()
-        assert again.X.tolist() == problem.X.tolist()
-
-
 def test_it_tells_what_is_wrong_and_makes_it_small(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Any
 ) -> None:
@@ -73,15 +67,7 @@ def test_it_tells_what_is_wrong_and_makes_it_small(
     assert Problem.from_plain(json.loads(next(tmp_path.iterdir()).read_text(encoding="utf-8"))).n_rows == 2
 
 
-WIDE: list[tuple[int, int, Any]] = [
-    (60, 31, 2),
-    (60, 32, 2),
-    (64, 33, 2),
-    (65, 63, 2),
-    (33, 64, 2),
-    (50, 65, 2),
-    (24, 130, 2),
-]
+WIDE: list[Any] = [(60, 31, 2), (60, 32, 2), (64, 33, 2), (65, 63, 2), (33, 64, 2), (50, 65, 2), (24, 130, 2)]
 DEEP: list[tuple[int, int, Any]] = [(127, 12, 3), (300, 8, 3), (60, 13, 3), (200, 7, 4), (60, 5, 5)]
 TALL = [(16_500, 8, 2), (32_770, 3, 2), (90_001, 2, 2)]
 """(rows, columns, depth): around vectors of columns, of many nodes, and around what 16 bits count."""
@@ -213,20 +199,23 @@ def test_columns_and_rows_in_any_order_have_one_value(name: str, search: str) ->
         assert len(values) == 1
 
 
-@pytest.mark.parametrize("fact", ["restrictable", "archived", "extensible", "relaxed"])
-def test_a_bound_that_is_switched_off_changes_no_value(fact: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes = Workspace._sizes
-    solves: list[tuple[Any, dict[str, Any]]] = [
-        (SparseAccuracy(0.01), {}),
-        (Accuracy(), {"max_depth": 5, "max_nodes": 7}),
-        (Accuracy(), {"max_depth": 3}),
-    ]
-    X, y = noisy(np.random.default_rng(4), 120, 11)
-    known = [streed.solve(task, X, y, **limits) for task, limits in solves]
-    monkeypatch.setattr(Workspace, "_sizes", lambda *given: {**sizes(*given), fact: 0})
-    for (task, limits), whole in zip(solves, known, strict=True):
-        found = streed.solve(task, X, y, **limits)
-        assert (found.status, found.value) == ("optimal", whole.value)
+@pytest.mark.parametrize("labels", [2, 3])
+def test_no_bound_of_a_side_is_above_its_optimum(labels: int) -> None:
+    """Below a node of depth three: while its splits are tried, and once all were."""
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        shape: dict[str, Any] = {"rows": int(rng.choice([5, 9, 30])), "binary": int(rng.integers(2, 6))}
+        shape |= {"labels": labels, "kind": ("errors", "weights")[seed % 2], "split": int(rng.integers(0, 4))}
+        instance = make_instance(rng, **shape)
+        with Bench(instance, lane=np.int16) as bench:
+            for asked, depth in ((BEST, 2), (ALL, 3)):
+                bench.engine.write({"asked_target": INFINITE, "asked_similar": NONE, "asked_all": asked})
+                bench.load()
+                bench.call("solve_shallow")
+                found = bench.values()[[LOWER0, LOWER1]]
+                for k in range(len(bench.active())):
+                    optima = [instance.optimum(side, depth) for side in bench.sides(instance.everything(), k)]
+                    assert (found[:, k] <= optima).all()
 
 
 @pytest.mark.compiles

@@ -22,7 +22,8 @@ from streed.cli.app import app
 from streed.data import Dataset
 from streed.estimators import FairTreeClassifier, PolicyTree, fairness_margin
 from streed.estimators.fair import difference
-from streed.export import onnx_inputs, to_sql
+from streed.estimators.regressor import concordance
+from streed.export import onnx_inputs, to_sklearn, to_sql
 from streed.task import Totals
 from streed.tasks import (
     F1,
@@ -198,12 +199,20 @@ def test_cuts_by_weight_and_by_description_length() -> None:
         assert mdlp(counts) == ([0] if h - (left * a + right * b) / n > needed else [])
 
 
+def test_equal_risks_count_half() -> None:
+    assert concordance(*map(np.array, ([1, 2, 3], [1, 1, 1], [2.0, 2.0, 1.0]))) == pytest.approx(2.5 / 3)
+
+
 def test_gaps_of_dates_and_quoted_names_of_exports() -> None:
     days = np.array(["2020-01-01", "2020-01-05", "NaT"], "datetime64[D]")
     tree = tree_of(streed.solve(Accuracy(), {"day": days}, [0, 1, 1], max_depth=1))
     assert onnx_inputs(tree, {"day": [None]})["day"].tolist() == [[-(2**63)]]
     named = tree_of(streed.solve(Accuracy(), {'say "no"': [0, 1]}, [0, 1], max_depth=1))
     assert '"say ""no"""' in to_sql(named)
+    near = streed.solve(Accuracy(), [[0.1234567890123456], [0.1234567890123458]], [0, 1], max_depth=1)
+    assert "0.1234567890123457e0" in to_sql(near)  # of a shorter form, databases would not read all digits
+    numbers = to_sklearn(streed.solve(SquaredError(), [[0], [0], [1]], [1.0, 1.0, 4.0], max_depth=1))
+    assert numbers[-1].tree_.impurity.tolist() == pytest.approx([2, 0, 0])
 
 
 @pytest.mark.compiles

@@ -55,6 +55,7 @@ def test_most_categories() -> None:
         assert found.categories[data.X[0, 0]] == "other"
         some = Dataset.make({"c": [*values, *values[:200], *values[:100], None]}, None, categorical=True).column(0)
         assert some.categories == (*values[:200], "other", "missing")  # ... if more than one row has them
+        assert len(Dataset.make({"c": [*values, *values, None]}, None, categorical=True).column(0).categories) == 256
     assert Dataset.make({"id": texts}).column(0) == Column("id", ("other",), False, other=True)
 
 
@@ -162,16 +163,13 @@ REFUSED: dict[str, list[tuple[Any, str]]] = {
         ({"a": [0, 1], "b": [1]}, "different lengths"),
         ({"a": 3}, "'a' is 3"),
         (pd.DataFrame(), "no rows"),
-        (pl.DataFrame(), "no rows"),
         (pd.Series([0, 1]), "series"),
-        (pl.Series([0, 1]), "series"),
         (pd.DataFrame([[0, 1]], columns=["a", "a"]), "'a'"),
         (pd.DataFrame([[0, 1]], columns=["1", 1]), "'1'"),
     ],
     "categorical": [
         (["c"], "'c'"),
         ([2], "2"),
-        ([2**70], f"no column {2**70}"),
         ([-1], "-1"),
         ("a", "'a'"),
         (3, "3"),
@@ -189,20 +187,16 @@ REFUSED: dict[str, list[tuple[Any, str]]] = {
         ([], "0 labels, but X has 4 rows"),
         (["a", None, "b", "b"], "missing value in row 1"),
         (np.array([0.0, np.inf, 1, 1]), "infinite value in row 1"),
-        (pl.Series([1, None, 0, 0]), "missing value in row 1"),
         (["a", 1, "b", 2], "types: int, str"),
         ([[0], [1], [1], [0]], "sorted"),
         (np.zeros((4, 1)), "2 dimensions"),
         (pd.DataFrame({"y": [0, 1, 1, 0]}), "a table"),
-        (pl.DataFrame({"y": [0, 1, 1, 0]}), "a table"),
         ("abcd", "str"),
         (7, "int"),
-        (np.zeros(4, dtype=complex), "complex"),
     ],
     "sample_weight": [
         ([1, 2, 3], "3 weights, but X has 4 rows"),
         ([1, -1, 1, 1], "row 1 has -1"),
-        ([1.0, 1.0, -0.5, 1.0], "row 2 has -0.5"),
         ([1.0, float("inf"), 1.0, 1.0], "row 1"),
         ([1, None, 1, 1], "row 1"),
         ([0, 0, 0, 0], "all weights are zero"),
@@ -210,8 +204,6 @@ REFUSED: dict[str, list[tuple[Any, str]]] = {
         (np.array([2**63, 1, 1, 1], dtype=np.uint64), "2**60"),
         ([2**70, 1.5, 1, 1], "row 0 has the weight"),
         (["1", "2", "3", "4"], "no number"),
-        (np.ones((4, 1)), "2 dimensions"),
-        (3, "int"),
     ],
     "frequency": [
         ([1, -1, 1, 1], "row 1 has -1"),
@@ -221,13 +213,11 @@ REFUSED: dict[str, list[tuple[Any, str]]] = {
         ([1, 1], "2 numbers, but X has 4 rows"),
         (["a", "b", "c", "d"], "row 0 has 'a'"),
         ([2**59, 2**59, 1, 1], "the total is 2**60 or more"),
-        ([2**70, 1, 1, 1], "the total is 2**60 or more"),
         ([0, 0, 0, 0], "every row stands for 0 rows"),
         (3, "int"),
     ],
     "sensitive_features": [
         ([1, 2, 3], "3 rows"),
-        (np.zeros((5, 2)), "5 rows"),
         (np.array(1), "single"),
         (["f", None, "m", "f"], "row 1"),
         ([[1], [1, 2], [1], [1]], "different lengths"),

@@ -236,7 +236,12 @@ def test_estimators_take_labels_and_tables_of_every_kind() -> None:
 def test_data_of_rows_may_be_lazy_and_not_sparse() -> None:
     grid, groups, costs = TABLE[["member"]], pl.LazyFrame({"sex": SEX}), np.eye(2)[TRUTH]
     FairTreeClassifier(max_depth=1).fit(grid, TRUTH, sensitive_features=groups, frequency=TRUTH * 2 + 1)
+    odds = FairTreeClassifier("equalized-odds", None, max_depth=1).fit(grid, TRUTH, sensitive_features=groups)
+    ratios = [min(of.values()) / max(of.values()) for of in odds.group_rates_.values()]
+    assert (odds.ratio_between_groups_, len(set(ratios))) == (pytest.approx(min(ratios)), 2)
     model = CostSensitiveTreeClassifier(max_depth=1).fit(grid, TRUTH, costs=pl.LazyFrame(costs, schema=["0", "1"]))
     assert model.value_ == model.fit(grid, TRUTH, costs=costs).value_
+    named = pd.DataFrame(costs[:, ::-1] * [3, 1], columns=[1, 0])
+    assert model.fit(grid, TRUTH, costs=named).value_ == pytest.approx(-N * model.score(grid, TRUTH, costs=named))
     assert cross_validate_fair(FairTreeClassifier(max_depth=1), grid, TRUTH, sensitive_features=groups, cv=2).kept <= 2
     refused("costs", "toarray", call=lambda: model.fit(grid, TRUTH, costs=scipy.sparse.coo_array(costs)))

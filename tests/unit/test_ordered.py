@@ -6,6 +6,7 @@ import datetime as dt
 import itertools
 import math
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,7 @@ from streed.data import Column, Cut, Dataset, Kind
 from streed.data.ordered import between, between_moments, threshold_text
 from streed.data.single_values import date_text, microseconds
 from streed.drivers import drivers
+from streed.ordered import oracle
 from streed.task import Task
 from streed.task.analysis.extent import OVER_ALL, cut_loss
 from streed.tasks import Accuracy, BalancedAccuracy, Gini, InstanceCosts, Misclassifications, Splits, SquaredError
@@ -68,6 +70,8 @@ def test_a_threshold_between_moments(low: Any, high: Any, expected: str) -> None
     found = between_moments(first, last)
     assert first <= found < last
     assert date_text(found) == expected
+    east = 2 * 3600 * 10**6  # where the day begins two hours earlier
+    assert between_moments(21 * east // 2, 25 * east // 2, lambda moment: east) == 11 * east
 
 
 @pytest.mark.parametrize(
@@ -147,6 +151,7 @@ def test_max_cuts_are_quantiles_of_the_rows() -> None:
     assert heavy[0].threshold is not None
     assert heavy[0].threshold < 30
     assert len(cuts_of(Dataset.make(column, max_cuts=1000))) == 99
+    assert [cut.threshold for cut in cuts_of(Dataset.make([[2], [4], [6]], max_cuts=1))] == [3]  # as near as 5
 
 
 MINUTES = [-90, 0, 5, 29, 31, 45, 600, 10_000]
@@ -234,6 +239,8 @@ def test_new_rows_may_be_of_any_numeric_type() -> None:
     assert whole.predict(np.array([[2**60], [2**60 + 1]], object)).tolist() == [0, 1]
     assert whole.predict([[float(2**60)], [2.0**61]]).tolist() == [0, 1]
     assert whole.predict(np.array([[2**60 + 1]], np.uint64)).tolist() == [1]
+    far = streed.solve(Accuracy(), np.array([[2**60 + 100], [2**60 + 300]]), [0, 1], max_depth=1).tree
+    assert far.predict([[2.0**60 + 256]]).tolist() == [1]  # above 2**60 + 200, whose nearest float it is
     real = streed.solve(Accuracy(), np.array([[0.1], [0.2], [0.9]], np.float32), [0, 0, 1], max_depth=1).tree
     assert real.predict(np.array([[0.2], [0.9]], np.float32)).tolist() == [0, 1]
     assert real.predict(np.array([[0], [1]], bool)).tolist() == [0, 1]
@@ -303,7 +310,7 @@ def test_no_tree_over_all_thresholds_is_better(name: str) -> None:
             X[rng.random(n) < 0.2, 1] = np.nan
         y = (X[:, 0] + 0.5 * rng.normal(size=n) > 0).astype(int)
         y[:2] = 0, 1
-        given: dict[str, Any] = {"max_depth": int(rng.integers(1, 3))}
+        given: dict[str, Any] = {"max_depth": int(rng.choice([1, 2, 5]))}
         if rng.random() < 0.5:
             given["sample_weight"] = rng.integers(1, 4, n)
         if rng.random() < 0.5:
@@ -314,6 +321,8 @@ def test_no_tree_over_all_thresholds_is_better(name: str) -> None:
             given["max_nodes"] = 2
         cut = streed.solve(task, X, y, **given, max_cuts=int(rng.integers(2, 7)))
         best = streed.solve(task, X, y, **given)
+        with mock.patch.object(oracle, "FEW", -1):  # questions are few, which another search would take
+            assert streed.solve(task, X, y, **given).value == pytest.approx(best.value, rel=1e-9)
         sign = -1 if task.larger_is_better else 1
         assert sign * best.value <= sign * cut.value
         if OVER_ALL in cut.stats:

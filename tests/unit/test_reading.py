@@ -275,6 +275,9 @@ def test_numbers_and_dates_are_read_as_they_are(file: Path) -> None:
 
 def test_sums_are_refused_where_a_task_reads_rows(file: Path) -> None:
     data = streed.Dataset.from_parquet(file, target="t", features=FEATURES, moments=True)
+    part, units = data.subset(np.arange(data.n_rows) % 2 == 1), SquaredError().bind(data)
+    for name, each in units.statistics(data).items():
+        assert np.allclose(units.statistics(part)[name], each[1::2], rtol=1e-9)
     refused("y", "added it up", call=lambda: streed.solve(Accuracy(), data, max_depth=1))
 
 

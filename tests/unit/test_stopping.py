@@ -138,13 +138,6 @@ def test_no_time_is_too_short_for_a_leaf(task: Task, cuts: Any) -> None:
     assert task.order != "total" or result.lower_bound < result.upper_bound
 
 
-def test_limits_that_do_not_matter() -> None:
-    small = streed.solve(Accuracy(), X[:200], Y[:200], max_depth=2)
-    limited = streed.solve(Accuracy(), X[:200], Y[:200], max_depth=2, time_limit=60, memory_limit=2**34)
-    assert (limited.value, limited.status, limited.stats["stopped"]) == (small.value, "optimal", None)
-    assert limited.tree == small.tree
-
-
 @pytest.mark.parametrize("task", GENERAL, ids=lambda task: type(task).__name__)
 def test_a_memory_limit_of_the_general_route(task: Task) -> None:
     check_stopped(streed.solve(task, LARGE, max_depth=6, memory_limit=1, search="general"), "memory")
