@@ -32,12 +32,13 @@ def colour_tree() -> tuple[Tree, Dataset]:
 
 
 def chain(levels: int) -> tuple[Tree, Dataset]:
-    """Column j splits off row j, for a tree as deep as it has branches."""
-    X = np.eye(levels + 1, levels, dtype=np.uint8)
+    """Column j splits off row j, on either side in turn, for a tree as deep as it has branches."""
+    X = np.eye(levels + 1, levels, dtype=np.uint8) ^ np.arange(levels, dtype=np.uint8) % 2
     data = Dataset.make(X, np.arange(levels + 1) % 2)
     node: Node = Leaf(levels % 2, 1, 0)
     for j in reversed(range(levels)):
-        node = Branch(j, (node, Leaf(j % 2, 1, 0)), levels + 1 - j)
+        leaf = Leaf(j % 2, 1, 0)
+        node = Branch(j, (leaf, node) if j % 2 else (node, leaf), levels + 1 - j)
     return Tree.grown(node, data), data
 
 

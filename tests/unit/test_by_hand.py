@@ -199,7 +199,8 @@ def test_cuts_by_weight_and_by_description_length() -> None:
         assert mdlp(counts) == ([0] if h - (left * a + right * b) / n > needed else [])
 
 
-def test_equal_risks_count_half() -> None:
+def test_equal_risks_count_half_and_margins_are_those_of_small_groups() -> None:
+    assert fairness_margin([50, 9, 20], 0.9) == fairness_margin([9, 20], 0.9)
     assert concordance(*map(np.array, ([1, 2, 3], [1, 1, 1], [2.0, 2.0, 1.0]))) == pytest.approx(2.5 / 3)
 
 

@@ -328,6 +328,11 @@ def test_held_out_values_and_their_intervals() -> None:
     assert least > 0
 
 
+def test_propensities_are_found_by_name() -> None:
+    past = {"treatment": ["a", "b"], "outcome": [1, 1], "propensity": pd.DataFrame({"b": [0.8, 0.8], "a": [0.2, 0.4]})}
+    assert scores("ipw", Dataset.make([[0], [1]], **past)).tolist() == [[5.0, 0.0], [0.0, 1.25]]
+
+
 def test_what_a_limit_on_treatment_parity_takes() -> None:
     task = PolicyValue("dm")
     given: dict[str, Any] = {"predicted": SCORES, "sensitive_features": PEOPLE[:, 1]}

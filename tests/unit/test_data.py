@@ -150,7 +150,6 @@ REFUSED: dict[str, list[tuple[Any, str]]] = {
         (np.zeros(4), "1 dimensions"),
         (np.zeros((2, 2, 2)), "3 dimensions"),
         (np.zeros((0, 3)), "no rows"),
-        (np.array(3), "0 dimensions"),
         (np.zeros((2, 2), dtype=complex), "complex"),
         ([0, 1], "flat"),
         ([], "empty"),
@@ -162,7 +161,6 @@ REFUSED: dict[str, list[tuple[Any, str]]] = {
         ({}, "no rows"),
         ({"a": [0, 1], "b": [1]}, "different lengths"),
         ({"a": 3}, "'a' is 3"),
-        (pd.DataFrame(), "no rows"),
         (pd.Series([0, 1]), "series"),
         (pd.DataFrame([[0, 1]], columns=["a", "a"]), "'a'"),
         (pd.DataFrame([[0, 1]], columns=["1", 1]), "'1'"),
@@ -214,7 +212,6 @@ REFUSED: dict[str, list[tuple[Any, str]]] = {
         (["a", "b", "c", "d"], "row 0 has 'a'"),
         ([2**59, 2**59, 1, 1], "the total is 2**60 or more"),
         ([0, 0, 0, 0], "every row stands for 0 rows"),
-        (3, "int"),
     ],
     "sensitive_features": [
         ([1, 2, 3], "3 rows"),
@@ -269,14 +266,8 @@ def test_class_totals_are_exact() -> None:
 
 def test_row_data() -> None:
     costs = np.arange(8).reshape(4, 2)
-    data = Dataset.make(
-        XOR,
-        None,
-        sensitive_features=["f", "m", "f", "x"],
-        costs=costs,
-        more=[[1, 2.5]] * 4,
-        group=pl.Series([1, 2, 3, 4]),
-    )
+    given: dict[str, Any] = {"more": [[1, 2.5]] * 4, "group": pl.Series([1, 2, 3, 4])}
+    data = Dataset.make(XOR, None, sensitive_features=["f", "m", "f", "x"], costs=costs, **given)
     assert data.row_data["sensitive_features"].tolist() == ["f", "m", "f", "x"]
     assert data.row_data["costs"].tolist() == costs.tolist()
     assert not np.shares_memory(data.row_data["costs"], costs)
