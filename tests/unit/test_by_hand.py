@@ -23,7 +23,7 @@ from streed.data import Dataset
 from streed.estimators import FairTreeClassifier, PolicyTree, fairness_margin
 from streed.estimators.fair import difference
 from streed.estimators.regressor import concordance
-from streed.export import onnx_inputs, to_sklearn, to_sql
+from streed.export import onnx_inputs, to_python, to_sklearn, to_sql
 from streed.task import Totals
 from streed.tasks import (
     F1,
@@ -214,6 +214,10 @@ def test_gaps_of_dates_and_quoted_names_of_exports() -> None:
     assert "0.1234567890123457e0" in to_sql(near)  # of a shorter form, databases would not read all digits
     numbers = to_sklearn(streed.solve(SquaredError(), [[0], [0], [1]], [1.0, 1.0, 4.0], max_depth=1))
     assert numbers[-1].tree_.impurity.tolist() == pytest.approx([2, 0, 0])
+    texts = streed.solve(Accuracy(), {"c": ["1", "2", "3", "x"]}, list("abcd"), max_depth=1)
+    assert to_sklearn(texts).predict(pd.DataFrame({"c": ["x", "3", "2", "1"]})).tolist() == list("dcba")
+    exec(to_python(texts), made := dict[str, Any]())
+    assert made["predict"]({"c": 3.0}) == "c"
 
 
 @pytest.mark.compiles

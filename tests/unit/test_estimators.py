@@ -238,7 +238,7 @@ def test_data_of_rows_may_be_lazy_and_not_sparse() -> None:
     FairTreeClassifier(max_depth=1).fit(grid, TRUTH, sensitive_features=groups, frequency=TRUTH * 2 + 1)
     odds = FairTreeClassifier("equalized-odds", None, max_depth=2).fit(TABLE, TRUTH, sensitive_features=SEX)
     ratios = [min(of.values()) / max(of.values()) for of in odds.group_rates_.values()]
-    assert (odds.ratio_between_groups_, len(set(ratios))) == (pytest.approx(min(ratios)), 2)
+    assert odds.ratio_between_groups_ == pytest.approx(min(ratios)) != max(ratios)
     model = CostSensitiveTreeClassifier(max_depth=1).fit(grid, TRUTH, costs=pl.LazyFrame(costs, schema=["0", "1"]))
     assert model.value_ == model.fit(grid, TRUTH, costs=costs).value_
     named = pd.DataFrame(costs[:, ::-1] * [3, 1], columns=[1, 0])
