@@ -25,7 +25,6 @@ from streed.tasks import CostSensitive, InstanceCosts, MisclassificationCosts, P
 from streed.tasks.cost_sensitive import cost_report
 from streed.tasks.cost_tables import CostTable, TestCost
 from streed.tasks.outcome_scores import policy_value, scores
-from streed.tasks.rates import group_rates
 from streed.whole_costs import IntegerCosts, integer_costs
 from tests.unit.outcomes import refused
 
@@ -336,8 +335,8 @@ def test_propensities_are_found_by_name() -> None:
 def test_what_a_limit_on_treatment_parity_takes() -> None:
     task = PolicyValue("dm")
     given: dict[str, Any] = {"predicted": SCORES, "sensitive_features": PEOPLE[:, 1]}
-    treated = group_rates(TreatmentParity(), Dataset.make(PEOPLE, **given), PEOPLE[:, 0])[1]["all"]
-    assert float(treated["1"]) == pytest.approx(PEOPLE[PEOPLE[:, 1] == 1, 0].mean())  # the first one is no treatment
+    treated, rows = TreatmentParity().counts(Dataset.make(PEOPLE, **given), PEOPLE[:, 0])["all"]["1"]
+    assert (treated, rows) == (PEOPLE[PEOPLE[:, 1] == 1, 0].sum(), PEOPLE[:, 1].sum())  # the first is no treatment
     for limit, argument, said in (
         (lambda: TreatmentParity() <= 1.5, "limit", "from 0 to 1"),
         (lambda: TreatmentParity(treated="c") <= 0.5, "treated", "no treatment 'c'"),
