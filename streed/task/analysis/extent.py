@@ -3,8 +3,9 @@
 All are tried of up to so many values (rows times ordered columns), `_VALUES`, or up to so many questions, `_QUESTIONS`,
 both by depth; beyond that as many as make so many questions of all ordered columns, at quantiles, two of a column at
 least. A time limit ends the search anyway, and trees over all thresholds are soon the best: of costs by row, or made of
-sums, all are then tried of more values. The rule depends on the task, the data, the limits on the size of trees, and
-whether there is a time limit: on any machine it is the same.
+sums, all are then tried of more values. Of several sums, as F1 has, no more are tried than fit, `_MOST_ANSWERS`. The
+rule depends on the task, the data, the limits on the size of trees, and whether there is a time limit: on any machine
+it is the same.
 
 Take the best tree over all thresholds, and move each of its splits to the nearest threshold that was tried, or leave
 it out, which sends its rows to one side. Rows go another way only if they lie between the two at a node that they
@@ -45,6 +46,9 @@ s, depth four of 900 rows and 7 columns 2 s, of fewer rows that are harder to te
 _TIMED = 2 * 10**6
 """Of 100,000 rows and 12 columns at depth six, all thresholds gave the best tree from five seconds on."""
 
+_MOST_ANSWERS = 2 * 10**8
+"""Of all rows to all questions, which a task of several sums takes a byte each for: a second."""
+
 _QUESTIONS = ((10**6, 10**6, 4_000, 500, 160, 60), (10**6, 10**6, 2_000, 200, 60, 30), (10**5, 10**5, 800, 100, 32, 12))
 
 _FEWEST = 2
@@ -58,6 +62,8 @@ def affordable(task: Task, data: Dataset, max_depth: int | None, max_nodes: int 
     kind = _kind(task, data, max_depth, max_nodes)
     depth = min(5 if limit is None else limit for limit in (max_depth, max_nodes, 5))
     most = max(_VALUES[kind][depth], _TIMED if timed and kind == BY_THRESHOLDS else 0)
+    if record_of(task).of_sums and data.n_rows * data.n_questions > _MOST_ANSWERS:
+        most = 0
     if data.n_rows * columns <= most or data.n_questions <= _QUESTIONS[kind][depth]:
         return data
     return data.cut(max(_FEWEST, _QUESTIONS[kind][depth] // columns))
