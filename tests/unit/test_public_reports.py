@@ -150,8 +150,8 @@ def test_a_limit_of_time_holds_for_all_that_a_call_does() -> None:
     fair = FairTreeClassifier("equalized-odds", 0.1, time_limit=0.5)
     stats = fair.fit(rows, labels, sensitive_features=groups).result_.stats
     assert stats["seconds_total"] - stats["seconds_compile"] < 8  # of machines that are busy, too
-    taught = PolicyTree(max_depth=1, time_limit=0.05)
-    refused("time_limit", "learned", call=lambda: taught.fit(rows, rows[:, 0] * 1.0, treatment=labels))
+    taught = PolicyTree(max_depth=1, time_limit=0.05).fit(rows, rows[:, 0] * 1.0, treatment=labels)
+    assert len(taught.predict(rows)) == 1500  # what outcomes may be was learned in time, by few trees
     raw = rng.random((600, 20))
     sizes = OptimalTreeClassifier(max_depth=6, cuts="all", time_limit=0.5)
     refused("time_limit", "path", call=lambda: sizes.size_path(raw, labels[:600]))
