@@ -18,7 +18,7 @@ from streed.dp.search import search_general
 from streed.encoding.certificate import measure_widely
 from streed.encoding.ordered import settled
 from streed.errors import MismatchError
-from streed.exact import Array
+from streed.exact import LARGEST_TOTAL, Array
 from streed.problem import Driver, Outcome, Problem, SearchLimits, SearchStopped
 from streed.tables.entries import VALUE
 from streed.tables.near_optimal import NearOptimalTrees
@@ -154,7 +154,10 @@ def best_within_rounding(
     try:
         near_optimal = NearOptimalTrees(trees, [1], range(1, len(parts)), 0, multipliers, intervals)
         allowance = sum(max(each.multiplier * end for end in each.interval) for each in further)
-        entries = near_optimal.every(scale * (costs.above(value) - 1) + allowance)
+        budget = scale * (costs.above(value) - 1) + allowance
+        if abs(budget) >= LARGEST_TOTAL:
+            raise SearchStopped("rounding")
+        entries = near_optimal.every(budget)
         if not len(entries):
             return None
         places = [costs.wide.shift, *(place for place, _, _ in others), last]
