@@ -382,7 +382,7 @@ def take_turn(e):  # type: ignore[no-untyped-def]
         if e.work > e.pause:
             e.exact_rows >>= 1
         elif change.exact > 0 and e.work - spent < e.turn_work >> 6:
-            e.exact_rows += e.exact_rows >> 3
+            e.exact_rows = min(e.exact_rows + (e.exact_rows >> 3), int64(UNLIMITED))
         e.pause = INFEASIBLE
         e.work += e.rows * e.columns >> 3
         if tree == 0 or cost >= limit:
