@@ -31,7 +31,7 @@ from streed.whole_costs import IntegerCosts, WideCosts
 _FEW_ROWS = 100
 """Of more rows than this, the time to split a set grows with them."""
 
-_AT_LEAST = 5.0
+_AT_LEAST = 30.0
 """Seconds that closing may take, or as long as the search before it."""
 
 _MOST_STEPS = 300_000
