@@ -289,10 +289,8 @@ def whole_limit(name: str, value: Any, least: int, rows: int | None) -> Any:
 
 def tree_limits(max_depth: Any, max_nodes: Any, min_leaf: Any, data: Dataset) -> tuple[Any, Any, int]:
     """The three limits on trees for the data, None for none; raises InputError for what is no such number."""
-    depth, nodes = (
-        whole_limit("max_depth", max_depth, 0, data.n_rows),
-        whole_limit("max_nodes", max_nodes, 0, data.n_rows),
-    )
+    depth = whole_limit("max_depth", max_depth, 0, data.n_rows)
+    nodes = whole_limit("max_nodes", max_nodes, 0, data.n_rows)
     rows: int = whole_limit("min_leaf", min_leaf, 1, None)
     if rows > data.size:
         raise InputError("min_leaf", f"{min_leaf} rows, and the data has {data.size}", "lower it")

@@ -105,10 +105,8 @@ def close_by_near_optimal(problem: Problem, outcome: Outcome, search_limits: Sea
     wide = costs.wide
     if wide is None:
         return outcome
-    effort = (
-        float(data.n_rows * costs.costs.shape[1]) * len(_low_parts(wide, data.n_rows)) * data.n_columns ** min(depth, 3)
-    )
-    if effort > _MOST_EFFORT:
+    numbers = costs.costs.size * len(_low_parts(wide, data.n_rows))
+    if float(numbers) * data.n_columns ** min(depth, 3) > _MOST_EFFORT:
         return outcome
     own, took = outcome.solutions[0], outcome.stats.get("seconds_search", 0.0)
     try:
