@@ -97,7 +97,7 @@ class NearOptimalTrees:
 
     def sums_of(self, entries: Array) -> Array:
         """(m, q) the sums that the keys hold, of whole trees."""
-        return np.stack(self._packing.totals(list(entries[:, KEY:-1].T)), axis=1)
+        return np.ascontiguousarray(np.array(self._packing.totals(list(entries[:, KEY:-1].T))).T)
 
     def every(self, budget: int) -> Array:
         """All entries of cost <= budget whose sums are in their intervals; of equal keys one of least value."""
@@ -233,7 +233,9 @@ class NearOptimalTrees:
     # -- from an entry to a tree -----------------------------------------------------------------------------------
 
     def _find(self, rows: RowSet, target: Array) -> Preorder:
-        """A tree for the rows whose entry is the target."""
+        """A tree for the rows whose entry, of all that `_entries` gives, is the target."""
+        if rows.is_within(self._rows.direct_depth):
+            return self._named(self._rows.pair_sums(rows)[0], int(target[-1]))
         rows = self._affordable(rows, int(target[COST]))
         is_shallow = rows.is_within(self._rows.direct_depth)
         columns, entries = self._shallow(rows if is_shallow else rows.limited(0), int(target[COST]))

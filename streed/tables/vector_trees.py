@@ -213,12 +213,12 @@ class Trees:
         the sums of the parts over its rows, by the label that it may have, and their number.
         """
         leaf = route_rows(preorder, self._codes, self.arity)[0]
-        m, kinds = len(preorder), len(self.vectors)
+        m, (kinds, *shape) = len(preorder), self.vectors.shape
+        parts = self.vectors.reshape(kinds, -1)
         if m * kinds > _MOST_COUNTS:
-            sums = sums_by(leaf, self.vectors.reshape(kinds, -1)[self.kinds], m)
-            return leaf, sums.reshape(m, *self.vectors.shape[1:]), np.bincount(leaf, minlength=m)
+            return leaf, sums_by(leaf, parts[self.kinds], m).reshape(m, *shape), np.bincount(leaf, minlength=m)
         counts = np.bincount(leaf * kinds + self.kinds, minlength=m * kinds).reshape(m, kinds)
-        return leaf, np.tensordot(counts, self.vectors, 1), counts.sum(axis=1)
+        return leaf, (counts @ parts).reshape(m, *shape), counts.sum(axis=1)
 
     def _labelled(self, preorder: Array, labels: Array, sums: Array, rows: Array) -> EvaluatedTree:
         """A tree whose leaves have these labels; sums and rows as `_routed` gives them."""
