@@ -18,7 +18,7 @@ from numba import int64, uint64
 
 from streed.exact import Array
 from streed.kernels.compiled import entry
-from streed.kernels.views import copy_into, native
+from streed.kernels.views import copy_into, native, uncounted
 
 COST, VALUE, KEY = 0, 1, 2
 """The columns of an entry; those from KEY on are the key, but for the last one, the name."""
@@ -39,7 +39,7 @@ _GOLDEN = 0x9E3779B97F4A7C15
 # -- tables --------------------------------------------------------------------------------------------------------
 
 
-@native
+@uncounted
 def _place(entries, used, bits, candidate):
     """Where an entry with the candidate's key is, or would be, among 2**bits places."""
     begin, end = (KEY, len(candidate) - 1) if len(candidate) > 2 else (COST, COST + 1)
@@ -65,43 +65,44 @@ def new_table(bits, width, start, window, most):
     return np.empty((1 << bits, width), np.int64), np.zeros(1 << bits, np.uint8), state, window
 
 
-@native
-def put_entry(table, candidate):
-    """The table with the candidate, whose key is not in the window: maybe a larger one."""
-    entries, used, state, window = table
+@uncounted
+def _put(entries, used, state, candidate):
+    """Whether a table is too full now that it has the candidate, whose key is not in the window."""
     at = _place(entries, used, state[BITS], candidate)
     if used[at] == 1:
         if len(candidate) == 2:
             entries[at, VALUE] += candidate[VALUE]
         elif candidate[VALUE] < entries[at, VALUE]:
             copy_into(entries[at], candidate)
-        return table
+        return False
     used[at] = 1
     copy_into(entries[at], candidate)
     state[USED] += 1
-    if 2 * state[USED] <= len(used):
-        return table
-    larger = new_table(state[BITS] + 2, len(candidate), state[START], window, state[MOST])
+    return 2 * state[USED] > len(used)
+
+
+@native
+def _enlarged(table):
+    """A larger table with the same entries."""
+    entries, used, state, window = table
+    larger = new_table(state[BITS] + 2, entries.shape[1], state[START], window, state[MOST])
     for i in range(len(used)):
         if used[i] == 1:
-            to = _place(larger[0], larger[1], larger[2][BITS], entries[i])
-            larger[1][to] = 1
-            copy_into(larger[0][to], entries[i])
-    larger[2][USED] = state[USED]
+            _put(larger[0], larger[1], larger[2], entries[i])
     return larger
 
 
 @native
 def put_entries(table, source, size):
     """The table with the first `size` entries of the source."""
-    window, start = table[3], table[2][START]
+    entries, used, state, window = table
     for i in range(size):
-        place = source[i, COST] - start
+        place = source[i, COST] - state[START]
         if 0 <= place < len(window):
             window[place] += source[i, VALUE]
-        else:
-            table = put_entry(table, source[i])
-    return table
+        elif _put(entries, used, state, source[i]):
+            entries, used, state, window = _enlarged((entries, used, state, window))
+    return entries, used, state, window
 
 
 @entry
@@ -115,9 +116,10 @@ def put_sums(table, a, b, add, budget, times, check):
         if check[0] >= 2.0**62:
             return table
     candidate = np.empty(len(add), np.int64)
-    window, start = table[3], table[2][START]
+    entries, used, state, window = table
+    start = state[START]
     for i in range(len(a)):
-        if table[2][USED] > table[2][MOST]:
+        if state[USED] > state[MOST]:
             break
         room = budget - add[COST] - a[i, COST]
         for j in range(len(b)):
@@ -130,8 +132,9 @@ def put_sums(table, a, b, add, budget, times, check):
                 if 0 <= candidate[COST] - start < len(window):
                     window[candidate[COST] - start] += candidate[VALUE]
                     continue
-            table = put_entry(table, candidate)
-    return table
+            if _put(entries, used, state, candidate):
+                entries, used, state, window = _enlarged((entries, used, state, window))
+    return entries, used, state, window
 
 
 @entry
