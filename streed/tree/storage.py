@@ -112,7 +112,7 @@ def load(text: str) -> Tree:
         shown = tuple(plain(leaf["shows"], "$.nodes: shows") for leaf in leaves)
     claims = document["claims"]
     if claims is not None:
-        beyond = (claims["positive"] or 0) >= len(labels)
+        beyond = (claims.get("positive") or 0) >= len(labels)
         _refuse("$.claims.positive", (beyond, f"no number of one of {len(labels)} labels"))
         bounds = {name: _exact(claims[name], f"$.claims.{name}") for name in ("value", "lower_bound", "upper_bound")}
         if roles := claims["roles"]:
