@@ -147,7 +147,7 @@ def test_json_round_trip(make: Any) -> None:
     assert attrs.evolve(again.claims, task=None) == attrs.evolve(tree.claims, task=None)
     assert again.claims.task == describe(tree.claims.task)
     assert again.to_json() == tree.to_json()
-    unsaid = tree.to_json().replace('"positive": null, ', "")
+    unsaid = tree.to_json().replace(', "positive": null', "")
     assert Tree.from_json(unsaid) == again
 
 
