@@ -170,7 +170,7 @@ def _grow(solution: Found, rows: int, states: States) -> Node:
             children.append(_grow(next(remaining), here, states))
         else:
             if empty is None:
-                state, task = states.state_of_rows(rows), states.task
+                state, task = states.state_of_rows(states.members(rows)), states.task
                 costs = [task.leaf_cost(state, k) for k in states.labels]
                 best = (not any(task.better(other, cost) for other in costs) for cost in costs)
                 empty = Leaf(list(best).index(True), 0, 0)

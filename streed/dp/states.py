@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, final
 
@@ -15,6 +16,7 @@ import numpy as np
 
 from streed.data.questions import Questions
 from streed.exact import Array
+from streed.kernels.compilation import clock
 from streed.task import TOTAL, RowCostTask, State, Task, beside_sums
 from streed.task.analysis.facts import reads
 from streed.task.base import objective
@@ -31,6 +33,9 @@ Found = tuple[Any, int, Any]
 
 Sums = tuple[Any, ...]
 """The rows of a set, then the sums of all statistics over it, flat."""
+
+_SHARE_OF_FLOORS = 0.25
+"""Of a time limit, for the bounds of groups of equal rows."""
 
 _MOST_LEAVES = 200_000
 """Leaves that are remembered by their sums or rows; sets at the last level are as many as all others together."""
@@ -134,7 +139,7 @@ class States:
     def _takes_fractions(self) -> bool:
         """Whether methods can compute with exact sums; those that call numpy, for one, need floats."""
         try:
-            state = self.state_of_rows((1 << self.data.n_rows) - 1)
+            state = self.state_of_rows(np.arange(self.data.n_rows))
             for k in self.labels:
                 self.task.leaf_cost(state, k)
             self.task.lower_bound(state)
@@ -153,38 +158,38 @@ class States:
             self._monitor.look()
             if len(self._known_leaves) >= _MOST_LEAVES:
                 self._known_leaves.clear()
-            self._known_leaves[key] = self._ask(self.state(cell), cell.rows) if cell.n_rows >= self.min_leaf else []
+            members = self.members(cell.rows) if self._apart else None
+            self._known_leaves[key] = self._ask(self.state(cell), members) if cell.n_rows >= self.min_leaf else []
         cell.leaves = self._known_leaves[key]
         return cell.leaves
 
-    def cost(self, state: State, rows: int, k: int) -> Value:
-        """What a leaf of these rows, which have this state, costs with a label: exactly, where the task knows that."""
-        exact = self.task.exact_cost(self.data, self.members(rows), k) if self._apart else None
+    def cost(self, state: State, members: Array | None, k: int) -> Value:
+        """What a leaf at this state costs with a label; exactly, by its rows (m,), where they are given."""
+        exact = None if members is None else self.task.exact_cost(self.data, members, k)
         return self.task.leaf_cost(state, k) if exact is None else exact
 
-    def _ask(self, state: State, rows: int = 0) -> list[Found]:
+    def _ask(self, state: State, members: Array | None) -> list[Found]:
         task = self.task
         if not all(limit.allows(state) for limit in self.limits):
             return []
         self.leaves_asked += 1
         found: list[Found] = []
         for k in self.labels:
-            value = self.cost(state, rows, k)
+            value = self.cost(state, members, k)
             if task.feasible(value) and not any(old[0] == value or task.better(old[0], value) for old in found):
                 found = [old for old in found if not task.better(value, old[0])]
                 found.append((value, k, None))
         return found
 
-    def state_of_rows(self, rows: int) -> State:
-        """The state of the set with all that the task may ask of it."""
-        members = self.members(rows)
+    def state_of_rows(self, members: Array) -> State:
+        """The state of these rows (m,) with all that the task may ask of it."""
         sums = self._sums.named(self._sums.total(members))
         return State(self.data.count(members), **sums, **beside_sums(self.task, self.data, members))
 
     def state(self, cell: Cell) -> State:
         """The state of the cell."""
         if self._by_row_sets or cell.sums is None:
-            return self.state_of_rows(cell.rows)
+            return self.state_of_rows(self.members(cell.rows))
         return self._sums.state(cell.sums)
 
     # -- splits ----------------------------------------------------------------------------------------------------
@@ -252,20 +257,26 @@ class States:
         return cell.floor
 
     def _group_floors(self, inner: Task) -> Array | None:
-        """(n,) objects: at the first row of each group of equal rows what the group costs as a leaf, else 0."""
+        """(n,) objects: at the first row of each group of equal rows what the group costs as a leaf, else 0.
+
+        Groups are asked for a part of the time limit. The others count as 0, where no cost is below that.
+        """
         is_free = not inner.overrides("branching_cost") or inner.worsening
         never_pays = is_free or (isinstance(inner, RowCostTask) and inner.split_cost() >= 0)
         if not (self.task.superadditive and self.is_cost and never_pays):
             return None
         data = self.data
-        _, first, groups = np.unique(self._questions.data.X, axis=0, return_index=True, return_inverse=True)
-        groups = groups.reshape(-1)
+        packed = np.packbits(self._codes, axis=1)
+        keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
+        _, first, groups = np.unique(keys, return_index=True, return_inverse=True)
         floors = np.zeros(data.n_rows, dtype=object)
-        order = np.argsort(groups, kind="stable")
+        order, left = np.argsort(groups, kind="stable"), self._monitor.remaining()
+        until = math.inf if left is None else clock() + _SHARE_OF_FLOORS * left
         for place, rows in zip(first.tolist(), np.split(order, np.cumsum(np.bincount(groups))[:-1]), strict=True):
-            bits = sum(1 << row for row in rows.tolist())
-            state = self.state_of_rows(bits)
-            best = min(self.cost(state, bits, k) for k in self.labels)
+            if clock() > until:
+                return floors if inner.worsening else None
+            state = self.state_of_rows(rows)
+            best = min(self.cost(state, rows if self._apart else None, k) for k in self.labels)
             if isinstance(best, tuple):
                 return None
             floors[place] = best
@@ -276,9 +287,9 @@ def _indicators(data: Dataset) -> tuple[list[tuple[int, list[int]]], Array]:
     """By split the number of its first literal and the rows of each; and which row has which literal, (n, L) uint8."""
     widths = [len(data.column(j).categories) if j in data.categorical else 2 for j in range(data.n_columns)]
     begins = [0, *itertools.accumulate(widths)]
-    codes = np.zeros((data.n_rows, begins[-1]), dtype=np.uint8)
+    codes = np.zeros((begins[-1], data.n_rows), dtype=np.uint8)
     for j, width in enumerate(widths):
-        codes[:, begins[j] : begins[j] + width] = data.X[:, j, None] == np.arange(width)
-    packed = np.packbits(np.ascontiguousarray(codes.T), axis=1, bitorder="little")
-    sets = [int.from_bytes(row.tobytes(), "little") for row in packed]
-    return [(begin, sets[begin : begin + width]) for begin, width in zip(begins, widths, strict=False)], codes
+        codes[begins[j] : begins[j] + width] = data.X[:, j] == np.arange(width)[:, None]
+    sets = [int.from_bytes(row.tobytes(), "little") for row in np.packbits(codes, axis=1, bitorder="little")]
+    literals = [(begin, sets[begin : begin + width]) for begin, width in zip(begins, widths, strict=False)]
+    return literals, np.ascontiguousarray(codes.T)

@@ -83,10 +83,10 @@ class TaskCells(States):
     def floor(self, cell: Cell) -> None:
         return None
 
-    def _ask(self, state: State, rows: int = 0) -> list[Found]:
+    def _ask(self, state: State, members: Array | None) -> list[Found]:
         if not all(limit.allows(state) for limit in self.limits):
             return []
-        leaves: list[Found] = [(exact_leaf(self.task, self.cost(state, rows, k)), k, None) for k in self.labels]
+        leaves: list[Found] = [(exact_leaf(self.task, self.cost(state, members, k)), k, None) for k in self.labels]
         return chosen(leaves, self._radix) if self._radix else leaves
 
     def _known(self, parts: tuple[Any, ...], seen: set[tuple[Any, ...]]) -> bool:
