@@ -29,8 +29,8 @@ from streed.exact import Array
 from streed.kernels.compilation import clock
 from streed.kernels.counting.groups import MOST_GROUPS
 from streed.kernels.records import SHALLOW
-from streed.ordered import oracle
-from streed.ordered.in_order_search import search_in_order
+from streed.ordered.in_order import search_in_order
+from streed.ordered.search import OrderedOracle, is_for_thresholds, search_generated, search_ordered
 from streed.problem import Driver, Outcome, Problem, SearchLimits, SearchStopped, Solution, process_memory
 from streed.problem.linear_oracle import LinearOracle
 from streed.tables.fronts import measured, search_vectors
@@ -49,10 +49,8 @@ _MANY_SPLITS = 150
 
 def by_thresholds(problem: Problem, search_limits: SearchLimits, name: str) -> Outcome | None:
     """The outcome, as of the driver of that name, of a search over thresholds; None where there are few."""
-    if not oracle.is_for_thresholds(problem):
+    if not is_for_thresholds(problem):
         return None
-    from streed.ordered.search import search_generated, search_ordered
-
     return search_ordered(problem, search_limits, name) or search_generated(problem, search_limits, name)
 
 
@@ -101,9 +99,7 @@ class Native(Driver):
                 problem, kinds, n_labels, splits, search_limits, self.procedure, packed_rows_of, self.row_prices
             )
 
-        if oracle.is_for_thresholds(problem):
-            from streed.ordered.oracle import OrderedOracle
-
+        if is_for_thresholds(problem):
             return OrderedOracle(problem, kinds, self.name, native)
         return native()
 

@@ -24,7 +24,7 @@ from streed.exact import Array, as_float, fraction_of
 from streed.kernels import coding
 from streed.kernels.codegen.generate import Kernels
 from streed.kernels.codegen.spec import KernelSpec
-from streed.ordered.in_order import places_of
+from streed.ordered.problem import places_of
 from streed.problem import Problem
 from streed.task.analysis.facts import can_generate
 from streed.task.base import objective

@@ -8,62 +8,34 @@ V(rows, depth, a, b), the least cost of a tree in order whose labels lie within 
 
 Thresholds of a column are halved: what lies between two that are solved costs at least V of what is left of the first,
 and of what is right of the second, since fewer rows cost no more (if leaves may be of any size).
-
-Equal rows go the same way in every tree, so their costs are added beforehand. What the rows of a place must cost,
-whatever its label, thereby becomes part of what every tree pays.
 """
 
 from __future__ import annotations
+
+import time
+from typing import Any
 
 import attrs
 import numpy as np
 from numba import int64
 
+from streed.bnb import runner
+from streed.errors import MismatchError
 from streed.exact import Array
+from streed.kernels.compilation import clock
 from streed.kernels.compiled import entry
+from streed.kernels.ordered import INFEASIBLE
 from streed.kernels.simd import load_atomic
-from streed.kernels.stopping import NODES, STOP
+from streed.kernels.stopping import NODES, ROWS_OF_CONTROL, STOP
 from streed.kernels.views import native
 from streed.ordered.cache import part_of_recursion
-from streed.ordered.problem import OrderedRows
-from streed.ordered.scores import LABELLED
-from streed.task.row_sums import sums_by
-
-_SEED = 1
-
-_MUCH = 0.5
-"""Kernels for any costs take a few times as long as those for one label a row; so many rows must remain at most."""
-
-
-def merge_rows(rows: OrderedRows, *, always: bool) -> OrderedRows:
-    """The rows with equal ones as one; as they are where that does not pay, unless it is to be done `always`."""
-    first, place = places_of(rows.ranks)
-    if len(first) == len(place):
-        return rows
-    costs = sums_by(place, rows.costs, len(first))
-    frequency = None
-    if rows.min_leaf > 1:
-        copies = np.ones(len(place), np.int64) if rows.frequency is None else rows.frequency
-        frequency = sums_by(place, copies, len(first))
-    ranks = np.ascontiguousarray(rows.ranks[:, first])
-    merged = attrs.evolve(rows, ranks=ranks, costs=costs, frequency=frequency)
-    if always or rows.kind != LABELLED or merged.kind == LABELLED or len(first) <= _MUCH * len(place):
-        return merged
-    return rows
-
-
-def places_of(ranks: Array) -> tuple[Array, Array]:
-    """(first, place): of each different row the number of one that is it, and for every row which of them it is."""
-    factors = np.random.default_rng(_SEED).integers(1, 2**63, len(ranks), dtype=np.uint64) | np.uint64(1)
-    sums = np.zeros(ranks.shape[1], np.uint64)
-    for factor, each in zip(factors, ranks, strict=True):
-        sums += factor * each.astype(np.uint64)
-        sums ^= sums >> np.uint64(29)
-    _, first, place = np.unique(sums, return_index=True, return_inverse=True)
-    if not all((each[first][place] == each).all() for each in ranks):  # two rows that differ have the same sum
-        _, first, place = np.unique(ranks, axis=1, return_index=True, return_inverse=True)
-    return first, place.reshape(-1)
-
+from streed.ordered.features import Features, branch_at
+from streed.problem import Outcome, Problem, SearchLimits, Solution, process_memory
+from streed.task.base import objective
+from streed.task.bounded_sums import exact_costs
+from streed.task.joint import IN_ORDER, TaskInOrder
+from streed.tree import Leaf, Node
+from streed.whole_costs import IntegerCosts
 
 COST, COLUMN, POSITION, LABEL, LEFT, RIGHT = range(6)
 """What is found of a node: its cost, the split (column -1: a leaf) after so many rows, the label c, and V of both
@@ -214,11 +186,6 @@ def _halve(ends, bounds, at, middle, here, there):  # type: ignore[no-untyped-de
 
 
 @native
-def _is_stopped(control):  # type: ignore[no-untyped-def]
-    return load_atomic(control, STOP) != 0
-
-
-@native
 def _solve(w, work, orders, depth, low, high, budget, found):  # type: ignore[no-untyped-def]
     """The cost of the best tree of that depth, which it writes; where none costs less than the budget, of any."""
     ranks, signs, costs, _, ordered, price, min_leaf, control = w
@@ -242,7 +209,7 @@ def _solve(w, work, orders, depth, low, high, budget, found):  # type: ignore[no
         while size > 0:
             size -= 1
             limit = min(found[COST], budget) - price
-            if floor >= limit or _is_stopped(control):
+            if floor >= limit or load_atomic(control, STOP) != 0:
                 return found[COST]
             least = (bounds[size, 0, low:options] + bounds[size, 1, low:options]).min()
             if ends[size, 1] - ends[size, 0] < 2 or (min_leaf <= 1 and least >= limit):
@@ -252,21 +219,19 @@ def _solve(w, work, orders, depth, low, high, budget, found):  # type: ignore[no
             control[NODES] += 1
             here = _floors(costs, orders[f, :position], sign, low, high, True)
             there = _floors(costs, orders[f, position:], sign, low, high, False)
-            rows = _part(orders, f, 0, position, marks, spaces[depth])
-            for c in range(low, options):
-                if here[c] + there[c] < limit:
-                    a, b = _range(sign, low, high, c, True)
-                    cost = _solve(w, work, rows, depth - 1, a, b, limit - there[c], below)
-                    here[c] = max(here[c], min(cost, limit - there[c]))
-            rows = _part(orders, f, position, m, marks, spaces[depth])
-            for c in range(low, options):
-                if here[c] + there[c] < limit:
-                    a, b = _range(sign, low, high, c, False)
-                    cost = _solve(w, work, rows, depth - 1, a, b, limit - here[c], below)
-                    there[c] = max(there[c], min(cost, limit - here[c]))
-                    if here[c] + there[c] < limit and not _is_stopped(control):  # else sides are not the best
-                        limit = here[c] + there[c]
-                        _write(found, limit + price, f, position, c, here[c], there[c])
+            for side in range(2):
+                mine, other = (here, there) if side == 0 else (there, here)
+                begin, end = (0, position) if side == 0 else (position, m)
+                rows = _part(orders, f, begin, end, marks, spaces[depth])
+                for c in range(low, options):
+                    if here[c] + there[c] < limit:
+                        a, b = _range(sign, low, high, c, side == 0)
+                        cost = _solve(w, work, rows, depth - 1, a, b, limit - other[c], below)
+                        mine[c] = max(mine[c], min(cost, limit - other[c]))
+                        # else sides are not the best
+                        if side == 1 and here[c] + there[c] < limit and load_atomic(control, STOP) == 0:
+                            limit = here[c] + there[c]
+                            _write(found, limit + price, f, position, c, here[c], there[c])
             _halve(ends, bounds, size, middle, here, there)
             size += 2
     return found[COST]
@@ -286,7 +251,7 @@ def _solve_values(w, work, orders, f, depth, within, found, below):  # type: ign
         limit = min(found[COST], budget) - cost
         cost += _solve(w, work, rows, depth - 1, low, high, limit, below) if enough else limit
         begin = end
-    if cost < min(found[COST], budget) and not _is_stopped(control):
+    if cost < min(found[COST], budget) and load_atomic(control, STOP) == 0:
         _write(found, cost, f, 0, low, 0, 0)
 
 
@@ -300,3 +265,135 @@ def solve_in_order(w, orders, depth, low, high, budget, found):  # type: ignore[
     spaces = np.empty((max(depth, 0) + 1, orders.shape[0], orders.shape[1]), np.int32)
     marks = np.zeros(w[0].shape[1], np.uint8)
     _solve(w, (spaces, marks), orders[:, : orders.shape[1]], depth, low, high, budget, found)
+
+
+_SPARE = 0.5
+"""Seconds to find the tree of a search that was stopped."""
+
+
+def search_in_order(problem: Problem, search_limits: SearchLimits, name: str) -> Outcome | None:
+    """The outcome, as of the driver of that name; None for what this search does not take.
+
+    It takes costs per row and label that fit 64 bits exactly, of leaves in order, under a limit on the depth alone.
+    """
+    begin, task, data = time.perf_counter(), problem.task, problem.data
+    asked, depth = objective(task), problem.max_depth
+    is_free = depth is not None and (problem.max_nodes is None or problem.max_nodes >= 2**depth - 1)
+    if not isinstance(asked, TaskInOrder) or not is_free or any(limit.support is None for limit in task.limits):
+        return None
+    costs = exact_costs(asked.row_task(data), data)
+    if costs.wide is not None:
+        return None
+    search = _Search(problem, costs, np.array(asked.signs))
+    search.solve(search.found, depth=min(1, search.depth))
+    deadline = None if search_limits.time_limit is None else clock() + search_limits.time_limit
+
+    least = int(costs.costs.min(axis=1).sum())
+
+    def look() -> str | None:
+        if search_limits.report is not None:
+            best, bound = ((costs.value(least + more), 0, 0, IN_ORDER) for more in (int(search.found[COST]), 0))
+            search_limits.report(best, bound, int(search.control[NODES]), "searching")
+        return None
+
+    stopped = runner.run([lambda: search.solve(search.found)], search.control, deadline, look)
+    searched = time.perf_counter()
+    search.ends = None if stopped is None else clock() + _SPARE
+    solution = search.solution()
+    lower = solution.value if stopped is None else (costs.value(least), *solution.value[1:])
+    stats = {
+        "search": name,
+        "route": "in order",
+        "threads": 1,
+        "seconds_search": searched - begin,
+        "seconds_check": time.perf_counter() - searched,
+        "nodes": int(search.control[NODES]),
+        "peak_bytes": process_memory.peak(),
+        "columns": len(search.features.ranks),
+        "exact": True,
+        "rounding": 0,
+    }
+    if data.size < problem.min_leaf:
+        return Outcome((), None, stopped, stats)
+    return Outcome((solution,), lower, stopped, stats, 1, costs.unit.denominator > 1)
+
+
+class _Search:
+    """One search: its arrays, and how what it finds becomes a tree."""
+
+    def __init__(self, problem: Problem, costs: IntegerCosts, signs: Array) -> None:
+        data = self.data = problem.data
+        self.shown = problem.task.objective_of
+        self.features, self.costs, self.depth = Features.of(data), costs, problem.max_depth or 0
+        ranks = self.features.ranks
+        columns = [*self.features.ordered.column.tolist(), *self.features.binary.tolist(), *data.categorical]
+        least = costs.costs.min(axis=1, keepdims=True)
+        price = min(costs.split, int((costs.costs - least).max(axis=1).sum()) + 1)
+        self.control = np.zeros(ROWS_OF_CONTROL, np.int64)
+        self.orders = np.argsort(ranks, axis=1, kind="stable").astype(np.int32)
+        self.work: tuple[Any, ...] = (
+            ranks, signs[np.array(columns, np.int64)], costs.costs - least, data.counts,
+            len(ranks) - len(data.categorical), price, problem.min_leaf, self.control,
+        )  # fmt: skip
+        self.found = np.full(6, INFEASIBLE, np.int64)
+        self.ends: float | None = None
+
+    def solve(self, found: Array, orders: Array | None = None, depth: int | None = None, *within: int) -> None:
+        """Writes what is found of some rows, of all by default; `within`: the labels, and a budget."""
+        rows, deepest = self.orders if orders is None else orders, self.depth if depth is None else depth
+        low, high, budget = within or (0, self.costs.costs.shape[1] - 1, INFEASIBLE)
+        given = (self.work, np.ascontiguousarray(rows), deepest, low, high, budget, found)
+        if self.ends is None:
+            solve_in_order(*given)
+        else:
+            self.control[STOP] = 0
+            runner.run([lambda: solve_in_order(*given)], self.control, self.ends, lambda: None)
+
+    def solution(self) -> Solution:
+        """The tree that was found, measured on the raw rows: (cost, least label, largest label, in order).
+
+        Raises MismatchError if it does not cost what the search claimed, unless that was stopped: then its sides are
+        solved again for a moment only.
+        """
+        total, labels, data, ranks = 0, set[int](), self.data, self.work[0]
+
+        def grow(rows: Array, orders: Array, found: Array, depth: int, low: int, high: int) -> Node:
+            nonlocal total
+            f, sums = int(found[COLUMN]), self.costs.costs[rows].sum(axis=0)
+            label = low + int(sums[low : high + 1].argmin())
+            if f < 0:
+                total += int(sums[label])
+                labels.add(label)
+                return Leaf(label, len(rows), self.shown((self.costs.value(int(sums[label])), label, label, IN_ORDER)))
+            total += self.costs.split
+            is_cut = f < self.work[4]
+            rank = int(ranks[f, orders[f, found[POSITION] - 1]]) if is_cut else 0
+            branch, _ = branch_at(self.features, data, f, rank, rows)
+            if not is_cut:
+                codes = range(len(data.column(branch.column).categories))
+                sides = [(ranks[f] == code, low, high, INFEASIBLE) for code in codes]
+            else:  # budgets that the best trees of the sides are below
+                within = [
+                    _range.py_func(int(self.work[1][f]), low, high, int(found[LABEL]), side) for side in (True, False)
+                ]
+                sides = [(ranks[f] <= rank, *within[0], int(found[LEFT]) + 1)]
+                sides.append((ranks[f] > rank, *within[1], int(found[RIGHT]) + 1))
+            empty = Leaf(label, 0, self.shown((0, label, label, IN_ORDER)))
+            children: list[Node] = []
+            for is_here, first, last, budget in sides:
+                if not is_here[rows].any():
+                    children.append(empty)
+                    continue
+                part, below = orders[is_here[orders]].reshape(len(orders), -1), np.empty(6, np.int64)
+                self.solve(below, part, depth - 1, first, last, budget)
+                children.append(grow(rows[is_here[rows]], part, below, depth - 1, first, last))
+            if is_cut and self.features.is_turned(f, rank):
+                children.reverse()
+            return attrs.evolve(branch, children=tuple(children))
+
+        high = self.costs.costs.shape[1] - 1
+        root = grow(np.arange(data.n_rows), self.orders, self.found, self.depth, 0, high)
+        claimed = int(self.found[COST] + self.costs.costs.min(axis=1).sum())
+        if total != claimed and self.ends is None:
+            raise MismatchError(f"the tree costs {total}, the search claimed {claimed}; please report this")
+        return Solution((self.costs.value(total), min(labels), max(labels), IN_ORDER), root)

@@ -1,4 +1,8 @@
-"""What the ordered search is asked, as arrays: ranks of the rows in every column, and their costs by label."""
+"""What the ordered search is asked, as arrays: ranks of the rows in every column, and their costs by label.
+
+Equal rows go the same way in every tree, so their costs are added beforehand. What the rows of a place must cost,
+whatever its label, thereby becomes part of what every tree pays.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ import numpy as np
 
 from streed.exact import LARGEST_TOTAL, Array
 from streed.ordered.scores import LABELLED, MATRIX, RESULTS, SIGNED, score
+from streed.task.row_sums import sums_by
 
 LANES = (np.int16, np.int32, np.int64)
 
@@ -154,3 +159,39 @@ class OrderedRows:
             "amounts": self.amounts,
             "label_of": self.label_of if self.kind == LABELLED else np.zeros(1, np.int32),
         }
+
+
+_SEED = 1
+
+_MUCH = 0.5
+"""Kernels for any costs take a few times as long as those for one label a row; so many rows must remain at most."""
+
+
+def merge_rows(rows: OrderedRows, *, always: bool) -> OrderedRows:
+    """The rows with equal ones as one; as they are where that does not pay, unless it is to be done `always`."""
+    first, place = places_of(rows.ranks)
+    if len(first) == len(place):
+        return rows
+    costs = sums_by(place, rows.costs, len(first))
+    frequency = None
+    if rows.min_leaf > 1:
+        copies = np.ones(len(place), np.int64) if rows.frequency is None else rows.frequency
+        frequency = sums_by(place, copies, len(first))
+    ranks = np.ascontiguousarray(rows.ranks[:, first])
+    merged = attrs.evolve(rows, ranks=ranks, costs=costs, frequency=frequency)
+    if always or rows.kind != LABELLED or merged.kind == LABELLED or len(first) <= _MUCH * len(place):
+        return merged
+    return rows
+
+
+def places_of(ranks: Array) -> tuple[Array, Array]:
+    """(first, place): of each different row the number of one that is it, and for every row which of them it is."""
+    factors = np.random.default_rng(_SEED).integers(1, 2**63, len(ranks), dtype=np.uint64) | np.uint64(1)
+    sums = np.zeros(ranks.shape[1], np.uint64)
+    for factor, each in zip(factors, ranks, strict=True):
+        sums += factor * each.astype(np.uint64)
+        sums ^= sums >> np.uint64(29)
+    _, first, place = np.unique(sums, return_index=True, return_inverse=True)
+    if not all((each[first][place] == each).all() for each in ranks):  # two rows that differ have the same sum
+        _, first, place = np.unique(ranks, axis=1, return_index=True, return_inverse=True)
+    return first, place.reshape(-1)

@@ -21,7 +21,7 @@ from streed.data import Column, Cut, Dataset, Kind
 from streed.data.ordered import between, between_moments, threshold_text
 from streed.data.single_values import date_text, microseconds
 from streed.drivers import drivers
-from streed.ordered import oracle
+from streed.ordered import search as by_thresholds
 from streed.task import Task
 from streed.task.analysis.extent import OVER_ALL, cut_loss
 from streed.tasks import Accuracy, BalancedAccuracy, Gini, InstanceCosts, Misclassifications, Splits, SquaredError
@@ -321,7 +321,7 @@ def test_no_tree_over_all_thresholds_is_better(name: str) -> None:
             given["max_nodes"] = 2
         cut = streed.solve(task, X, y, **given, max_cuts=int(rng.integers(2, 7)))
         best = streed.solve(task, X, y, **given)
-        with mock.patch.object(oracle, "FEW", -1):  # questions are few, which another search would take
+        with mock.patch.object(by_thresholds, "FEW", -1):  # questions are few, which another search would take
             assert streed.solve(task, X, y, **given).value == pytest.approx(best.value, rel=1e-9)
         sign = -1 if task.larger_is_better else 1
         assert sign * best.value <= sign * cut.value

@@ -19,7 +19,7 @@ import streed
 from streed.data import Dataset
 from streed.errors import InputError
 from streed.exact import Array
-from streed.ordered import oracle
+from streed.ordered import search as by_thresholds
 from streed.reference import best_trees
 from streed.task import State, Task
 from streed.tasks import (
@@ -241,5 +241,5 @@ def _count(node: Branch | Leaf) -> int:
 
 def wrong(seed: int, number: int) -> list[str]:
     """What is wrong with the answer to one instance."""
-    with mock.patch.object(oracle, "FEW", -1 if number // len(TASKS) % 2 == 0 else oracle.FEW):
+    with mock.patch.object(by_thresholds, "FEW", -1 if number // len(TASKS) % 2 == 0 else by_thresholds.FEW):
         return judge(make_instance(seed, number))
