@@ -150,12 +150,17 @@ def as_float(x: Any) -> float:
         return math.inf if x > 0 else -math.inf
 
 
-def doubles(values: Sequence[Any], argument: str) -> Array:
-    """(n,) numbers of any types as float64; raises InputError where rounding changes how far they lie apart."""
+def floats(values: Sequence[Any] | Array, argument: str) -> Array:
+    """Numbers of any types as float64, each rounded; raises InputError where no float is as large."""
     try:
-        found = np.array(values, dtype=np.float64)
+        return np.array(values, dtype=np.float64)
     except OverflowError:
         raise InputError(argument, "it has a number that no float can hold", "divide all by a common factor") from None
+
+
+def doubles(values: Sequence[Any], argument: str) -> Array:
+    """(n,) numbers of any types as float64; raises InputError where rounding changes how far they lie apart."""
+    found = floats(values, argument)
     if len(set(values)) > 1 and set(map(type, values)) != {float}:
         exact = [Fraction(exact_number(x, argument)) for x in values]
         lost = max(abs(exact_number(rounded) - x) for rounded, x in zip(found.tolist(), exact, strict=True))

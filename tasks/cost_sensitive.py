@@ -184,6 +184,11 @@ class InstanceCosts(RowCostTask):
             return tuple(range(costs.shape[1])) if names is None else named_labels(names, data.classes)
         if len(own) != costs.shape[1]:
             raise InputError("labels", f"there are {len(own)} for {costs.shape[1]} columns of costs", "give one each")
+        named = own if names is None else named_labels(names, own)
+        if set(named) == set(own):
+            return named
+        if names != tuple(range(len(own))):  # which is what pandas calls columns without names
+            raise InputError("costs", f"its columns are {names!r}", f"give a column for each of the labels {own!r}")
         return own
 
 

@@ -17,7 +17,7 @@ from streed.data.database import MOMENTS, MOST_ROWS, file_query, own_connection,
 from streed.data.ordered import OrderedValues
 from streed.data.single_values import is_number
 from streed.errors import InputError
-from streed.exact import Array, Range, exact_integers, exact_number
+from streed.exact import Array, Range, exact_integers, exact_number, floats
 
 ALL, AUTO = "all", "auto"
 """In place of the most thresholds of each ordered column."""
@@ -369,11 +369,7 @@ def row_matrix(data: Dataset | Mapping[str, Array], name: str, asked_by: str) ->
 def _finite(values: Array, name: str, where: str = "") -> Array:
     if values.dtype.kind in "bui":
         return values.astype(np.int64)
-    try:
-        strange = values.dtype.kind == "O" and not all(is_number(type(value)) for value in values.flat)
-        if strange or values.dtype.kind in "SUcmM":
-            raise TypeError  # numpy would read "1" as 1, 1j as 0, and times in a unit of its own
-        numbers: Array = values.astype(np.float64)
-    except (TypeError, ValueError):
-        raise InputError(name, f"{where}not all entries are numbers", "give finite numbers") from None
-    return Range().read_rows(name, numbers)
+    strange = values.dtype.kind == "O" and not all(is_number(type(value)) for value in values.flat)
+    if strange or values.dtype.kind in "SUcmM":  # numpy would read "1" as 1, 1j as 0, and times in a unit of its own
+        raise InputError(name, f"{where}not all entries are numbers", "give finite numbers")
+    return Range().read_rows(name, floats(values, name))

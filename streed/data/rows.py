@@ -20,7 +20,7 @@ from streed.data.reading import read_values
 from streed.data.single_values import OwnValues, is_number, missing_value
 from streed.data.table import named_columns
 from streed.errors import InputError, brief, shown
-from streed.exact import LARGEST_TOTAL, Array, Range, as_objects, doubles, exact_integers, exact_number
+from streed.exact import LARGEST_TOTAL, Array, Range, as_objects, doubles, exact_integers, exact_number, floats
 
 
 def read_weights(sample_weight: Any, n: int) -> Array | None:
@@ -125,14 +125,15 @@ def _row_array(name: str, data: Any) -> Array:
     columns = named_columns(data, name)
     if columns is not None:
         return _structured(name, columns)
-    if isinstance(data, (list, tuple)) and data and isinstance(data[0], (list, tuple, np.ndarray)):
+    first = data[0] if isinstance(data, (list, tuple)) and data else None
+    if isinstance(first, (list, tuple, np.ndarray)) and np.iterable(first):
         return _matrix(name, data)
     values = read_values(data, name, "it")
     return values.copy() if isinstance(values, np.ndarray) else as_objects(values)
 
 
 def _matrix(name: str, rows: Sequence[Any]) -> Array:
-    masked = [any(value is np.ma.masked for value in row) for row in rows if not np.isscalar(row)]
+    masked = [any(value is np.ma.masked for value in row) for row in rows if np.iterable(row)]
     if any(masked):
         raise missing_value(name, "it", masked.index(True))
     try:
@@ -156,7 +157,7 @@ def _structured(name: str, columns: Mapping[Any, Any]) -> Array:
 
 def _decimals(values: list[Any]) -> Array:
     """Weights that are Fractions or Decimals, as floats that print as exactly these numbers."""
-    weights = np.array([float(exact_number(value, "sample_weight")) for value in values], dtype=np.float64)
+    weights = floats([exact_number(value, "sample_weight") for value in values], "sample_weight")
     for row, (value, weight) in enumerate(zip(values, weights.tolist(), strict=True)):
         if exact_number(weight) != exact_number(value):
             found = f"row {row} has the weight {value}, which no short decimal equals"
@@ -290,7 +291,7 @@ def read_events(event: Any) -> Array:
         strange = [value for value in values if not is_number(type(value))]
         if strange:
             raise InputError("event", f"it holds {strange[0]!r}, which is no number", remedy)
-        values = np.array(values, np.float64)
+        values = floats(values, "event")
     known = np.isin(values, (0, 1))
     if not known.all():
         row = int(np.argmin(known))

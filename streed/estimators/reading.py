@@ -152,10 +152,10 @@ def checked_weights(sample_weight: Any, X: Any) -> Array | None:
     if sample_weight is None:
         return None
     refuse_gaps(sample_weight, "sample_weight")
-    plain = np.asarray(sample_weight)
-    if plain.ndim == 1 and plain.dtype.kind in "OSUmM":
-        sample_weight = _numbers(plain, "sample_weight")
     with named_errors("sample_weight", "give one number >= 0 per row"):
+        plain = np.asarray(sample_weight)
+        if plain.ndim == 1 and plain.dtype.kind in "OSUmM":
+            sample_weight = _numbers(plain, "sample_weight")
         weights = validation._check_sample_weight(sample_weight, np.zeros((len(X), 1)), ensure_non_negative=True)
     check_finite(weights, "sample_weight", "it")
     if not weights.any():

@@ -150,9 +150,9 @@ def test_costs_that_are_refused(make: Any, argument: str, said: list[str], tmp_p
 
 def test_instance_costs_by_hand() -> None:
     costs = np.array([[1, 3], [1, 3], [9, 3], [9, 3]])
-    result = streed.solve(InstanceCosts(labels=["quick", "steady"]), X, costs=costs, max_depth=1)
-    assert result.value == 8
-    assert result.tree.predict(X).tolist() == ["quick", "quick", "steady", "steady"]
+    for given in (costs, {"steady": costs[:, 1], "quick": costs[:, 0]}):
+        result = streed.solve(InstanceCosts(labels=["quick", "steady"]), X, costs=given, max_depth=1)
+        assert (result.value, result.tree.predict(X).tolist()) == (8, ["quick", "quick", "steady", "steady"])
     assert streed.solve(InstanceCosts(), X, costs=costs, max_depth=0).value == 12
     assert streed.solve(InstanceCosts(), X, costs=-costs, max_depth=0).value == -20
 
