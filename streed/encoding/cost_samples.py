@@ -27,42 +27,52 @@ from streed.task.base import objective
 _OPERATORS = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
 
 
+class _Noted(int):
+    """A whole number that notes the largest size of what is computed of it, in a list that all of these share."""
+
+    sizes: list[float]
+
+
+def _noted(x: Any, sizes: list[float]) -> Any:
+    if type(x) is not int:
+        return x
+    sizes[0] = max(sizes[0], float(abs(x)) if abs(x).bit_length() < 1000 else math.inf)
+    found = _Noted(x)
+    found.sizes = sizes
+    return found
+
+
+def _noting(function: Callable[[Any, Any], Any], reflected: bool) -> Callable[[Any, Any], Any]:
+    def compute(self: _Noted, other: Any) -> Any:
+        if not isinstance(other, (int, float)):
+            return NotImplemented
+        pair = int(self), int(other) if isinstance(other, _Noted) else other
+        return _noted(function(*(pair[::-1] if reflected else pair)), self.sizes)
+
+    return compute
+
+
+for _name, _reflected in itertools.product(_OPERATORS, (False, True)):
+    setattr(_Noted, f"__{'r' * _reflected}{_name}__", _noting(getattr(operator, _name), _reflected))
+
+
 def largest_whole(task: Task, sums: dict[str, Array], labels: int, rows: int) -> float:
     """The largest size of the whole numbers that leaf costs compute with, of all rows, and of all that add to a sum.
 
     Native whole numbers wrap round beyond 2**63 where Python's grow, which does not show in the costs alone: a**4 /
     b**3 is small. So the states have numbers that keep a record.
     """
-    largest = 0.0
-
-    class Whole(int):
-        """A whole number that notes what is computed of it."""
-
-    def noted(x: Any) -> Any:
-        nonlocal largest
-        if type(x) is not int:
-            return x
-        largest = max(largest, float(abs(x)) if abs(x).bit_length() < 1000 else math.inf)
-        return Whole(x)
-
-    def binary(function: Callable[[Any, Any], Any], reflected: bool) -> Callable[[Any, Any], Any]:
-        def compute(self: Any, other: Any) -> Any:
-            if not isinstance(other, (int, float)):
-                return NotImplemented
-            pair = int(self), int(other) if isinstance(other, Whole) else other
-            return noted(function(*(pair[::-1] if reflected else pair)))
-
-        return compute
-
-    for name, reflected in itertools.product(_OPERATORS, (False, True)):
-        setattr(Whole, f"__{'r' * reflected}{name}__", binary(getattr(operator, name), reflected))
-    for each in (sums, {name: abs(values) for name, values in sums.items()}):
-        state = _state(rows, {name: values.sum(axis=0) for name, values in each.items()}, noted)
+    sizes = [0.0]
+    signed = {name: values.sum(axis=0) for name, values in sums.items()}
+    absolute = {name: np.abs(values).sum(axis=0) for name, values in sums.items()}
+    same = all(np.array_equal(signed[name], absolute[name]) for name in sums)
+    for totals in (signed,) if same else (signed, absolute):
+        state = _state(rows, totals, lambda x: _noted(x, sizes))
         # of no state of the data the methods owe an answer
         with contextlib.suppress(Exception):
             for k in range(labels):
                 task.leaf_cost(state, k)
-    return largest
+    return sizes[0]
 
 
 def _state(rows: Any, sums: Mapping[str, Any], number: Callable[[Any], Any] = lambda x: x) -> State:

@@ -7,6 +7,7 @@ next: writing to pages that are there already takes a fraction of the time.
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import threading
 from collections.abc import Sequence
@@ -48,8 +49,9 @@ def give_back(buffer: Array) -> None:
 
 def address_of(array: Array) -> int:
     """Where the entries of an array begin."""
-    address: int = array.__array_interface__["data"][0]
-    return address
+    if array.size and array.flags.carray:  # numpy takes four times as long to say so
+        return ctypes.addressof(ctypes.c_char.from_buffer(array))
+    return int(array.ctypes.data)
 
 
 _PLACE = {name: ENGINE.fields[name][1] // 8 for name in ENGINE.names}  # type: ignore[index, union-attr]

@@ -207,7 +207,7 @@ class ContractCheck:
         data, n = self.data, self.data.n_rows
         sums = quick_sums(self.task, data, arrays)
         of_classes = [np.flatnonzero(data.class_numbers == k) for k in range(min(data.n_classes, _CLASSES))]
-        chosen = [np.arange(n), np.array([0]), np.array([n - 1]), *of_classes] if n > 1 else [np.arange(n)]
+        chosen = [slice(n), slice(1), slice(n - 1, n), *of_classes] if n > 1 else [slice(n)]
         return [state_of(sums, rows, data, self.task) for rows in chosen]
 
     def warn_of_weights(self, s: State, costs: list[Value]) -> None:
@@ -295,7 +295,7 @@ class ContractCheck:
         if worst is not None:
             plain = np.asarray(worst)
             usable = plain.dtype.kind in "biufO" and plain.shape == (self.data.n_rows,)
-            if not usable or not all(map(_is_finite, plain.tolist())):
+            if not usable or not (np.isfinite(plain).all() if plain.dtype.kind != "O" else all(map(_is_finite, plain))):
                 remedy = f"return an array of shape ({self.data.n_rows},), finite numbers"
                 self.refuse("worst_per_row", (self.data,), worst, remedy)
         for limit in self.task.limits:
