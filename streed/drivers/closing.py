@@ -24,8 +24,6 @@ from streed.tables.entries import VALUE
 from streed.tables.near_optimal import NearOptimalTrees
 from streed.tables.vector_trees import EvaluatedTree, Trees, Window
 from streed.task import TOTAL
-from streed.task.analysis.linear_form import row_cost_form
-from streed.task.bounded_sums import exact_costs
 from streed.whole_costs import IntegerCosts, WideCosts
 
 _FEW_ROWS = 100
@@ -98,12 +96,11 @@ def checked(problem: Problem, outcome: Outcome, time_limit: float | None) -> Out
 def close_by_near_optimal(problem: Problem, outcome: Outcome, search_limits: SearchLimits, driver: Driver) -> Outcome:
     """The outcome with bounds that meet, of costs per row under a limit on the depth; as it is if that cannot be."""
     data, depth = problem.data, problem.max_depth
-    form = row_cost_form(problem.task, data)
-    if form is None or depth is None or data.categorical or search_limits.time_limit == 0:
+    if depth is None or data.categorical or search_limits.time_limit == 0:
         return outcome
-    costs = exact_costs(form, data)
-    wide = costs.wide
-    if wide is None:
+    costs = problem.row_costs
+    wide = None if costs is None else costs.wide
+    if costs is None or wide is None:
         return outcome
     numbers = costs.costs.size * len(_low_parts(wide, data.n_rows))
     if float(numbers) * data.n_columns ** min(depth, 3) > _MOST_EFFORT:

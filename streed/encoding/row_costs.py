@@ -23,7 +23,7 @@ from streed.kernels.records import LEAF, SHALLOW, UNLIMITED
 from streed.problem import Problem, Solution
 from streed.row_prices.prices import Leaves, leaves_of
 from streed.task.analysis.facts import can_generate
-from streed.task.analysis.linear_form import adds, row_cost_form
+from streed.task.analysis.linear_form import adds
 from streed.task.base import objective
 from streed.task.bounded_sums import exact_costs
 from streed.task.joint import with_tests
@@ -113,9 +113,8 @@ class RowCosts(Encoding):
     @classmethod
     def of(cls, problem: Problem) -> RowCosts | None:
         """The problem packed; None if its task is neither costs per row nor says what test costs it has beside."""
-        form = row_cost_form(problem.task, problem.data, lambda: problem.statistics)
-        if form is not None:
-            return cls.packing(problem, exact_costs(form, problem.data), None)
+        if problem.row_costs is not None:
+            return cls.packing(problem, problem.row_costs, None)
         priced = costs_with_tests(problem)
         return None if priced is None else cls.packing(problem, *priced)
 

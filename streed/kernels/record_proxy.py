@@ -50,7 +50,7 @@ def give_back(buffer: Array) -> None:
 def address_of(array: Array) -> int:
     """Where the entries of an array begin."""
     if array.size and array.flags.carray:  # numpy takes four times as long to say so
-        return ctypes.addressof(ctypes.c_char.from_buffer(array))
+        return ctypes.addressof(ctypes.c_char.from_buffer(array.data))
     return int(array.ctypes.data)
 
 

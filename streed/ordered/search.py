@@ -31,8 +31,6 @@ from streed.ordered.session import Inexact, OrderedAnswer, OrderedSession
 from streed.problem import Outcome, Problem, SearchLimits, Solution
 from streed.problem.linear_oracle import Answer, LinearOracle, RowSets
 from streed.task import Value
-from streed.task.analysis.linear_form import row_cost_form
-from streed.task.bounded_sums import exact_costs
 from streed.task.row_sums import sums_by
 from streed.whole_costs import IntegerCosts
 
@@ -141,10 +139,9 @@ def search_ordered(problem: Problem, search_limits: SearchLimits, name: str) -> 
     data = problem.data
     if not takes_categories(problem):
         return None
-    form = row_cost_form(problem.task, data)
-    if form is None:
+    costs = problem.row_costs
+    if costs is None:
         return None
-    costs = exact_costs(form, data)
     wide = costs.wide
     if wide is not None and data.n_questions <= _ROUNDED:
         return None
@@ -242,7 +239,7 @@ def _searched(
     stats = {**run.stats(name, answer, began, rounding), "exact": rows.whole}
     real = not rows.whole or rows.scale != 1.0
     # costs per row and label that are too fine for 64 bits are exact numbers, however they are searched
-    rounds = rows.is_real and not rows.whole and row_cost_form(problem.task, problem.data) is None
+    rounds = rows.is_real and not rows.whole and problem.row_costs is None
     return Outcome(solutions, lower, answer.stopped, stats, 1, real, size=0 if rounds else None)
 
 

@@ -21,7 +21,10 @@ from streed.data.questions import Questions
 from streed.exact import Array
 from streed.task import TOTAL, ExactSums, Task, Value, quick_sums
 from streed.task.analysis.facts import first_costs
+from streed.task.analysis.linear_form import row_cost_form
+from streed.task.bounded_sums import exact_costs
 from streed.tree import Node
+from streed.whole_costs import IntegerCosts
 
 if TYPE_CHECKING:
     from streed.problem.linear_oracle import LinearOracle
@@ -68,6 +71,12 @@ class Problem:
     def sums(self) -> dict[str, Array]:
         """The task's statistics as machine numbers, see `quick_sums`."""
         return quick_sums(self.task, self.data, self.statistics)
+
+    @functools.cached_property
+    def row_costs(self) -> IntegerCosts | None:
+        """The task's costs per row and label in whole numbers of one unit; None where it is no such task."""
+        form = row_cost_form(self.task, self.data, lambda: self.statistics)
+        return None if form is None else exact_costs(form, self.data)
 
     @functools.cached_property
     def exact_sums(self) -> ExactSums:

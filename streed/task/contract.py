@@ -207,7 +207,7 @@ class ContractCheck:
         data, n = self.data, self.data.n_rows
         sums = quick_sums(self.task, data, arrays)
         of_classes = [np.flatnonzero(data.class_numbers == k) for k in range(min(data.n_classes, _CLASSES))]
-        chosen = [slice(n), slice(1), slice(n - 1, n), *of_classes] if n > 1 else [slice(n)]
+        chosen: list[Any] = [slice(n), slice(1), slice(n - 1, n), *of_classes] if n > 1 else [slice(n)]
         return [state_of(sums, rows, data, self.task) for rows in chosen]
 
     def warn_of_weights(self, s: State, costs: list[Value]) -> None:
