@@ -77,7 +77,7 @@ def argument_names(**names: str) -> Iterator[None]:
 
 def check_choice(argument: str, given: Any, choices: Iterable[str]) -> None:
     """Raises InputError for what is none of the choices."""
-    if given not in choices:
+    if not isinstance(given, str) or given not in choices:
         raise InputError(argument, brief(given), f"use one of {', '.join(choices)}")
 
 

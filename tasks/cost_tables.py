@@ -88,7 +88,7 @@ class TestCost:
 
 
 def _matrix(matrix: Any) -> tuple[tuple[Exact, ...], ...]:
-    if isinstance(matrix, (str, bytes, Mapping)) or not isinstance(matrix, Iterable):
+    if isinstance(matrix, (str, bytes, Mapping)) or not np.iterable(matrix):
         raise InputError("costs", f"{matrix!r} is no matrix", "give a nested list or a square array of costs")
     if hasattr(matrix, "toarray"):
         raise InputError("costs", f"it is a sparse {type(matrix).__name__}", "give it as toarray()")

@@ -34,6 +34,7 @@ from streed.data import Dataset
 from streed.data.column import distinct
 from streed.data.dataset import row_array, row_column, row_matrix, row_numbers
 from streed.data.rows import named_labels
+from streed.data.single_values import check_finite
 from streed.errors import InputError, check_choice
 from streed.exact import Array, Range
 from streed.task import Composition, RowCostTask, State, Task
@@ -94,7 +95,9 @@ def estimates(method: str, data: Dataset, known: Sequence[Any]) -> Array:
     propensity = _propensity(data, given, known, asked_by)
     rows = np.arange(data.n_rows)
     estimated = np.zeros((data.n_rows, len(known))) if predicted is None else predicted.astype(np.float64)
-    estimated[rows, given] += (outcome - estimated[rows, given]) / propensity
+    with np.errstate(over="ignore"):
+        estimated[rows, given] += (outcome - estimated[rows, given]) / propensity
+    check_finite(estimated[rows, given], "outcome", "divided by its propensity, it")
     return estimated
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import datetime as dt
 import re
+import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, final
 
@@ -99,8 +100,6 @@ def _held(values: Array | list[Any], gaps: Array | None = None) -> Values:
 def read_values(x: Any, argument: str, what: str) -> Array | list[Any]:
     """(n,) a column without gaps or infinities: a bool, int or float array, or a list of other objects."""
     values = complete(x, argument, what)
-    if isinstance(values, np.ndarray) and values.dtype.kind in "mM":
-        values = list(values)
     if isinstance(values, list):
         numeric = single.exact_numbers(values)
         values = values if numeric is None else numeric
@@ -110,11 +109,12 @@ def read_values(x: Any, argument: str, what: str) -> Array | list[Any]:
 
 
 def complete(x: Any, argument: str, what: str) -> Array | list[Any]:
-    """(n,) what a column holds, as its container does; raises InputError that names the first row without a value."""
+    """(n,) what a column holds, times as objects; raises InputError that names the first row without a value."""
     held = _Reader(argument, what, objects=True).held(x)
     if held.gaps is not None:
         raise single.missing_value(argument, what, int(np.argmax(held.gaps)))
-    return held.values
+    values = held.values
+    return single.times_of(values) if isinstance(values, np.ndarray) and values.dtype.kind in "mM" else values
 
 
 def read_column(x: Any, what: str) -> Values:
@@ -173,6 +173,11 @@ class _Reader:
                 raise self.error("is a table", "give one of its columns") from None
             if hasattr(x, "toarray"):
                 raise self.error(f"is a sparse {type(x).__name__}", "give it as toarray()") from None
+            package = type(x).__module__.partition(".")[0]
+            if package == "pandas":  # of whose arrays and indexes numpy's are less exact, and have no order
+                return self._series(sys.modules[package].Series(x))
+            if package == "pyarrow" and hasattr(x, "type"):
+                return self._series(sys.modules[package].chunked_array([x]))
             if hasattr(x, "__array__"):
                 return self.held(np.asarray(x))
             raise self.error(f"is a {type(x).__name__}", "give a list, an array or a series") from None

@@ -307,8 +307,8 @@ def _fields(y: Any) -> dict[Any, Any] | None:
     if named is not None:
         return None if len(named) == 1 and not isinstance(y, Mapping) else named
     if isinstance(y, np.ndarray):
-        columns = (y[:, j].tolist() if y.dtype.kind == "O" else y[:, j] for j in range(np.shape(y)[-1]))
-        return dict(enumerate(columns)) if y.ndim == 2 and y.shape[1] != 1 else None
+        columns = list(y.T) if y.ndim == 2 and y.shape[1] != 1 else []
+        return dict(enumerate(x.tolist() if x.dtype.kind == "O" else x for x in columns)) or None
     if isinstance(y, tuple) and len(y) == 2 and not _in_pairs(y) and all(map(_is_column, y)):
         return dict(enumerate(y))
     if _in_pairs(y):

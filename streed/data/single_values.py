@@ -132,7 +132,8 @@ def declared_order(series: Any) -> tuple[Any, ...] | None:
     if series.dtype not in (nw.Categorical, nw.Enum):
         return None
     if series.implementation.is_pandas_like():
-        return tuple(series.to_native().cat.categories.tolist())
+        native = series.to_native()
+        return tuple(native.cat.categories.tolist()) if hasattr(native, "cat") else None  # of pyarrow's dictionaries
     return tuple(series.dtype.categories) if series.dtype == nw.Enum else None
 
 
@@ -228,6 +229,14 @@ def duration(span: Any) -> int:
     if not -(2**63) < found < 2**63:
         raise OverflowError("a duration of more than 2**63 microseconds")
     return found
+
+
+def times_of(values: Array) -> list[Any]:
+    """Numpy's dates or durations as Python's objects; as its own where these do not hold all of them."""
+    unit = "us" if np.datetime_data(values.dtype)[0] in ("ns", "ps", "fs", "as") else np.datetime_data(values.dtype)[0]
+    plain = values.astype(f"{values.dtype.kind}8[{unit}]")
+    found: list[Any] = plain.tolist()
+    return list(values) if int in set(map(type, found)) or (plain != values).any() else found
 
 
 def check_unit(dtype: Any) -> None:

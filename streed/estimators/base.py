@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Self
 
 import attrs
@@ -153,7 +153,7 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
             if is_interrupted(result):
                 raise KeyboardInterrupt
             if result.status == "infeasible":
-                raise InputError("limits", "no tree of that size meets them", "loosen them, or allow a larger tree")
+                raise InputError("limits", "no tree of that size is allowed", "allow more, or a larger tree")
             raise InputError("time_limit", "the search stopped before it found a tree", "allow more time or memory")
         return result
 
@@ -315,7 +315,7 @@ def listed(given: Any) -> list[Any]:
     """One or several, or None for none, as a list; a text is one."""
     if given is None:
         return []
-    return list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+    return list(given) if np.iterable(given) and not isinstance(given, str) else [given]
 
 
 @attrs.frozen(eq=False)

@@ -183,9 +183,9 @@ class FairTreeClassifier(LabelTree):
         width = len(table.columns)
         known = range(-width, width) if table.names is None else table.names
         for given in _named(self.sensitive):
-            if given not in known:
+            if np.ndim(given) or given not in known:
                 remedy = "give positions, or a table" if table.names is None else "name columns of X"
-                raise InputError("sensitive", f"X has no column {given!r}", remedy)
+                raise InputError("sensitive", f"X has no column {brief(given)}", remedy)
             found.append(known.index(given) % width)
         return table, found
 

@@ -32,9 +32,9 @@ from streed.data import Dataset
 from streed.data.column import distinct
 from streed.data.reading import read_values
 from streed.data.table import named_columns
-from streed.errors import InputError, argument_names, check_choice
+from streed.errors import InputError, argument_names, brief, check_choice
 from streed.estimators import reading
-from streed.estimators.base import OptimalTree, with_splits
+from streed.estimators.base import OptimalTree, listed, with_splits
 from streed.exact import Array, Range, exact_number
 from streed.result import Result
 from streed.task import Task
@@ -144,8 +144,8 @@ class PolicyTree(OptimalTree):
             return found
         known = treatments(data)
         control = known[0] if self.control is None else self.control
-        if control not in known:
-            raise InputError("control", f"there is no treatment {control!r}", f"they are {known!r}")
+        if np.ndim(control) or control not in known:
+            raise InputError("control", f"there is no treatment {brief(control)}", f"they are {known!r}")
         treated = [treatment for treatment in known if treatment != control]
         if self.capacity is not None:
             found.append(TreatmentCosts(dict.fromkeys(treated, 1)) <= self._room(data))
@@ -155,7 +155,8 @@ class PolicyTree(OptimalTree):
         return found
 
     def _solve(self, data: Dataset, **other: Any) -> Result:
-        with argument_names(costs="treatment_costs"):
+        spent = {} if self.budget is None or listed(self.limits) else {"limits": "budget"}
+        with argument_names(costs="treatment_costs", **spent):
             return super()._solve(data, **other)
 
     def _room(self, data: Dataset) -> Any:
@@ -206,7 +207,8 @@ def _past(y: Any, n_rows: int, treatment: Any = None, propensity: Any = None, pr
             found = "it has a score for each treatment, and there is more"
             raise InputError("y", found, "give y alone, or outcomes (n,)")
         return {"predicted": outcomes}
-    check_consistent_length(np.zeros(n_rows), outcomes)
+    with reading.named_errors("y", "give one number per row"):
+        check_consistent_length(np.zeros(n_rows), outcomes)
     if treatment is None:
         raise InputError("treatment", "there is none", "say which treatment each outcome is of, or give scores (n, K)")
     return {"treatment": treatment, "outcome": outcomes, "propensity": propensity, "predicted": predicted}

@@ -98,8 +98,8 @@ def checked_column(y: Any, n_rows: int, name: str = "y", *, numeric: bool = Fals
         held = complete(y, name, "it")
         if isinstance(held, np.ndarray) and held.dtype.kind in "biu":
             y = held  # of which scikit-learn makes floats where their container may have gaps
-        elif isinstance(held, list) and set(map(type, held)) == {int}:
-            y = as_objects(held)  # of 128 bits, which scikit-learn does not read
+        elif isinstance(held, list) and getattr(getattr(y, "dtype", None), "kind", "O") not in "US":
+            y = as_objects(held)  # as times with a zone and integers of 128 bits, which scikit-learn does not read
     with named_errors(name, "give one entry per row of X"):
         checked = validation.check_array(y, ensure_2d=False, dtype=None, input_name=name)
         column = validation.column_or_1d(checked, warn=name == "y")
@@ -154,8 +154,8 @@ def checked_weights(sample_weight: Any, X: Any) -> Array | None:
     refuse_gaps(sample_weight, "sample_weight")
     with named_errors("sample_weight", "give one number >= 0 per row"):
         plain = np.asarray(sample_weight)
-        if plain.ndim == 1 and plain.dtype.kind in "OSUmM":
-            sample_weight = _numbers(plain, "sample_weight")
+        if plain.ndim <= 1 and plain.dtype.kind in "OSUmMc":
+            sample_weight = _numbers(plain.reshape(-1), "sample_weight")[slice(None) if plain.ndim else 0]
         weights = validation._check_sample_weight(sample_weight, np.zeros((len(X), 1)), ensure_non_negative=True)
     check_finite(weights, "sample_weight", "it")
     if not weights.any():
@@ -192,8 +192,9 @@ def _check_lengths(X: Any, given: Mapping[str, Any]) -> None:
 
 def length(x: Any) -> int:
     """How many rows an array, a list, a table or a sparse matrix has; -1 of anything else."""
-    if hasattr(x, "tocsr") or getattr(x, "shape", None):
-        return int(x.shape[0])
+    shape = getattr(x, "shape", None)
+    if shape is not None:  # of one value alone it is empty
+        return int(shape[0]) if shape else -1
     return len(x) if hasattr(x, "__len__") else -1
 
 
@@ -208,7 +209,7 @@ def together(**given: Any) -> None:
 def refuse_gaps(column: Any, name: str) -> None:
     """Raises InputError for what a mask hides, which scikit-learn would read."""
     if np.ma.is_masked(column):
-        raise missing_value(name, "it", int(np.argwhere(np.ma.getmaskarray(column))[0, 0]))
+        raise missing_value(name, "it", int(np.argwhere(np.atleast_1d(np.ma.getmaskarray(column)))[0, 0]))
 
 
 def take_rows(data: Any, rows: Array) -> Any:

@@ -39,7 +39,6 @@ def test_array_with_listed_columns() -> None:
     data = Dataset.make(X, None, categorical=[1, "x2"])
     assert data.X.tolist() == [[0, 1, 0], [1, 2, 0], [1, 0, 1]]
     assert data.columns == (Column("x0", (0, 1), False), Column("x1", (-2, 5, 9), True), Column("x2", (3, 4), False))
-    assert data.categorical == (1,)
 
 
 def test_most_categories() -> None:

@@ -57,8 +57,8 @@ def test_class_weights_multiply_row_weights() -> None:
     copied = (np.repeat(each, np.arange(90) % 4 + 1, axis=0) for each in (X, Y))
     twice = OptimalTreeClassifier(max_depth=1, class_weight="balanced").fit(X, Y, frequency=np.arange(90) % 4 + 1)
     assert twice.value_ == OptimalTreeClassifier(max_depth=1, class_weight="balanced").fit(*copied).value_
-    with pytest.raises(ValueError, match="class_weight"):
-        OptimalTreeClassifier(class_weight="fair").fit(X, Y)
+    for weight in (1j, [1j] * 90, 10**400):
+        refused("sample_weight", "number", call=lambda: OptimalTreeClassifier().fit(X, Y, weight))  # noqa: B023
 
 
 NUMBERS = (

@@ -18,7 +18,7 @@ import pytest
 import streed
 from streed.data import Dataset
 from streed.errors import TaskError
-from streed.estimators import OptimalTreeRegressor, PolicyTree, SurvivalTree
+from streed.estimators import OptimalTreeClassifier, OptimalTreeRegressor, PolicyTree, SurvivalTree
 from streed.exact import Array
 from streed.task import GeneralTask, State, Task
 from streed.task.algebra import at_most
@@ -271,6 +271,8 @@ def test_times_are_no_numbers_of_a_unit_that_nobody_named() -> None:
         refused("y", "numbers", call=functools.partial(PolicyTree("ipw").fit, _CODES, y, **past))
         solved = functools.partial(streed.solve, PolicyValue("ipw"), _CODES, outcome=y, **past)
         refused("outcome", "numbers", call=solved)
+    days = np.array(["2020-01-01T01", "2020-01-02"], "M8[ns]")[_EVENTS]  # of which numpy makes whole numbers
+    assert OptimalTreeClassifier(max_depth=5).fit(_CODES, days).score(_CODES, days.astype("M8[us]").tolist()) > 0.6
 
 
 @pytest.mark.compiles
