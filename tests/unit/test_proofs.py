@@ -181,13 +181,27 @@ def test_another_table_task_or_limit_is_another_statement(files: tuple[Path, Pat
 
 
 def test_prices_of_tests_and_ends_of_amounts_by_hand() -> None:
-    tests = check.Tests({0: 0, 1: 1, 2: 2}, [(5, 2, "g"), (4, 1, "g"), (3, 1, "-")])
+    tests = check.Tests({0: 0, 1: 1, 2: 2, 3: 3}, [(5, 2, "g"), (4, 1, "g"), (3, 1, "-"), (3, 1, "-")])
     assert [tests.price(1, asked) for asked in ((), (0,), (2,), (0, 1))] == [4, 1, 4, 0]
+    assert tests.price(3, (2,)) == 3  # no group is none
     X, nothing = np.array([[0], [1]], np.uint8), np.zeros((2, 2), np.int64)
     amount = check.Amount(nothing, 0, -3, 5)
     for multiplier, allowed in ((2, 10), (-2, 6)):
         plane: check.Plane = ([Fraction(multiplier)], [])
         assert check.Sums(X, check.Costs(nothing, 0), check.Limits(1), [amount], plane).allowed == allowed
+    for least, most in ((1, 1), (1, 2), (0, 1)):  # the split has 1 of the amount, and costs nothing
+        at_ends = [check.Amount(np.array([[0, 1], [0, 1]]), 0, least, most)]
+        costs = check.Costs(1 - np.eye(2, dtype=np.int64), 0)
+        sums = check.Sums(X, costs, check.Limits(1), at_ends, ([Fraction(0)], []))
+        assert check.prove([sums], at_ends, 2) == 0
+
+
+def test_a_claim_about_more_rows_says_nothing_where_a_leaf_of_few_may_be_needed() -> None:
+    for codes, known in ((2, [99, 99]), (3, [0, 0, 0])):
+        X = np.arange(6, dtype=np.uint8)[:, None] % codes
+        costs = check.Costs(np.array([[0, 1]] * 6, np.int64), 0)
+        sums = check.Sums(X, costs, check.Limits(3, 2), [], ([], []))
+        assert sums.transfer(sums.root, sums.root, 102).tolist() == known
 
 
 def test_of_two_limits_on_splits_the_smaller_one_is_proved() -> None:
