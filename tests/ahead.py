@@ -21,8 +21,7 @@ three = y + X[:, 0]
 
 _CODES = (
     """
-streed.solve(Accuracy(), X, y, max_depth=4)
-streed.solve(Gini(), X, y, max_depth=4)
+[streed.solve(task, X, y, max_depth=4) for task in (Accuracy(), Gini(), Gini() + Splits())]
 streed.solve(SquaredError(), X, draw.random(60), max_depth=4)
 streed.solve(SparseAccuracy(0.01), X, y)
 streed.solve(SparseAccuracy(0.01), X, three)
@@ -33,8 +32,12 @@ streed.solve(Accuracy().subject_to(DemographicParity() <= 0.01), X, y, max_depth
 [streed.solve(InstanceCosts(), X, costs=draw.integers(0, k, (60, 3)), max_depth=3) for k in (10**6, 10**12)]
 streed.solve(Accuracy(), X, y, sample_weight=np.where(y, 10**9, 1), max_depth=3)
 """,
+    """
+reals = draw.random((300, 2))
+streed.solve(Misclassifications() + Splits(), reals, (reals > 0.5).all(axis=1), max_depth=3)
+""",
 )
-"""Two processes of about the same length: one for searches of nodes, one for fronts and wide numbers."""
+"""One process for searches of nodes, one of about the same length for fronts and wide numbers, one for thresholds."""
 
 
 def compile_ahead() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import random
 import re
@@ -13,10 +14,11 @@ import numpy as np
 import pytest
 
 import streed
+from streed.bnb import units
 from streed.errors import InputError
 from streed.exact import Array
-from streed.kernels.records import ALL, BEST, INFINITE, NONE
-from streed.kernels.values import LOWER0, LOWER1
+from streed.kernels.records import ALL, BEST, INFINITE, NONE, UNLIMITED
+from streed.kernels.values import LABELS, LEAF1, LOWER0, LOWER1, MORE1, OPTIMUM0, SPLIT1, TWO1, UNKNOWN
 from streed.task.analysis.linear_form import row_cost_form
 from streed.task.bounded_sums import exact_costs
 from streed.tasks import Accuracy, InstanceCosts, Misclassifications, SparseAccuracy, Splits
@@ -25,7 +27,8 @@ from tests.differential.volume.judge import OTHERS, Drawn, judged, smaller, verd
 from tests.differential.volume.kinds import KINDS, draw_costs
 from tests.differential.volume.problem import Problem, Size
 from tests.shipped import NATIVE
-from tests.unit.kernel_harness import Bench, make_instance
+from tests.unit.kernel_harness import KINDS as OF_COSTS
+from tests.unit.kernel_harness import Bench, find_or_add, make_instance
 
 QUICK = {"scores": 30, "fairness": 19, "hostile": 24, "proofs": 50, "claims": 60, "exports": 6}
 """How many are tried of the families that compile little; of the others only where much is compiled."""
@@ -70,7 +73,8 @@ def test_it_tells_what_is_wrong_and_makes_it_small(
 WIDE: list[Any] = [(60, 31, 2), (60, 32, 2), (64, 33, 2), (65, 63, 2), (33, 64, 2), (50, 65, 2), (24, 130, 2)]
 DEEP: list[tuple[int, int, Any]] = [(127, 12, 3), (300, 8, 3), (60, 13, 3), (200, 7, 4), (60, 5, 5)]
 TALL = [(16_500, 8, 2), (32_770, 3, 2), (90_001, 2, 2)]
-"""(rows, columns, depth): around vectors of columns, of many nodes, and around what 16 bits count."""
+ANY = pytest.param((120, 7, None), marks=pytest.mark.compiles)
+"""(rows, columns, depth): around vectors of columns, of many nodes, and around what 16 bits count; of any depth."""
 
 
 def least_cost(problem: Problem, task: Any) -> list[Any] | None:
@@ -112,9 +116,10 @@ def wrong(size: Size, number: int, **options: Any) -> tuple[str, ...]:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("shape", [*WIDE, *DEEP, pytest.param((120, 7, None), marks=pytest.mark.compiles)], ids=str)
-def test_sizes_around_vectors_and_deep_trees(shape: tuple[int, int, Any]) -> None:
-    assert [found for number in range(5) if (found := wrong(Size("edge", *shape), number))] == []
+@pytest.mark.parametrize("shape", [*WIDE, *DEEP, *TALL, ANY], ids=str)
+def test_sizes_around_vectors_deep_trees_and_more_rows_than_16_bits_count(shape: tuple[int, int, Any]) -> None:
+    name, count = ("large", 2) if shape in TALL else ("edge", 5)
+    assert [found for number in range(count) if (found := wrong(Size(name, *shape), number))] == []
 
 
 LIMITS: list[tuple[Any, Any]] = [(4, None), (5, None), (None, None), (None, 4), (4, 5), (3, None), (3, 4)]
@@ -139,10 +144,12 @@ def test_nodes_that_cost_about_as_much_as_they_save(labels: int, limits: tuple[A
         assert judged(Problem(source, X, y.tolist(), weights, limits=asked, options=options)).wrong == ()
 
 
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("shape", TALL, ids=str)
-def test_more_rows_than_16_bits_count(shape: tuple[int, int, int]) -> None:
-    assert [found for number in range(2) if (found := wrong(Size("large", *shape), number))] == []
+def test_sides_that_are_pure_after_several_splits_with_a_price() -> None:
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X = (rng.random((24, 5)) < rng.uniform(0.5, 0.9, 5)).astype(np.uint8)
+        y = [bool(row[:4].all()) for row in X]
+        assert judged(Problem("Gini() + Splits()", X, y, limits={"max_depth": 4, "min_leaf": 1})).wrong == ()
 
 
 @pytest.mark.parametrize("limit", [2**15 - 2, 2**30, 2**60])
@@ -201,21 +208,63 @@ def test_columns_and_rows_in_any_order_have_one_value(name: str, search: str) ->
 
 @pytest.mark.parametrize("labels", [2, 3])
 def test_no_bound_of_a_side_is_above_its_optimum(labels: int) -> None:
-    """Below a node of depth three: while its splits are tried, and once all were."""
+    """Below a node of depth three, by those of more rows, too, while splits are tried and once all were; and of any.
+
+    A node begins with the costs that its equal rows have in any tree, which are the optimum if splits are free.
+    """
     for seed in range(60):
         rng = np.random.default_rng(seed)
         shape: dict[str, Any] = {"rows": int(rng.choice([5, 9, 30])), "binary": int(rng.integers(2, 6))}
-        shape |= {"labels": labels, "kind": ("errors", "weights")[seed % 2], "split": int(rng.integers(0, 4))}
+        shape |= {"labels": labels, "kind": OF_COSTS[seed % 3], "split": int(rng.integers(0, 4))}
         instance = make_instance(rng, **shape)
         with Bench(instance, lane=np.int16) as bench:
-            for asked, depth in ((BEST, 2), (ALL, 3)):
-                bench.engine.write({"asked_target": INFINITE, "asked_similar": NONE, "asked_all": asked})
-                bench.load()
+            bench.engine.write(units.further("inherit") | {"expand": units.expander(LABELS, np.int16).address})
+            everything, some = instance.everything(), rng.random(shape["rows"]) < 0.1
+            bench.load()
+            for state in (everything, *map(bench.rows_with, bench.active())):
+                begun = find_or_add(bench.engine.address, bench.place(state), 9, UNLIMITED, True)
+                floor, least = int(bench.workspace.nodes[begun]["lower"]), instance.optimum(state, None)
+                assert floor <= least <= floor + 31 * instance.split
+            known = np.zeros(2 * int(bench.engine["width"]), np.int32)
+            for k, column in enumerate(bench.active()):
+                known[2 * column : 2 * column + 2] = [instance.optimum(side, 2) for side in bench.sides(everything, k)]
+            mostly = bench.rows_with(bench.active()[0]) | some if bench.active() else everything
+            for rows, asked, depth in ((everything, BEST, 2), (mostly, BEST, 2), (~some, BEST, 2), (mostly, ALL, 3)):
+                if not rows.any():
+                    continue
+                similar = NONE if asked == ALL else 0
+                bench.engine.write({"asked_target": INFINITE, "asked_similar": similar, "asked_all": asked})
+                bench.load(rows)
+                bench.write("similarity_cache", np.zeros(1, np.int64))
+                bench.write("archive_children", known)
                 bench.call("solve_shallow")
-                found = bench.values()[[LOWER0, LOWER1]]
+                found = [bench.values()[[LOWER1, LOWER0]]] if bench.engine["upper"] else []
+                bench.call("expand")
+                grown = [bench.values()[[row, row + 1]] for row in (LEAF1, SPLIT1, TWO1, MORE1)]
+                found.append(np.minimum.reduce(grown))
                 for k in range(len(bench.active())):
-                    optima = [instance.optimum(side, depth) for side in bench.sides(instance.everything(), k)]
-                    assert (found[:, k] <= optima).all()
+                    for of_side, inside in zip((1, 0), bench.sides(rows, k), strict=True):
+                        for lower, levels in zip(reversed(found), (None, depth), strict=False):
+                            assert lower[of_side, k] <= instance.optimum(inside, levels)
+
+
+def test_branches_are_told_apart_by_all_of_their_literals() -> None:
+    """In whatever order, up to eight; more are not kept."""
+    rng = np.random.default_rng(0)
+    with Bench(make_instance(rng, rows=30, binary=5), lane=np.int16) as bench:
+        bench.engine.write(units.further("store", "recall"))
+        bench.load()
+        branches = [each for size in range(1, 10) for each in itertools.combinations(range(10), size)]
+        for kernel in ("store", "recall"):
+            for cost, branch in enumerate(branches):
+                last, *others = rng.permutation(branch).tolist()
+                words = sum((each + 1) << (16 * i) for i, each in enumerate(sorted(others, reverse=True)))
+                column, side = bench.active().index(last // 2), last % 2
+                bench.engine.write({"asked_high": words >> 64, "asked_low": words % 2**64, "asked_column": column})
+                bench.engine.write({"cost0": UNKNOWN if side else cost, "cost1": cost if side else UNKNOWN})
+                bench.call(kernel)
+                found = bench.values()[OPTIMUM0 - side, column]
+                assert kernel == "store" or found == (cost if len(branch) < 9 else UNKNOWN)
 
 
 @pytest.mark.compiles

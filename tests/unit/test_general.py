@@ -22,7 +22,6 @@ from streed.task import GeneralTask, State, Task, Totals
 from streed.tasks import F1, ClassErrors, MinSupport, Misclassifications, MonotoneErrors, MonotoneMetric
 from streed.tree import Leaf, Node, Tree
 from streed.tree.evaluation import check
-from streed.tree.evaluation import check as checks_of
 from tests.unit.outcomes import refused
 from tests.unit.specimens import chain
 from tests.unusual_tasks import (
@@ -106,6 +105,10 @@ def test_a_tree_that_does_not_have_its_value_is_an_error() -> None:
         general(Fickle(), random_data(8, 2), max_depth=1)
 
 
+def test_neighbours_of_one_label_are_in_order() -> None:
+    assert general(MonotoneErrors(["x0", "x1"]), [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 1], max_depth=2).value == 0
+
+
 def test_of_equally_good_trees_the_shallowest_and_first() -> None:
     constant = general(Gini(), [[0, 0], [0, 1], [1, 0], [1, 1]], [0] * 4)
     assert constant.tree.n_branches == 0
@@ -177,11 +180,6 @@ SAID = (ROWS[:, 0] & ROWS[:, 1]) ^ (RNG.random(30) < 0.25)
 Y3 = RNG.integers(0, 3, 30)
 
 
-def _worst(*errors_and_sizes: int) -> float:
-    half = len(errors_and_sizes) // 2
-    return -max(e / n for e, n in zip(errors_and_sizes[:half], errors_and_sizes[half:], strict=True))
-
-
 def test_what_the_engine_cannot_take_goes_the_general_way() -> None:
     for task in (WorstOfEach(), ByOwnDominance()):
         assert streed.solve(task, ROWS, SAID, max_depth=1).stats["route"] == "general"
@@ -218,7 +216,7 @@ def test_refused_input() -> None:
     with pytest.raises(NotSeparableError, match="class 1"):
         streed.solve(MonotoneMetric(lambda *v: v[1]), ROWS, Y3, max_depth=1)
     with pytest.raises(InputError):
-        streed.solve(MonotoneMetric(_worst), ROWS, np.arange(30) % 7, max_depth=1)
+        streed.solve(MonotoneMetric(lambda *v: v[0]), ROWS, np.arange(30) % 7, max_depth=1)
 
 
 def labels_of(node: Node) -> list[int]:
@@ -276,11 +274,8 @@ def test_native_code_finds_what_the_plain_recursion_does(seed: int) -> None:
         assert sum(leaf.cost for leaf in found.tree.leaves()) <= found.value
         names, signs = list(table), {**dict.fromkeys(task.increasing, 1), **dict.fromkeys(task.decreasing, -1)}
         assert in_order(found.tree.root, {names.index(name): sign for name, sign in signs.items()})
-        assert all(check.holds for check in checks_of(found.tree, streed.Dataset.make(table, y, **given_rows(given))))
-
-
-def given_rows(given: dict[str, Any]) -> dict[str, Any]:
-    return {name: given[name] for name in ("frequency", "sample_weight", "max_cuts") if name in given}
+        of_rows = {name: given[name] for name in ("frequency", "sample_weight", "max_cuts") if name in given}
+        assert all(each.holds for each in check(found.tree, streed.Dataset.make(table, y, **of_rows)))
 
 
 SIGNS: list[tuple[Any, dict[int, int]]] = [
@@ -305,14 +300,10 @@ def test_the_classifier_takes_what_scikit_learn_calls_monotonic_cst(cst: Any, si
     data = streed.Dataset.make(table, numbers, sample_weight=weights)
     evaluation = Evaluation(Misclassifications(), data)
     every = [root for root in every_tree(Misclassifications(), data, max_depth=2) if in_order(root, signs)]
-    costs = [evaluation.cost(root) / int(weights.sum()) + 0.05 * branches(root) for root in every]
+    costs = [evaluation.cost(root) / int(weights.sum()) + 0.05 * evaluation.shape(root)[1] for root in every]
     assert model.optimal_
     assert model.value_ == pytest.approx(min(costs), abs=1e-12)
     assert in_order(model.tree_.root, signs)
-
-
-def branches(node: Node) -> int:
-    return 0 if isinstance(node, Leaf) else 1 + sum(map(branches, node.children))
 
 
 @pytest.mark.compiles

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any, final
 
 import attrs
@@ -10,7 +11,9 @@ import pytest
 
 from streed.data import Dataset
 from streed.exact import Array
+from streed.kernels.counting.groups import group_rows
 from streed.kernels.ordered import INFEASIBLE, NEW, PLACE, ROW, SPLITS
+from streed.kernels.packed import PackedProblem, pack
 from streed.kernels.record_proxy import address_of
 from streed.kernels.records import LEAF
 from streed.kernels.stopping import ROWS_OF_CONTROL
@@ -23,6 +26,7 @@ from streed.problem import Problem
 from streed.tables.front_rows import Packed, pack_fronts
 from streed.tables.fronts import FrontEngine
 from streed.task import COMPONENTWISE, State, Task
+from tests.unit.kernel_harness import Bench, Instance
 
 Point = tuple[int, ...]
 
@@ -228,3 +232,67 @@ def test_scores_and_the_best_split_are_those_of_numpy(kind: str, lane: Any, min_
             column, position = answer[2:].tolist()
             left = np.isin(np.arange(n), orders[column, :position] & np.uint32(ROW))
             assert _leaf(rows, left) + _leaf(rows, ~left) == answer[1]
+
+
+def summed(
+    rng: np.random.Generator, rows: int, columns: int, labels: int, scale: int, min_leaf: int, share: float = 0.15
+) -> Instance:
+    """Different rows, each of costs of its own, so that sums over rows take less time than groups.
+
+    `share`: of the columns that a row has.
+    """
+    X = (rng.random((4 * rows, columns)) < share).astype(np.uint8)
+    X = X[np.sort(np.unique(X, axis=0, return_index=True)[1])][:rows]
+    costs = rng.integers(0, 1000, (len(X), labels)) * scale
+    costs -= costs.min(axis=1, keepdims=True)
+    return Wide(Dataset.make(X), costs, 0, min_leaf)
+
+
+@attrs.define(eq=False, slots=False)
+class Wide(Instance):
+    """An instance whose rows are summed one by one."""
+
+    @functools.cached_property
+    def packed(self) -> PackedProblem:
+        groups = group_rows(self.costs, 1, self.min_leaf > 1, self.data.X)
+        assert groups.values is not None
+        none = np.zeros(self.data.n_columns, np.int64)
+        return pack(self.data.X, none, groups, self.costs.shape[1], 0, self.min_leaf, merge=False)
+
+
+@pytest.mark.parametrize(("columns", "share"), [(8, 0.15), (31, 0.15), (32, 0.15), (33, 0.15), (63, 0.15), (64, 0.15),
+                                                (65, 0.15), (65, 0.45), (96, 0.45), (130, 0.45)])  # fmt: skip
+@pytest.mark.parametrize("lane", [np.int32, np.int64])
+@pytest.mark.parametrize(
+    ("labels", "min_leaf"),
+    [(3, 1), *(pytest.param(*each, marks=pytest.mark.compiles) for each in ((2, 1), (3, 2), (4, 2)))],
+)
+def test_pair_sums_of_rows_with_numbers_of_their_own(
+    lane: Any, columns: int, share: float, labels: int, min_leaf: int
+) -> None:
+    """Of blocks that are whole and that are not, of four planes and of more."""
+    rng = np.random.default_rng(columns)
+    instance = summed(rng, 90, columns, labels, 2**40 if lane is np.int64 else 1, min_leaf, share)
+    costs, planes = instance.costs, labels + 1 + (min_leaf > 1)
+    worst = costs.max(axis=1)
+    amounts = np.column_stack([worst[:, None] - costs, worst, np.ones(len(costs), np.int64)])[:, :planes]
+    with Bench(instance, lane=lane) as bench:
+        rows = rng.random(len(costs)) < 0.8
+        bench.load(rows)
+        bench.call("prepare")
+        active, stride = len(bench.active()), int(bench.engine["stride"])
+        having = np.column_stack([bench.rows_with(f) for f in bench.active()]).astype(np.int64)
+
+        def check(field: str, side: Array) -> None:
+            found = bench.view(field, lane, planes, stride, stride)
+            one = having * side[:, None]
+            for plane, each in enumerate(amounts.T):
+                assert (found[plane, :active, :active] == one.T @ (one * each[:, None])).all()
+            assert not found[:, :active, active:].any()
+
+        check("pairs", rows)
+        assert bench.view("totals", np.int64, planes).tolist() == amounts[rows].sum(axis=0).tolist()
+        for column in (0, active - 1):
+            without, with_it = bench.sides(rows, column)
+            bench.solve_children(column)
+            check("child_pairs", with_it if 2 * with_it.sum() <= rows.sum() else without)

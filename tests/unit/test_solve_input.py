@@ -244,9 +244,10 @@ RAW_WIDE = np.round(RNG.normal(size=(240, 9)), 1)
 FAIR = Accuracy().subject_to(DemographicParity() <= 0.05)
 CASES: dict[str, tuple[streed.Task, Any, dict[str, Any], float]] = {
     "accuracy": (Accuracy(), TRUTH, {}, 1),
+    "even weights": (Accuracy(), TRUTH, {"sample_weight": [2] * 240}, 1),
     "sparse": (SparseAccuracy(0.01), TRUTH, {}, 1e-6),
     "balanced": (BalancedAccuracy(), TRUTH, {}, 1e-6),
-    "squared error": (SquaredError(), REAL, {}, 1e-3),
+    "squared error": (SquaredError(), REAL, {"frequency": np.arange(240) % 3 + 1}, 1e-3),
     "costs": (InstanceCosts(), None, {"costs": COSTS}, 1e-3),
     "f1": (F1(), TRUTH, {}, 1e-6),
     "parity": (FAIR, TRUTH, {"sensitive_features": G}, 1),
@@ -287,7 +288,7 @@ def test_a_search_that_begins_with_a_tree_ends_with_it_or_with_a_better_one(name
     assert again.status == "optimal"
     assert again.value == pytest.approx(best.value, rel=1e-12)
     assert (again.tree.apply(BITS) == best.tree.apply(BITS)).all()
-    assert again.tree.root.rows == 240
+    assert again.tree.root.rows == best.tree.root.rows
 
 
 def test_what_cannot_be_beaten_or_adopted_is_refused() -> None:
