@@ -274,12 +274,8 @@ def _driver(search: Any) -> Any:
 
 def _over(task: Task, driver: Driver, data: Dataset) -> Driver:
     """The driver with the reduction that the task allows, and a way to search ordered columns where there are any."""
-    if not data.ordered:
-        return reduced(task, driver, data)
-    from streed.drivers import General, OverOrdered
-
-    plain = reduced(task, General(driver), data)
-    return OverOrdered(plain if isinstance(driver, General) else reduced(task, driver, data), plain)
+    searched = reduced(task, driver, data)
+    return searches.OverOrdered(searched, driver) if data.ordered else searched
 
 
 def whole_limit(name: str, value: Any, least: int, rows: int | None) -> Any:

@@ -20,9 +20,11 @@ import attrs
 import numpy as np
 
 from streed.bnb.native_search import BEST_FIRST, DEPTH_FIRST, Procedure, search_native
+from streed.bnb.oracle import NativeOracle
 from streed.data import Dataset
 from streed.dp.search import search_general
 from streed.dp.solutions import nondominated_at_root
+from streed.drivers.closing import close_by_near_optimal
 from streed.encoding.ordered import ask, can_ask, settled
 from streed.errors import InputError, TaskError
 from streed.exact import Array
@@ -34,6 +36,7 @@ from streed.ordered.search import OrderedOracle, is_for_thresholds, search_gener
 from streed.problem import Driver, Outcome, Problem, SearchLimits, SearchStopped, Solution, process_memory
 from streed.problem.linear_oracle import LinearOracle
 from streed.tables.fronts import measured, search_vectors
+from streed.tables.row_sets import packed_rows_of
 from streed.tables.vector_trees import EvaluatedTree, Trees, Vector
 from streed.task import TOTAL, Task, state_of
 from streed.task.analysis.vector_form import VectorCosts, vector_costs
@@ -73,8 +76,6 @@ class Native(Driver):
         if outcome is None:
             return self.without_kernels(problem, search_limits)
         if outcome.stopped == "rounding":
-            from streed.drivers.closing import close_by_near_optimal
-
             return close_by_near_optimal(problem, outcome, search_limits.after(clock() - began), self)
         return outcome
 
@@ -90,9 +91,6 @@ class Native(Driver):
         n_kinds = int(kinds.max(initial=0)) + 1
         if n_kinds > max(MOST_GROUPS, min(_MOST_KINDS, len(kinds) // _ROWS_OF_KIND)):
             return None
-
-        from streed.bnb.oracle import NativeOracle
-        from streed.tables.row_sets import packed_rows_of
 
         def native() -> LinearOracle:
             return NativeOracle(
@@ -143,11 +141,6 @@ class General(Driver):
     """The driver whose order of search it takes, and whose name."""
     name: ClassVar[str] = "general"
     reduces: ClassVar[bool] = False
-
-    def check(self, task: Task) -> None:
-        """Takes every task, but for those that the other driver cannot search."""
-        if self.like is not None:
-            self.like.check(task)
 
     def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
         outcome = search_general(problem, search_limits, best_first=isinstance(self.like, Branches))
@@ -299,10 +292,13 @@ _ENTRY = 4
 @final
 @attrs.frozen(eq=False)
 class OverOrdered(Driver):
-    """Another driver, for data that have ordered columns; `plain` takes what cannot be asked as 0/1 columns."""
+    """A driver for data that have ordered columns; in the place of `own`, whose order of search the general one takes.
+
+    That searches what cannot be asked as 0/1 columns.
+    """
 
     driver: Driver
-    plain: Driver
+    own: Driver
     name: ClassVar[str] = "ordered"
 
     def knows_gap(self, task: Task) -> bool:
@@ -320,8 +316,8 @@ class OverOrdered(Driver):
         ahead = search_in_order(problem, search_limits, self.driver.name) if is_native else None
         if ahead is not None:
             return ahead
-        if self.driver is self.plain or not can_ask(problem):
-            outcome = self.plain.search(problem, search_limits)
+        if isinstance(self.driver, General) or not can_ask(problem):
+            outcome = General(self.own).search(problem, search_limits)
             solutions = [attrs.evolve(each, root=settled(each.root, problem.data)) for each in outcome.solutions]
             return attrs.evolve(outcome, solutions=tuple(solutions))
         ahead = by_thresholds(problem, search_limits, self.driver.name) if is_native else None
