@@ -28,7 +28,7 @@ from streed.kernels.ordered import INFEASIBLE, NEW, ROW, SPLITS, nearest_positio
 from streed.kernels.views import matrix, native, vector
 from streed.ordered.cache import is_stopped, ordered_of, rows_of
 from streed.ordered.depth_two import score_splits, sides_of
-from streed.ordered.intervals import ask_columns
+from streed.ordered.intervals import ask_columns, sum_costs
 
 UNKNOWN = -(2**60)
 """Below every bound."""
@@ -77,11 +77,7 @@ def bound_by_leaves(e, node, total, room):  # type: ignore[no-untyped-def]
     rows = rows_of(node, node.columns)
     worst = vector(e.worst, e.rows, int64)
     costs = matrix(e.leaf_costs, e.rows, e.labels, int64)
-    everything = np.zeros(e.labels, np.int64)
-    for r in range(node.n):
-        row = int64(rows[0, r] & uint32(ROW))
-        for k in range(e.labels):
-            everything[k] += costs[row, k]
+    everything = sum_costs(e, node)
     passed = np.zeros(e.labels, np.int64)
     price = e.split_cost
     left = room.left

@@ -384,7 +384,7 @@ class _Search:
                 if not is_here[rows].any():
                     children.append(empty)
                     continue
-                part, below = orders[is_here[orders]].reshape(len(orders), -1), np.empty(6, np.int64)
+                part, below = orders[is_here[orders]].reshape(len(orders), -1), np.full(6, -1, np.int64)
                 self.solve(below, part, depth - 1, first, last, budget)
                 children.append(grow(rows[is_here[rows]], part, below, depth - 1, first, last))
             if is_cut and self.features.is_turned(f, rank):

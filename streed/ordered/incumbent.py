@@ -41,7 +41,7 @@ from streed.ordered.cache import (
     solve_by,
 )
 from streed.ordered.depth_two import solve_shallow
-from streed.ordered.intervals import find_best_stump
+from streed.ordered.intervals import find_best_stump, sum_costs
 
 COLUMN, RANK, LEFT, RIGHT, COST, PLAN, PLACE = range(7)
 """Words of a node of the pool: its column id, -1 for a leaf; the rank up to which rows go left, of a leaf its label;
@@ -81,25 +81,6 @@ def take(e, words):  # type: ignore[no-untyped-def]
 
 
 @native
-def cheapest_label(e, node):  # type: ignore[no-untyped-def]
-    """The label of a leaf for the rows."""
-    if e.leaf_costs == 0:
-        return int64(0)
-    costs = matrix(e.leaf_costs, e.rows, e.labels, int64)
-    order = rows_of(node, int64(1))
-    sums = np.zeros(e.labels, np.int64)
-    for r in range(node.n):
-        row = int64(order[0, r] & uint32(ROW))
-        for label in range(e.labels):
-            sums[label] += costs[row, label]
-    best = int64(0)
-    for label in range(e.labels):
-        if sums[label] < sums[best]:
-            best = int64(label)
-    return best
-
-
-@native
 def chart(e, node, plan, at):  # type: ignore[no-untyped-def]
     """(a node of the pool for the entry of a plan, the entry behind it): what each row is told.
 
@@ -134,7 +115,7 @@ def chart(e, node, plan, at):  # type: ignore[no-untyped-def]
     if pool[place + COLUMN] >= 0 and (pool[place + LEFT] == 0 or pool[place + RIGHT] == 0):
         pool[place + COLUMN] = -1
     if pool[place + COLUMN] < 0:
-        pool[place + RANK] = cheapest_label(e, node)
+        pool[place + RANK] = 0 if e.leaf_costs == 0 else sum_costs(e, node).argmin()
     e.arena_used = used
     return place, at
 

@@ -203,6 +203,19 @@ def ask_columns(e, node, ordered):  # type: ignore[no-untyped-def]
 
 
 @native
+def sum_costs(e, node):  # type: ignore[no-untyped-def]
+    """(K,) what the rows of a node cost together under each label."""
+    rows = rows_of(node, int64(1))
+    costs = matrix(e.leaf_costs, e.rows, e.labels, int64)
+    found = np.zeros(e.labels, np.int64)
+    for r in range(node.n):
+        row = int64(rows[0, r] & uint32(ROW))
+        for k in range(e.labels):
+            found[k] += costs[row, k]
+    return found
+
+
+@native
 def find_stump(e):  # type: ignore[no-untyped-def]
     """Finds the best leaf for the asked rows, and their best single split, by what rows cost under each label."""
     n = e.asked_rows
