@@ -14,6 +14,7 @@ import numpy as np
 
 from streed.data import Column, Kind, OrderedValues
 from streed.data.column import MOST_CATEGORIES, column_of_categories, is_binary, names_of_rest, ranked
+from streed.data.ordered import proportions
 from streed.data.questions import TableRecipe
 from streed.data.reading import Values
 from streed.data.table import as_table, listed_columns, read_input
@@ -174,7 +175,7 @@ def _cuts(found: Spread, weights: Array | None, settings: Settings, teacher: Tea
     """The cuts of a column of numbers, times or steps of a scale; none by "guesses", which looks at all columns."""
     method, most = settings.thresholds, settings.n_thresholds
     if method == "quantiles":
-        return found.values.fewer(found.ranks, weights, most).cuts.tolist()  # type: ignore[no-any-return]
+        return found.values.fewer(found.ranks, proportions(weights), most).cuts.tolist()  # type: ignore[no-any-return]
     if method == "midpoints":
         return found.values.cuts.tolist()  # type: ignore[no-any-return]
     assert teacher is not None

@@ -14,7 +14,7 @@ from streed.data import rows as beside
 from streed.data import table as tables
 from streed.data.column import Column, code_column
 from streed.data.database import MOMENTS, MOST_ROWS, file_query, own_connection, read_query
-from streed.data.ordered import OrderedValues
+from streed.data.ordered import OrderedValues, proportions
 from streed.data.single_values import is_number
 from streed.errors import InputError
 from streed.exact import Array, Range, exact_integers, exact_number, floats
@@ -107,7 +107,9 @@ class Dataset:
         named = tables.column_names(source, names, p)
         listed = tables.listed_columns(categorical, named, p)
         held = beside.weigh_copies(weights, copies)
-        coding = functools.partial(code_column, weights=held, max_cuts=most if isinstance(most, int) else None)
+        coding = code_column
+        if isinstance(most, int):
+            coding = functools.partial(code_column, weights=proportions(held), max_cuts=most)
         codes, coded, ordered = _code_columns(source, named, listed, coding)
         numbers, classes = (np.zeros(n, np.int64), (None,)) if y is None else beside.code_labels(y, n)
         pair = (False, True) if isinstance(source, np.ndarray) and source.dtype.kind == "b" else (0, 1)
@@ -220,7 +222,8 @@ class Dataset:
 
     def cut(self, most: int) -> Dataset:
         """The rows with at most so many thresholds of each ordered column, at quantiles of the rows by weight."""
-        cut = {j: values.fewer(self.X[:, j], self.weights, most) for j, values in self.ordered.items()}
+        weights = proportions(self.weights)
+        cut = {j: values.fewer(self.X[:, j], weights, most) for j, values in self.ordered.items()}
         return attrs.evolve(self, ordered=cut, max_cuts=most)
 
     @property

@@ -17,7 +17,7 @@ import attrs
 import numpy as np
 
 from streed.data.single_values import MICROSECOND, clock_text, date_text, duration_text, moment_of
-from streed.exact import Array
+from streed.exact import Array, exact_integers
 
 
 class Kind(enum.StrEnum):
@@ -168,6 +168,15 @@ def distinct_numbers(values: Array) -> tuple[Array, Array]:
     codes = np.empty(len(values), np.int64)
     codes[order] = np.cumsum(is_new) - 1
     return in_order[is_new], codes
+
+
+def proportions(weights: Array | None) -> Array | None:
+    """(n,) float64: the weights in a unit of their own, so that what is chosen by them is the same in any other."""
+    if weights is None:
+        return None
+    whole = exact_integers(weights, "sample_weight")[0]
+    top = 1 if whole.dtype == np.int64 else whole.max()
+    return np.array(whole / top, np.float64)
 
 
 def quantiles(totals: Array, most: int) -> list[int]:
