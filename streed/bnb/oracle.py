@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable, Mapping
-from typing import Any, final
+from collections.abc import Mapping
+from typing import Any
 
 import attrs
 import numpy as np
@@ -39,11 +39,6 @@ _DEEP = SHALLOW + 1
 _WIDEST = np.int64
 
 
-RowSetsMaker = Callable[["NativeOracle", Array, Array, SearchLimits], RowSets | None]
-"""Makes the sets of rows of an oracle's problem for `LinearOracle.row_sets`, or None where it cannot."""
-
-
-@final
 class NativeOracle(LinearOracle):
     """The workspace of a problem, one more for each further thread, and its record as each solve begins with it."""
 
@@ -55,7 +50,6 @@ class NativeOracle(LinearOracle):
         splits: bool,
         search_limits: SearchLimits,
         procedure: Procedure,
-        make_row_sets: RowSetsMaker,
         row_prices: bool = True,
     ) -> None:
         """`row_prices`: solves that take long are helped by prices of their rows, as in native_search.py."""
@@ -64,7 +58,6 @@ class NativeOracle(LinearOracle):
         self._priced_leaves: Array | None = None
         """(M, N) bool: the leaves of the last solve's linear program, with which the next one begins."""
         self._procedure = procedure
-        self._make_row_sets = make_row_sets
         self._kinds = kinds
         self.sizes = np.bincount(kinds)
         with planned(problem.max_depth, problem.max_nodes):
@@ -128,9 +121,6 @@ class NativeOracle(LinearOracle):
         if upper >= (INFINITE if stopped else target):
             return Answer(bound, None, None, stopped, nodes)
         return Answer(bound, base + divisor * upper, session.tree(), stopped, nodes)
-
-    def row_sets(self, entries: Array, split: Array, search_limits: SearchLimits) -> RowSets | None:
-        return self._make_row_sets(self, entries, split, search_limits)
 
     def stats(self) -> Mapping[str, Any]:
         used = [self.workspace, *self._helpers][: self._in_use]

@@ -20,7 +20,6 @@ import attrs
 import numpy as np
 
 from streed.bnb.native_search import BEST_FIRST, DEPTH_FIRST, Procedure, search_native
-from streed.bnb.oracle import NativeOracle
 from streed.data import Dataset
 from streed.dp.search import search_general
 from streed.dp.solutions import nondominated_at_root
@@ -36,7 +35,7 @@ from streed.ordered.search import OrderedOracle, is_for_thresholds, search_gener
 from streed.problem import Driver, Outcome, Problem, SearchLimits, SearchStopped, Solution, process_memory
 from streed.problem.linear_oracle import LinearOracle
 from streed.tables.fronts import measured, search_vectors
-from streed.tables.row_sets import packed_rows_of
+from streed.tables.row_sets import EnumeratingOracle
 from streed.tables.vector_trees import EvaluatedTree, Trees, Vector
 from streed.task import TOTAL, Task, state_of
 from streed.task.analysis.vector_form import VectorCosts, vector_costs
@@ -93,9 +92,7 @@ class Native(Driver):
             return None
 
         def native() -> LinearOracle:
-            return NativeOracle(
-                problem, kinds, n_labels, splits, search_limits, self.procedure, packed_rows_of, self.row_prices
-            )
+            return EnumeratingOracle(problem, kinds, n_labels, splits, search_limits, self.procedure, self.row_prices)
 
         if is_for_thresholds(problem):
             return OrderedOracle(problem, kinds, self.name, native)

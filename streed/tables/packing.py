@@ -13,7 +13,6 @@ be a kind for every number that occurs.
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple, final
@@ -26,6 +25,7 @@ from streed.exact import Array
 from streed.kernels.counting.equal_rows import find_classes
 from streed.kernels.counting.groups import MANY_ROWS, MOST_GROUPS, often_equal
 from streed.task.analysis.vector_form import VectorCosts
+from streed.task.bounded_sums import least_of_labels, most_of_labels
 from streed.task.row_sums import sums_by
 
 WORD = 62
@@ -68,11 +68,11 @@ class Packing:
         `guarded`: digits have bits of their own, with one above that is 0, and the least wide one is the uppermost.
         """
         count = np.ones(len(parts[0]), np.int64) if sizes is None else sizes
-        lows = [_by_row(np.minimum, part) for part in parts]
+        lows = [least_of_labels(part) for part in parts]
         rests = [part - low[:, None] for part, low in zip(parts, lows, strict=True)]
         gcds = [int(np.gcd.reduce(rest, axis=None)) for rest in rests]
         divisors = [max(1, math.gcd(split, each)) for split, each in zip(splits, gcds, strict=True)]
-        spans = [int(_by_row(np.maximum, rest) @ count) // by for rest, by in zip(rests, divisors, strict=True)]
+        spans = [int(most_of_labels(rest) @ count) // by for rest, by in zip(rests, divisors, strict=True)]
         splits = [split // by for split, by in zip(splits, divisors, strict=True)]
         most = [span + split * most_branches for span, split in zip(spans, splits, strict=True)]
         order = sorted(range(len(most)), key=most.__getitem__) if guarded else list(range(len(most)))
@@ -113,11 +113,6 @@ class Packing:
             digit = digit if radix is None else digit % radix
             found.append(base + (digit if by == 1 else by * digit))
         return tuple(found)
-
-
-def _by_row(choice: np.ufunc, costs: Array) -> Array:
-    """(n,) the least or largest cost of each row of costs (n, K), of which there are few by row."""
-    return functools.reduce(choice, costs.T)
 
 
 class KeyLayout(NamedTuple):

@@ -140,7 +140,6 @@ def rank_columns(engine, rows, depth, high, low, budget, split):  # type: ignore
                 least[1, k] = values[OPTIMUM0, k]
     else:
         _rank_deep(e, rows, budget, split, (high, low), active, separates, least)
-    # total, column, with, without
     ranked = np.empty((size, 4), np.int64)
     count = 0
     for k in range(size):
@@ -297,14 +296,15 @@ def branch_of(rows: RowSet) -> tuple[Any, Any]:
     return np.uint64(words[0]), np.uint64(words[1])
 
 
-def packed_rows_of(
-    oracle: NativeOracle, entries: Array, split: Array, search_limits: SearchLimits
-) -> PackedRowSets | None:
-    """The sets of rows of an oracle; None where columns are categorical, or neither depth nor nodes are limited."""
-    endless = oracle.limits[0] == UNLIMITED and not split[COST]
-    if endless or oracle.packed.n_binary < oracle.packed.n_columns:
-        return None
-    return PackedRowSets(oracle, entries, split, search_limits)
+@final
+class EnumeratingOracle(NativeOracle):
+    """A native linear oracle whose trees can be enumerated."""
+
+    def row_sets(self, entries: Array, split: Array, search_limits: SearchLimits) -> PackedRowSets | None:
+        """None where columns are categorical, or neither depth nor nodes are limited."""
+        if (self.limits[0] == UNLIMITED and not split[COST]) or self.packed.n_binary < self.packed.n_columns:
+            return None
+        return PackedRowSets(self, entries, split, search_limits)
 
 
 Ranked = tuple[int, int, list[int]]
