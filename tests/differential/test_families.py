@@ -15,13 +15,15 @@ import pytest
 
 import streed
 from streed.bnb import units
+from streed.data import Dataset
+from streed.encoding.generated import Scored
 from streed.errors import InputError
 from streed.exact import Array
 from streed.kernels.records import ALL, BEST, INFINITE, NONE, UNLIMITED
 from streed.kernels.values import LABELS, LEAF1, LOWER0, LOWER1, MORE1, OPTIMUM0, SPLIT1, TWO1, UNKNOWN
 from streed.task.analysis.linear_form import row_cost_form
 from streed.task.bounded_sums import exact_costs
-from streed.tasks import Accuracy, InstanceCosts, Misclassifications, SparseAccuracy, Splits
+from streed.tasks import Accuracy, InstanceCosts, Misclassifications, SparseAccuracy, Splits, SquaredError
 from tests.differential.volume import __main__ as command
 from tests.differential.volume.judge import OTHERS, Drawn, judged, smaller, verdict_on
 from tests.differential.volume.kinds import KINDS, draw_costs
@@ -150,6 +152,13 @@ def test_sides_that_are_pure_after_several_splits_with_a_price() -> None:
         X = (rng.random((24, 5)) < rng.uniform(0.5, 0.9, 5)).astype(np.uint8)
         y = [bool(row[:4].all()) for row in X]
         assert judged(Problem("Gini() + Splits()", X, y, limits={"max_depth": 4, "min_leaf": 1})).wrong == ()
+
+
+def test_bounds_of_rounded_sums_leave_room_for_the_rounding() -> None:
+    rng = np.random.default_rng(0)
+    data = Dataset.make(rng.integers(0, 2, (60, 7)), rng.random(60))
+    scored = Scored.of(streed.problem.Problem(data, SquaredError().bind(data), 2, None, 1))
+    assert scored.bound(10**6) < scored.value(10**6)
 
 
 @pytest.mark.parametrize("limit", [2**15 - 2, 2**30, 2**60])
