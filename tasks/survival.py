@@ -46,8 +46,7 @@ from streed.data import Dataset
 from streed.data.dataset import row_column, row_numbers
 from streed.data.rows import Outcome, read_events
 from streed.errors import InputError
-from streed.exact import Array, Range
-from streed.logarithms import log_ratio
+from streed.exact import Array, Range, log_ratio
 from streed.task import State, Task, bound
 
 _LAST_DIGITS = 2.0**-51  # what the roundings of a quotient and a product leave of nothing

@@ -30,9 +30,9 @@ import numpy as np
 from numba import float64, int64, njit
 
 from streed.errors import TaskError
+from streed.exact import log_ratio
 from streed.kernels.coding import bits_of, real_of
 from streed.kernels.views import inline
-from streed.logarithms import log_ratio
 
 _HEADS = {"sum": "{t} = {start}", "any": "{t} = False", "all": "{t} = True", "max": "{t}_any = False\n{t} = 0"}
 _HEADS["min"] = _HEADS["max"]
