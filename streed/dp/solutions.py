@@ -22,7 +22,7 @@ from streed.dp.states import Cell, Found, States
 from streed.exact import Array
 from streed.problem import Problem, SearchLimits
 from streed.task import COMPONENTWISE, TOTAL, Task, Totals, Value
-from streed.task.analysis.vector_form import VectorCosts, vector_costs
+from streed.task.analysis.vector_form import VectorCosts
 from streed.task.base import objective
 from streed.task.objective import record_of
 from streed.task.row_sums import sums_by
@@ -219,7 +219,7 @@ def ideal_score(problem: Problem) -> Any | None:
     Rows that no column tells apart cost what the label that is best for them does (the equivalent points bound).
     """
     task, data = objective(problem.task), problem.data
-    record, costs = record_of(task), vector_costs(problem.task, data)
+    record, costs = record_of(task), problem.vector_costs
     value: Any = None
     if costs is not None and min(costs.splits, default=0) >= 0:
         value = costs.value([int(each.min(axis=1).sum()) for each in costs_of_equal_rows(costs, data.X)])

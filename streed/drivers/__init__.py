@@ -38,7 +38,7 @@ from streed.tables.fronts import measured, search_vectors
 from streed.tables.row_sets import EnumeratingOracle
 from streed.tables.vector_trees import EvaluatedTree, Trees, Vector
 from streed.task import TOTAL, Task, state_of
-from streed.task.analysis.vector_form import VectorCosts, vector_costs
+from streed.task.analysis.vector_form import VectorCosts
 from streed.task.base import objective
 from streed.task.objective import record_of
 
@@ -235,7 +235,7 @@ def search_fronts(problem: Problem, search_limits: SearchLimits, driver: Driver)
     outcome = search_vectors(problem, attrs.evolve(search_limits, time_limit=_SEARCH * seconds))
     if outcome is None or outcome.stopped != "time":
         return outcome
-    costs = vector_costs(problem.task, problem.data)
+    costs = problem.vector_costs
     assert costs is not None
     ahead = _ahead(problem, costs, driver, attrs.evolve(search_limits, time_limit=_AHEAD * seconds, report=None))
     known = [*outcome.solutions, *ahead]

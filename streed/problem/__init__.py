@@ -22,6 +22,7 @@ from streed.exact import Array
 from streed.task import TOTAL, ExactSums, Task, Value, quick_sums
 from streed.task.analysis.facts import first_costs
 from streed.task.analysis.linear_form import row_cost_form
+from streed.task.analysis.vector_form import VectorCosts, vector_costs
 from streed.task.bounded_sums import exact_costs
 from streed.tree import Node
 from streed.whole_costs import IntegerCosts
@@ -77,6 +78,11 @@ class Problem:
         """The task's costs per row and label in whole numbers of one unit; None where it is no such task."""
         form = row_cost_form(self.task, self.data, lambda: self.statistics)
         return None if form is None else exact_costs(form, self.data)
+
+    @functools.cached_property
+    def vector_costs(self) -> VectorCosts | None:
+        """The same of every component, of a task of sums in the componentwise order."""
+        return vector_costs(self.task, self.data)
 
     @functools.cached_property
     def exact_sums(self) -> ExactSums:

@@ -17,7 +17,7 @@ from streed.kernels.packed import NO_FLIPS, writable
 from streed.kernels.records import CHUNK, LANES, UNIT_BYTES, WORD_ROWS
 from streed.problem import Problem
 from streed.tables.packing import KeyLayout, Keys
-from streed.task.analysis.vector_form import VectorCosts, vector_costs
+from streed.task.analysis.vector_form import VectorCosts
 
 DIRECTIONS = 5
 """In which a front is bounded, see `front_pairs.py`."""
@@ -134,7 +134,7 @@ def pack_fronts(problem: Problem) -> Packed | None:
     data = problem.data
     if data.categorical or not data.n_columns:
         return None
-    costs = vector_costs(problem.task, data)
+    costs = problem.vector_costs
     if costs is None:
         return None
     most_branches = attrs.evolve(problem, max_nodes=None).most_branches

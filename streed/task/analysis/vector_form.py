@@ -18,7 +18,7 @@ from streed.task.base import COMPONENTWISE, Task, objective
 from streed.task.bounded_sums import exact_costs
 from streed.task.joint import Joint
 from streed.task.objective import record_of
-from streed.task.row_sums import Totals
+from streed.task.row_sums import quick_sums, state_of
 from streed.task.states import State
 
 Vector = tuple[int, ...]
@@ -71,9 +71,10 @@ def vector_costs(given: Task, data: Dataset) -> VectorCosts | None:
     if any(part.overrides("feasible") for part in record.parts):
         return None
     try:
-        width = len(task.leaf_cost(Totals(task, data), 0))
+        known = task.statistics(data)
+        width = len(task.leaf_cost(state_of(quick_sums(task, data, known), slice(None), data), 0))
         caps = [None] * width if record.is_plain else record.caps
-        forms = [row_cost_form(Entry((task,), place), data) for place in range(width)]
+        forms = [row_cost_form(Entry((task,), place), data, lambda: known) for place in range(width)]
         costs = [None if form is None else exact_costs(form, data) for form in forms]
     except (StreedError, TypeError):
         return None
