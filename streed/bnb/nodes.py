@@ -77,22 +77,20 @@ def trees_of(depth):  # type: ignore[no-untyped-def]
 def weigh(e, a, b):  # type: ignore[no-untyped-def]
     """The worst costs of the rows that are in both sets, (W,) each.
 
-    Where rows have costs of their own, they are rounded up to few binary digits, which bounds allow.
+    Where rows have costs of their own, each counts as the one of largest worst costs.
     """
     return _weigh(e, a, b, uint64(0))
 
 
 @inline
 def weigh_others(e, a, b):  # type: ignore[no-untyped-def]
-    """The worst costs of the rows that are in the first set, but not in the second one, (W,) each; rounded likewise."""
+    """The worst costs of the rows that are in the first set, but not in the second one, (W,) each."""
     return _weigh(e, a, b, ~uint64(0))
 
 
 @native
 def _weigh(e, a, b, flip):  # type: ignore[no-untyped-def]
     """The worst costs of the rows that are in `a`, and in `b` with its bits flipped as `flip` says."""
-    if e.wide == 1:
-        return _weigh_slices(e, a, b, flip)
     begins = vector(e.group_words, e.groups + 1, int64)
     profits = matrix(e.profits, e.groups, e.planes, int64)
     total = int64(0)
@@ -102,19 +100,6 @@ def _weigh(e, a, b, flip):  # type: ignore[no-untyped-def]
             count += count_ones(a[w] & (b[w] ^ flip))
         total += count * profits[g, e.worst_plane]
     return total * e.worst_unit
-
-
-@native
-def _weigh_slices(e, a, b, flip):  # type: ignore[no-untyped-def]
-    """As `_weigh`, by the binary digits of the rows' worst costs."""
-    slices = matrix(e.worst_bits, e.worst_slices, e.row_words, uint64)
-    total = int64(0)
-    for digit in range(e.worst_slices):
-        count = int64(0)
-        for w in range(e.row_words):
-            count += count_ones(a[w] & (b[w] ^ flip) & slices[digit, w])
-        total += count << digit
-    return total * e.worst_step
 
 
 @native

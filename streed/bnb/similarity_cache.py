@@ -18,7 +18,6 @@ from __future__ import annotations
 from numba import int32, int64, uint64
 
 from streed.bnb.nodes import nodes_of, rows_of, weigh, weigh_others
-from streed.kernels.counting.pair_sums import padded
 from streed.kernels.records import NONE
 from streed.kernels.simd import count_ones, first_one, store_release
 from streed.kernels.values import LOWER0, LOWER1, ROWS_OF_VALUES
@@ -88,8 +87,6 @@ def inherit_bounds(e):  # type: ignore[no-untyped-def]
     here = vector(e.asked_rows, e.row_words, uint64)
     for k in range(e.width):
         lost[k] = 0
-    planes = padded(e.planes)
-    values_of = vector(e.row_values, e.row_space * planes, int64)
     total = int64(0)
     for g in range(e.groups):
         cost = profits[g, e.worst_plane] * e.worst_unit
@@ -98,8 +95,6 @@ def inherit_bounds(e):  # type: ignore[no-untyped-def]
             while rows != uint64(0):
                 row = w * 64 + first_one(rows)
                 rows = rows & (rows - uint64(1))
-                if e.wide == 1:
-                    cost = values_of[row * planes + e.worst_plane]
                 total += cost
                 for block in range(e.width // 32):
                     bits = uint64(row_bits[row, block]) & uint64(0xFFFFFFFF)
@@ -266,7 +261,7 @@ def _make_tables(e):  # type: ignore[no-untyped-def]
     counts = vector(e.similar_counts, TABLES * e.similar_buckets, int64)
     counts[:] = 0
     e.similar_step = 0
-    if e.wide == 0 and e.groups > 0:
+    if e.groups > 0:
         profits = matrix(e.profits, e.groups, e.planes, int64)
         least = profits[0, e.worst_plane]
         for g in range(e.groups):

@@ -137,9 +137,6 @@ MOST_KEPT = 0.9
 _OF_COSTS = ("split_cost", "class_bound", "floor_mask", "floors", "root_target")
 """What a linear oracle writes for the costs of each of its solves."""
 
-_WORST_DIGITS = 10
-"""Binary digits to which the worst costs of summed rows are rounded up."""
-
 
 @attrs.frozen
 class Space:
@@ -179,8 +176,7 @@ class Workspace:
         """With what is made beside the search, if anything is."""
         self.engine = RecordProxy()
         scoring, prices, row_values = problem.scoring, problem.prices, problem.row_values
-        worst_bits, worst_step = _worst_slices(problem)
-        sizes = self._sizes(problem, relaxed) | {"worst_slices": len(worst_bits), "worst_step": worst_step}
+        sizes = self._sizes(problem, relaxed)
         self.engine.write(sizes | {"shared_branch_slots": shared_branches, "joins": joins})
         groups = problem.groups
         row_bits = problem.row_bits if problem.row_bits.shape[1] else np.zeros((len(problem.row_bits), 1), np.int32)
@@ -200,7 +196,7 @@ class Workspace:
             if scoring.split_costs is not None:
                 arrays["split_costs"] = scoring.split_costs
         if row_values is not None:
-            arrays |= {"row_values": row_values, "worst_bits": worst_bits}
+            arrays["row_values"] = row_values
         if prices is not None:
             arrays |= {
                 "full_test_costs": prices.full,
@@ -231,7 +227,7 @@ class Workspace:
         row_words, path_words = problem.column_rows.shape[1], problem.path_words
         row_space = len(problem.row_bits)
         categorical = len(problem.literals) - 1
-        restrictable = problem.restrictable
+        restrictable, by_row = problem.restrictable, scoring is None and prices is None
         slots = _power_of_two(2 * space.nodes)
         branch_space = _power_of_two(2 * space.branches)
         planes = problem.n_labels + 1 + problem.counts_rows if scoring is None else scoring.planes
@@ -259,7 +255,7 @@ class Workspace:
             "signed": problem.signed,
             "restrictable": restrictable,
             "archived": restrictable,
-            "extensible": restrictable or (scoring is None and prices is None and categorical == 0),
+            "extensible": restrictable or (by_row and (categorical == 0 or problem.min_leaf <= 1)),
             "relaxed": relaxed,
             "branch_space": 2 * branch_space,
             "branch_words": 2 if space.path <= SHORT_PATH else 3,
@@ -376,20 +372,3 @@ class Workspace:
 
 def _power_of_two(n: int) -> int:
     return 1 << max(4, (n - 1).bit_length())
-
-
-def _worst_slices(problem: PackedProblem) -> tuple[Array, int]:
-    """((B, W) uint64, the worth of the lowest): the rows in whose worst costs each binary digit is 1.
-
-    The worst costs of rows that are summed one by one are rounded up to few digits, all of which bounds can use.
-    """
-    words = problem.column_rows.shape[1]
-    values = problem.groups.values
-    if values is None or problem.scoring is not None:
-        return np.zeros((0, words), np.uint64), 0
-    worst = values[:, problem.n_labels]
-    step = 1 << max(0, int(worst.max(initial=0)).bit_length() - _WORST_DIGITS)
-    digits = -(-worst // step)
-    shifts = np.arange(int(digits.max(initial=0)).bit_length())
-    bits = ((digits[None, :] >> shifts[:, None]) & 1).astype(np.uint8)
-    return np.packbits(bits, axis=1, bitorder="little").view(np.uint64).reshape(len(shifts), words), step

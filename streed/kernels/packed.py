@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from streed.errors import InputError
-from streed.exact import Array
+from streed.exact import LARGEST_TOTAL, Array
 from streed.kernels import values
 from streed.kernels.counting.columns import pack_columns
 from streed.kernels.counting.groups import Groups
@@ -140,7 +140,10 @@ class PackedProblem:
     @property
     def restrictable(self) -> bool:
         """Whether a tree for some rows serves fewer rows at no higher cost, and more rows at the cost of these."""
-        return self.min_leaf <= 1 and self.prices is None and (self.scoring is None or self.scoring.worst_unit > 0)
+        if self.scoring is not None:
+            return self.min_leaf <= 1 and self.scoring.worst_unit > 0
+        largest = 0.0 if self.groups.values is None else float(self.groups.profits[0, self.n_labels])
+        return self.min_leaf <= 1 and self.prices is None and largest * len(self.row_bits) < LARGEST_TOTAL
 
     @property
     def most_rows(self) -> int:

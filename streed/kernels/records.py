@@ -30,8 +30,6 @@ SIZES = [
     ("worst_plane", np.int64),  # which plane holds worst costs (of row groups)
     ("worst_unit", np.int64),  # what a unit of the worst plane costs
     ("class_unit", np.int64),  # of `class_weights`: all costs are multiples of it
-    ("worst_slices", np.int64),  # if `wide`: the binary digits of the rows' worst costs that are kept
-    ("worst_step", np.int64),  # the worth of the lowest of them
     # of the caches, in entries
     ("node_space", np.int64),
     ("edge_space", np.int64),
@@ -81,7 +79,6 @@ ADDRESSES = [
     ("floor_mask", np.int64),  # uint64 (W,): the places that have a floor, see equal_rows.py
     ("floors", np.int64),  # int64 (N,); zero if there are none
     ("row_values", np.int64),  # int64 or float64 (N, S padded to fours), if `wide`: the numbers of every row
-    ("worst_bits", np.int64),  # uint64 (slices, W), if `wide`: the rows in whose worst costs each digit is 1
     ("full_test_costs", np.int64),  # int64 (F), if `has_test_costs`: of a column where nothing was tested above
     ("discounted_test_costs", np.int64),  # int64 (F, F): given[f, g], of column g where f was tested above
     # of scored problems, read only

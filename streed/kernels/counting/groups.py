@@ -304,6 +304,7 @@ def _sum_distinct(codes: Array, costs: Array, divisor: int, counts: Array | None
     steps = float(np.minimum(ones, m - ones).sum()) * len(ones) / (2 * _BLOCK) * _STEP
     places = np.stack([first, np.arange(m)], axis=1).ravel()
     words, multipliers = np.array([0, len(values) // _WORD]), np.zeros((1, labels + 2), np.int64)
+    multipliers[0, labels] = profits[:, -1].max(initial=0)  # no row costs more
     return Groups(places, words, multipliers, base, int(profits[:, -1].sum()), values), steps * width
 
 
