@@ -35,13 +35,18 @@ def load_tree(path: Path) -> Tree:
 
 def read_saved(asked: shell.Asked) -> tuple[Tree, Dataset]:
     """The tree of a file, and the rows of the raw table as it reads them."""
-    from streed.datasets import make_dataset, read_table, roles_in
+    from streed.data.database import listed_names
+    from streed.datasets import GROUPS, make_dataset, read_table, roles_in
 
     check_one_input(asked)
     tree = load_tree(asked.tree)
     roles = None if tree.claims is None else tree.claims.roles
-    if roles is not None and asked.target not in (None, roles.target):
-        shell.fail(f"target: it is {roles.target!r}, says the tree; leave out --target")
+    if roles is not None:
+        told: dict[str, Any] = {"target": roles.target, "weights": roles.sample_weight, "frequency": roles.frequency}
+        told["sensitive"] = listed_names(roles.row_data.get(GROUPS, ())) or None
+        for name, said in told.items():
+            if getattr(asked, name) not in (None, (), said):
+                shell.fail(f"{name}: it is {said or 'none'!r}, says the tree; leave out --{name}")
     table, found = read_table(asked.data, asked.target if roles is None else roles.target)
     if roles is None:
         if found is None:

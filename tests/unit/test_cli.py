@@ -369,6 +369,7 @@ def test_standard_input() -> None:
     assert run("predict", "-", "play.csv", text=saved).stdout.split() == ["no", "yes", "no", "yes"]
     run("verify", "tree.json", "-", text=ROWS)
     run("verify", "-", "play.csv", text="\ufeff" + saved)
+    assert "weights: it is 'none'" in run("verify", "-", "play.csv", "--weights", "wind", text=saved, code=2).stderr
     for form in ("python", "sql", "dot", "svg", "text"):
         assert run("export", "-", "--to", form, text=saved).stdout == run("export", "tree.json", "--to", form).stdout
     run("report", "play.csv", "--tree", "-", "--out", "page.html", text=saved)
