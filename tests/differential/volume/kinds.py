@@ -297,6 +297,7 @@ def draw_fairness(draw: Draw, rng: np.random.Generator) -> Problem:
         limits[-1] = f"{draw.choice(NOTIONS[:3])}.{side}"
     score = draw.choice(("Accuracy()",) * 4 + ("SparseAccuracy(0.02)", *SCORES))
     source = f"{score}.subject_to({', '.join(limits)})"
+    size = size.no_deeper(3 - len(limits)) if size.kind == "wide" else size  # the judge's fronts take minutes else
     return _problem(draw, rng, size, (X, categorical), source, y, MODERATE, sensitive_features=groups.tolist())
 
 

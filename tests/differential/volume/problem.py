@@ -196,10 +196,9 @@ def draw_size(draw: Draw, least_rows: int = 1, most_columns: int = 6, large: boo
     if chosen < 0.04:
         wide = draw.choice((20, 40, 100, 299, 300))
         return Size("wide", max(draw.choice((8, 20, 33, 64)), least_rows), wide, 2 if wide <= 20 else 1)
-    if chosen < 0.2:
-        columns = draw.randint(1, most_columns)
-        return Size("edge", draw.choice(EDGES), columns, draw.choice((1, 2, 2, 3 if columns <= 4 else 2)))
     columns = draw.randint(1, most_columns)
+    if chosen < 0.2:
+        return Size("edge", draw.choice(EDGES), columns, draw.choice((1, 2, 2, 3 if columns <= 4 else 2)))
     depth = draw.choice((None if columns <= 3 else 2, 0, 1, 2, 2, 3 if columns <= 4 else 2))
     return Size("small", draw.randint(least_rows, 20), columns, depth)
 
