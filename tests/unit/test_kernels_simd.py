@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import platform
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba.core.registry import cpu_target
 
 from streed.exact import Array
 from streed.kernels import simd
@@ -132,12 +132,11 @@ def test_bytes_without_sign(dtype: Any, seed: int, which: int) -> None:
     assert (wide == a).all()
 
 
-shuffles = pytest.mark.skipif(
-    platform.machine().lower() not in ("x86_64", "amd64"), reason="the tables need an instruction of x86"
-)
+FEATURES = cpu_target.target_context.codegen().magic_tuple()[2]
 
 tables = pytest.mark.skipif(
-    not look_up.shuffles(look_up.this_machine()), reason="the tables need an instruction that the target does not have"
+    not (look_up.LOOKS_UP or "+ssse3" in FEATURES),
+    reason="the tables need an instruction that the target does not have",
 )
 
 

@@ -16,7 +16,6 @@ What the processor can do is asked of the code that LLVM makes for it, which kno
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 from llvmlite import binding, ir
@@ -48,39 +47,16 @@ define <{LANES} x i8> @count(<{LANES} x i8> %bits) {{
   ret <{LANES} x i8> %ones
 }}"""
 
-_SHUFFLE = """
-define <16 x i8> @shuffle(<16 x i8> %bytes) {
-  %turned = shufflevector <16 x i8> %bytes, <16 x i8> undef, <16 x i32>
-    <i32 7, i32 3, i32 12, i32 0, i32 9, i32 5, i32 14, i32 1,
-     i32 11, i32 2, i32 8, i32 15, i32 4, i32 13, i32 6, i32 10>
-  ret <16 x i8> %turned
-}"""
 
-
-@functools.cache
-def this_machine() -> Any:
-    """The target machine of numba's code generation."""
-    return cpu_target.target_context.codegen()._tm
-
-
-def shuffled_bytes(machine: Any) -> int:
+def _shuffled_bytes() -> int:
     """How many bytes are shuffled at once where bits are counted by shuffles: 32 or 16; 0 where they are not."""
-    assembly = _assembly(_COUNT, machine)
+    machine = cpu_target.target_context.codegen()._tm  # that of numba's code generation
+    module = binding.parse_assembly(_COUNT)
+    module.triple = machine.triple
+    assembly = machine.emit_assembly(module)
     if "pshufb" not in assembly:
         return 0
     return 32 if "ymm" in assembly or "zmm" in assembly else 16
-
-
-def shuffles(machine: Any) -> bool:
-    """Whether an instruction shuffles bytes, whether or not bits are counted by it."""
-    return "pshufb" in _assembly(_SHUFFLE, machine)
-
-
-def _assembly(text: str, machine: Any) -> str:
-    module = binding.parse_assembly(text)
-    module.triple = machine.triple
-    assembly: str = machine.emit_assembly(module)
-    return assembly
 
 
 MOST_UNITS = 21
@@ -89,7 +65,7 @@ MOST_UNITS = 21
 AGAINST = 4096
 """Where the tables of rows that count negatively begin: with 4 less what the others say."""
 
-SHUFFLED = shuffled_bytes(this_machine())
+SHUFFLED = _shuffled_bytes()
 
 LOOKS_UP = SHUFFLED > 0
 """Whether rows are counted by tables on the processor that is compiled for."""
