@@ -17,11 +17,13 @@ import pytest
 import streed
 from streed import solve
 from streed.data import Dataset
+from streed.encoding.row_costs import costs_with_tests
 from streed.errors import TaskError
 from streed.estimators import CostSensitiveTreeClassifier, PolicyTree, cross_validate_policy
 from streed.exact import readable_bound
+from streed.problem import Problem
 from streed.reference import optimum
-from streed.tasks import CostSensitive, InstanceCosts, MisclassificationCosts, PolicyValue, TreatmentParity
+from streed.tasks import CostSensitive, InstanceCosts, MisclassificationCosts, PolicyValue, Splits, TreatmentParity
 from streed.tasks.cost_sensitive import cost_report
 from streed.tasks.cost_tables import CostTable, TestCost
 from streed.tasks.outcome_scores import policy_value, scores
@@ -95,6 +97,9 @@ def test_what_predictions_cost() -> None:
     assert report.total == pytest.approx(20 + 5 * 4)
     assert report.standard == pytest.approx(5 + 0.4 * 20)
     assert report.normalized == pytest.approx((4 + 4) / 13)
+    data = Dataset.make(two, XOR)
+    costs, _ = costs_with_tests(Problem(data, (CostSensitive(table) + Splits()).bind(data), 2, None, 1))  # type: ignore[misc]
+    assert costs.split * costs.unit == 1  # in the unit of the tests, which is a half
     refused("y", "'b'", call=lambda: cost_report(tree, table, two, ["b"] * 4))
     refused("y", "3 entries", call=lambda: cost_report(tree, table, two, XOR[:3]))
 

@@ -17,7 +17,6 @@ from streed.errors import InputError, MismatchError, NotSeparableError
 from streed.estimators import OptimalTreeClassifier
 from streed.exact import Array
 from streed.reference import Evaluation, OptimizationTask, every_tree, optimum
-from streed.result import Result
 from streed.task import GeneralTask, State, Task, Totals
 from streed.tasks import F1, ClassErrors, MinSupport, Misclassifications, MonotoneErrors, MonotoneMetric
 from streed.tree import Leaf, Node, Tree
@@ -120,10 +119,6 @@ X = [[i >> 2 & 1, i >> 1 & 1, i & 1] for i in range(8)] * 2
 Y = [0, 1, 1, 0, 1, 0, 0, 1, 0, 0, 1, 1, 1, 1, 0, 1]
 
 
-def solved(task: Task, **limits: Any) -> Result:
-    return general(task, X, Y, **limits)
-
-
 @pytest.mark.parametrize("task", [FewOfEach(), FewOfEach(3), ErrorsByClass(), ByOwnDominance(), Lexicographic()])
 def test_every_tree_of_a_front_can_be_saved_and_checked(task: Task) -> None:
     data = Dataset.make(X, Y, sample_weight=[0.5, 1] * 8)
@@ -152,8 +147,8 @@ class BestProduct(ErrorsByClass):
 
 
 def test_the_score_chooses_from_the_front() -> None:
-    result = solved(BestProduct(), max_depth=1)
-    plain = solved(ErrorsByClass(), max_depth=1)
+    result = general(BestProduct(), X, Y, max_depth=1)
+    plain = general(ErrorsByClass(), X, Y, max_depth=1)
     assert len(result.front) == len(plain.front) > 1
     assert result.value == max(-a * b / 16 for (a, b, _), _ in plain.front)
     assert type(result.value) in {int, float}
