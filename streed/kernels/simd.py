@@ -172,28 +172,23 @@ _define(operator.and_, "and_")
 _define(operator.or_, "or_")
 
 
-def _binary(name: str, doc: str, emit: Callable[[Any, Any, Any], Any]) -> Any:
+def _choice(name: str, doc: str, comparison: str, compare: str) -> Any:
     def typed(typing: Any, a: Any, b: Any) -> Any:
-        return a(a, b), lambda context, builder, sig, args: emit(builder, *args)
+        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            return builder.select(getattr(builder, compare)(comparison, *args), *args)
+
+        return a(a, b), generate
 
     typed.__name__, typed.__doc__ = name, doc
     return intrinsic(typed)
 
 
-minimum = _binary("minimum", "Lane by lane, the smaller.", lambda b, x, y: b.select(b.icmp_signed("<", x, y), x, y))
-maximum = _binary("maximum", "Lane by lane, the larger.", lambda b, x, y: b.select(b.icmp_signed(">", x, y), x, y))
+_LESS, _MORE = "Lane by lane, the smaller", "Lane by lane, the larger"
 
-
-maximum_unsigned = _binary(
-    "maximum_unsigned",
-    "Lane by lane, the larger, of lanes without sign.",
-    lambda b, x, y: b.select(b.icmp_unsigned(">", x, y), x, y),
-)
-minimum_unsigned = _binary(
-    "minimum_unsigned",
-    "Lane by lane, the smaller, of lanes without sign.",
-    lambda b, x, y: b.select(b.icmp_unsigned("<", x, y), x, y),
-)
+minimum = _choice("minimum", f"{_LESS}.", "<", "icmp_signed")
+maximum = _choice("maximum", f"{_MORE}.", ">", "icmp_signed")
+minimum_unsigned = _choice("minimum_unsigned", f"{_LESS}, of lanes without sign.", "<", "icmp_unsigned")
+maximum_unsigned = _choice("maximum_unsigned", f"{_MORE}, of lanes without sign.", ">", "icmp_unsigned")
 
 
 @intrinsic
@@ -242,11 +237,8 @@ def popcount(typing: Any, vector: Any) -> Any:
 def widen(typing: Any, array: Any, vector: Any) -> Any:
     """The vector with its lanes sign-extended to the array's lane type."""
     wide = VECTORS[array.dtype.bitwidth]
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return args[1] if wide.bits == vector.bits else builder.sext(args[1], llvm_type(wide))
-
-    return wide(array, vector), generate
+    same, kind = wide.bits == vector.bits, llvm_type(wide)
+    return wide(array, vector), lambda context, builder, sig, args: args[1] if same else builder.sext(args[1], kind)
 
 
 @intrinsic
@@ -345,11 +337,8 @@ def count_ones(typing: Any, word: Any) -> Any:
 @intrinsic
 def first_one(typing: Any, word: Any) -> Any:
     """The position of the lowest one bit of a 64-bit word that is not zero, as int64."""
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
-
-    return types.int64(types.uint64), generate
+    true = ir.Constant(ir.IntType(1), 1)
+    return types.int64(types.uint64), lambda context, builder, sig, args: builder.cttz(args[0], true)
 
 
 def _load(name: str, doc: str, order: str) -> Any:
