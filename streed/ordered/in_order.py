@@ -268,7 +268,7 @@ def solve_in_order(w, orders, depth, low, high, budget, found):  # type: ignore[
 
 
 _SPARE = 0.5
-"""Seconds to find the tree of a search that was stopped."""
+"""Seconds to find the tree of a search that was stopped; of a limit of time, at most half of it."""
 
 
 def search_in_order(problem: Problem, search_limits: SearchLimits, name: str) -> Outcome | None:
@@ -286,7 +286,9 @@ def search_in_order(problem: Problem, search_limits: SearchLimits, name: str) ->
         return None
     search = _Search(problem, costs, np.array(asked.signs))
     search.solve(search.found, depth=min(1, search.depth))
-    deadline = None if search_limits.time_limit is None else clock() + search_limits.time_limit
+    seconds = search_limits.time_limit
+    spare = _SPARE if seconds is None else min(_SPARE, seconds / 2)
+    deadline = None if seconds is None else clock() + seconds - spare
 
     least = int(costs.costs.min(axis=1).sum())
 
@@ -298,7 +300,7 @@ def search_in_order(problem: Problem, search_limits: SearchLimits, name: str) ->
 
     stopped = runner.run([lambda: search.solve(search.found)], search.control, deadline, look)
     searched = time.perf_counter()
-    search.ends = None if stopped is None else clock() + _SPARE
+    search.ends = None if stopped is None else clock() + spare
     solution = search.solution()
     lower = solution.value if stopped is None else (costs.value(least), *solution.value[1:])
     stats = {
