@@ -146,6 +146,7 @@ def test_quantiles_of_many_targets_are_the_best_constants() -> None:
     found = streed.solve(QuantileError(0.3), np.zeros((301, 1), int), y, max_depth=0)
     off = y[:, None] - y
     assert found.value == pytest.approx(np.where(off > 0, 0.3 * off, -0.7 * off).sum(axis=0).min())
+    assert len(Splits().labels(streed.Dataset.make(np.zeros((301, 1)), y))) == 1  # beside a label for each target
 
 
 def test_copies_and_weights_multiply_and_leaves_claim_their_rows() -> None:
