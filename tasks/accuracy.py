@@ -149,11 +149,8 @@ class Splits(RowCostTask):
     worsening: ClassVar[bool] = True
     any_label: ClassVar[bool] = True
 
-    def labels(self, data: Dataset) -> Sequence[Any]:
-        return data.class_labels[:1]
-
     def row_costs(self, data: Dataset) -> Array:
-        return np.zeros((data.n_rows, 1), dtype=np.int64)
+        return np.zeros((data.n_rows, data.n_classes), dtype=np.int64)
 
     def split_cost(self) -> Fraction | int:
         return 1

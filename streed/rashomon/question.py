@@ -256,12 +256,11 @@ def check_sums(question: Question) -> None:
 
 
 def _fitting(sums: tuple[RowSum, ...], question: Question) -> tuple[RowSum, ...]:
-    """The sums, for the labels of the question, of one label for each; raises InputError if they are about others."""
+    """The sums, for the labels of the question; raises InputError if they are about others."""
     shape = (question.data.n_rows, question.n_labels)
-    wide = [attrs.evolve(x, costs=x.costs.repeat(shape[1], 1)) if x.costs.shape[1] == 1 else x for x in sums]
-    for each in wide:
+    for each in sums:
         if each.costs.shape != shape:
             raise InputError(
                 "by", f"it is about {each.costs.shape[1]} labels, and leaves have {shape[1]}", "give one of the same"
             )
-    return tuple(wide)
+    return sums

@@ -90,7 +90,8 @@ class Joint(Task):
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
         return {
-            self.prefix(number) + name: values
+            # what cares for no label has a cost for each all the same, of which `cost_of` asks the first
+            self.prefix(number) + name: values[:, :1] if isinstance(part, RowCostTask) and part.any_label else values
             for number, part in enumerate(self.parts)
             for name, values in part.statistics(data).items()
         }

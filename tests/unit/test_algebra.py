@@ -102,7 +102,7 @@ def data_sets(draw: st.DrawFn) -> Dataset:
 def values(task: Task, data: Dataset) -> list[Any]:
     """The task's value of every tree of depth two."""
     evaluation = Evaluation(task, data)
-    trees = every_tree(Misclassifications(), data, max_depth=2)
+    trees = every_tree(Splits(), data, max_depth=2)
     return [evaluation.cost(unlabelled(tree) if len(evaluation.labels) == 1 else tree) for tree in trees]
 
 
