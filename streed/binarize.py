@@ -40,7 +40,7 @@ class Settings:
     """At most so many a column; "midpoints" and "mdlp" take as many as there are."""
     categories: str = "one-hot"
     """One of CATEGORIES."""
-    categorical: Sequence[Any] = ()
+    categorical: Any = ()
     """Names or positions of columns of numbers that are categories."""
     max_categories: int = attrs.field(default=32, validator=Range(1, MOST_CATEGORIES - 2, whole=True))
     """Of a column of more, the most frequent so many are asked about, and those of one row are not."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import html
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
@@ -73,6 +74,34 @@ def argument_names(**names: str) -> Iterator[None]:
         if error.argument not in names:
             raise
         raise InputError(names[error.argument], error.found, error.remedy) from None
+
+
+def listed(argument: str, given: Any, remedy: str) -> tuple[Any, ...]:
+    """The members of a list, an array or the like; raises InputError for a text, a mapping, and what has no members."""
+    if not isinstance(given, (str, bytes, Mapping)):
+        with contextlib.suppress(TypeError):  # as of an array without dimensions
+            return tuple(given)
+    raise InputError(argument, f"{brief(given)} is no list", remedy)
+
+
+def path_of(argument: str, given: Any) -> Path:
+    """The path of a file, whether there is one or not; raises InputError for a directory, and for what is no path."""
+    try:
+        path = Path(given)
+        with contextlib.suppress(OSError):
+            path.lstat()  # raises ValueError for letters that no path has
+    except (TypeError, ValueError) as error:
+        raise InputError(argument, f"{brief(given)} is no path ({error})", "give the name of a file") from None
+    if path.is_dir():
+        raise InputError(argument, f"{str(path)!r} is a directory", "give the name of a file")
+    return path
+
+
+def check_kind(argument: str, given: Any, kinds: type | tuple[type, ...]) -> None:
+    """Raises InputError for what is of none of the types; "or None" is among them as NoneType."""
+    if not isinstance(given, kinds):
+        names = [kind.__name__ for kind in (kinds if isinstance(kinds, tuple) else (kinds,))]
+        raise InputError(argument, f"it is {brief(given)}", f"give a {' or '.join(names).replace('NoneType', 'None')}")
 
 
 def check_choice(argument: str, given: Any, choices: Iterable[str]) -> None:

@@ -38,7 +38,8 @@ largest label, order of the children): fewer errors and labels within narrower b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import contextlib
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, ClassVar, final
 
@@ -46,7 +47,7 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
-from streed.errors import InputError, shown
+from streed.errors import InputError, brief, listed, shown
 from streed.exact import Array, Range, exact_number
 from streed.task import PARTIAL, Composition, RowCostTask, State, Task, Value, bound
 from streed.task.algebra import add, scale
@@ -220,12 +221,14 @@ must be."""
 def _listed(columns: Any) -> Any:
     if isinstance(columns, (int, str)):
         return (columns,)
-    return tuple(columns) if isinstance(columns, Iterable) and not isinstance(columns, Mapping) else columns
+    with contextlib.suppress(InputError):
+        return listed("columns", columns, "give a list")
+    return columns
 
 
 def _names_columns(task: Task, attribute: Any, columns: Any) -> None:
     if not isinstance(columns, tuple):
-        raise InputError(attribute.name, f"{columns!r} names no columns", "give names or places of columns")
+        raise InputError(attribute.name, f"{brief(columns)} names no columns", "give names or places of columns")
 
 
 @final

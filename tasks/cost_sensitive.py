@@ -32,7 +32,7 @@ InstanceCosts: every row has its own cost for every label, as in choosing the al
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar, final
@@ -44,7 +44,7 @@ from streed.data import Dataset
 from streed.data.dataset import row_matrix
 from streed.data.rows import named_labels
 from streed.data.strict_json import FILE
-from streed.errors import InputError
+from streed.errors import InputError, listed
 from streed.exact import LARGEST_TOTAL, Array
 from streed.task import RowCostTask, State, Task, bound
 from streed.task.joint import TaskWithTests
@@ -157,12 +157,10 @@ def _places(costs: CostTable, data: Dataset) -> Array:
 def _listed(labels: Any) -> tuple[Any, ...] | None:
     if labels is None:
         return None
-    if isinstance(labels, str) or not isinstance(labels, Iterable):
-        raise InputError("labels", f"{labels!r} is no list", "give a label for every column of the costs")
-    listed = tuple(labels)
-    if not listed or len(unlike(listed)) < len(listed):
-        raise InputError("labels", f"{listed!r}", "give every column of the costs a label of its own")
-    return listed
+    given = listed("labels", labels, "give a label for every column of the costs")
+    if not given or len(unlike(given)) < len(given):
+        raise InputError("labels", f"{given!r}", "give every column of the costs a label of its own")
+    return given
 
 
 @final

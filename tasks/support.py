@@ -21,7 +21,6 @@ one column of any kind, or a table with named ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, final
 
 import attrs
@@ -30,7 +29,7 @@ import numpy as np
 from streed.data import Dataset
 from streed.data.column import distinct
 from streed.data.ordered import distinct_numbers
-from streed.errors import InputError
+from streed.errors import InputError, listed
 from streed.exact import Array, Range
 from streed.task import Limit, State
 from streed.task.states import kept_by_data
@@ -57,9 +56,7 @@ class MinSupport(Limit):
 
 
 def _listed(values: Any) -> tuple[Any, ...] | None:
-    if values is not None and (isinstance(values, str) or not isinstance(values, Iterable)):
-        raise InputError("values", f"{values!r} is no list", "give the kinds that a leaf needs rows of")
-    return None if values is None else tuple(values)
+    return None if values is None else listed("values", values, "give the kinds that a leaf needs rows of")
 
 
 def _is_name(limit: Limit, attribute: Any, value: Any) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, final
 import attrs
 import numpy as np
 
-from streed.errors import InputError
+from streed.errors import InputError, listed
 from streed.exact import Array, Range
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ def own_connection(memory_limit: int | None, threads: int | None) -> Iterator[An
         try:
             connection.execute("SET temp_directory = ?", [folder])
             connection.execute("SET preserve_insertion_order = false")
-            for name, value, unit in (("memory_limit", memory_limit, "B"), ("threads", threads, "")):
-                if Range(1, whole=True, optional=True).read(name, value) is not None:
+            for name, value, most, unit in (("memory_limit", memory_limit, 2**60, "B"), ("threads", threads, 1024, "")):
+                if Range(1, most, whole=True, optional=True).read(name, value) is not None:
                     connection.execute(f"SET {name} = '{value}{unit}'")
             yield connection
         finally:
@@ -66,7 +66,7 @@ def _duckdb() -> Any:
 
 def file_query(path: Any, reader: str) -> str:
     """The rows of a file, of several by a pattern, or of a list of them, as SQL; raises InputError for no file."""
-    paths = [path] if isinstance(path, (str, Path)) else list(path)
+    paths = [path] if isinstance(path, (str, Path)) else listed("path", path, "give a file, or a list of files")
     if not paths:
         raise InputError("path", "it is empty", "give a file")
     for each in map(str, paths):

@@ -48,8 +48,8 @@ def parse(text: str, argument: str, remedy: str) -> Any:
     to be a float, brackets more than 200 deep, texts of more than 100,000 letters or with half a character, and texts
     of more than 16 MB.
     """
-    said = f"it has more than {MOST_BYTES:,} letters" if len(text) > MOST_BYTES else None
     try:
+        said = f"it has more than {MOST_BYTES:,} letters" if len(text) > MOST_BYTES else None
         found = said or json.loads(text, parse_constant=_constant, object_pairs_hook=_distinct)
     except (ValueError, TypeError, RecursionError) as error:
         raise InputError(argument, f"it is no JSON that can be read ({error})", remedy) from None

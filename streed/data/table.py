@@ -6,7 +6,7 @@ A table's columns are read one at a time (`reading`). Nothing of the caller's is
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, final
 
 import attrs
@@ -14,7 +14,7 @@ import numpy as np
 
 from streed.data.reading import Values, read_column
 from streed.data.single_values import exact_numbers
-from streed.errors import InputError, brief, shown
+from streed.errors import InputError, listed, shown
 from streed.exact import Array
 
 
@@ -247,9 +247,7 @@ def column_names(source: Array | Table, names: Sequence[str] | None, p: int) -> 
         return own
     if own is not None:
         raise InputError("names", "given for a table, which names its columns itself", "rename the table's columns")
-    if isinstance(names, str) or not isinstance(names, Iterable):
-        raise InputError("names", f"it is {brief(names)}", "give a list of texts, one per column")
-    given = tuple(names)
+    given = listed("names", names, "give a list of texts, one per column")
     if not all(isinstance(name, str) for name in given):
         raise InputError("names", f"not all are texts: {shown(given)}", "give one text per column")
     if len(given) != p:
@@ -263,11 +261,9 @@ def listed_columns(categorical: Any, names: tuple[str, ...] | None, p: int) -> C
         return ()
     if categorical is True:
         return range(p)
-    if isinstance(categorical, (str, bytes)) or not isinstance(categorical, Iterable):
-        raise InputError("categorical", f"it is {categorical!r}", "give True, or a list of column names or positions")
     known = {name: j for j, name in enumerate(names or [f"x{j}" for j in range(p)])}
     chosen: set[int] = set()
-    for item in categorical:
+    for item in listed("categorical", categorical, "give True, or a list of column names or positions"):
         is_text = isinstance(item, str)
         if not is_text and (not isinstance(item, (int, np.integer)) or isinstance(item, bool)):
             raise InputError("categorical", f"{item!r} is no column name or position", "give texts or whole numbers")

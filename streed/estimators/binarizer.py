@@ -58,7 +58,7 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Decides on the questions about X, an array (n, m) or a table; rows of weight 0 do not count."""
         for name, known in (("unseen", UNSEEN), ("target_type", ("auto", "classes", "numbers"))):
             check_choice(name, getattr(self, name), known)
-        chosen = self.categories, tuple(self.categorical), self.max_categories
+        chosen = self.categories, self.categorical, self.max_categories
         settings = Settings(self.thresholds, self.n_thresholds, *chosen)
         forget(self)
         X = checked_table(self, readable(X), reset=True)

@@ -23,9 +23,9 @@ __all__ = [
 
 def to_json(model: Any, indent: int | None = None) -> str:
     """The tree, its claims and its recipe as JSON, as `Tree.to_json` says; of a tree, result or fitted estimator."""
-    return tree_of(model).to_json(indent=indent)
+    return tree_of(model, "model").to_json(indent=indent)
 
 
 def to_dot(model: Any) -> str:
     """The tree in Graphviz's language; of a tree, result or fitted estimator."""
-    return tree_of(model).to_dot()
+    return tree_of(model, "model").to_dot()

@@ -50,7 +50,7 @@ def to_onnx(model: Any) -> ModelProto:
         import onnx
     except ModuleNotFoundError:
         raise MissingPackageError('to_onnx needs onnx: pip install "streed[onnx]"') from None
-    tree = tree_of(model)
+    tree = tree_of(model, "model")
     nodes, graph = plan(tree), _Graph(onnx)
     leaf = _leaf(nodes, _inputs(tree, nodes, graph), graph)
     table = _labels([shown for shown, below in zip(nodes.shows, nodes.children, strict=True) if not below])
@@ -73,7 +73,7 @@ def onnx_inputs(model: Any, X: Any) -> dict[str, Array]:
 
     Raises InputError for columns that are not there and for values of other types.
     """
-    tree = tree_of(model)
+    tree = tree_of(model, "model")
     asked = {question.place: question for question in plan(tree).questions if question is not None}
     width = _width(tree)
     if not _by_name(asked.values()):

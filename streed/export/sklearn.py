@@ -46,7 +46,7 @@ def to_sklearn(model: Any, X: Any = None, y: Any = None, *, sample_weight: Any =
         from sklearn.tree._tree import Tree as Compiled
     except ModuleNotFoundError:
         raise MissingPackageError("to_sklearn needs scikit-learn: pip install 'streed[sklearn]'") from None
-    tree = tree_of(model)
+    tree = tree_of(model, "model")
     built, shows = _binary(tree), tree.shows()
     is_number = (isinstance(shown, numbers.Real) and not isinstance(shown, bool) for shown in shows)
     is_regression = tree.shown is not None and all(is_number)
@@ -73,7 +73,7 @@ def codes(model: Any, X: Any) -> Array:
     A tree without a question has one column of 0, which scikit-learn wants. `X` as `Tree.predict` takes it; raises
     InputError for missing columns and for values that the tree does not know.
     """
-    tree = tree_of(model)
+    tree = tree_of(model, "model")
     rows = TreeRows.of(X, tree.columns, tree.n_columns, tree.recipe)
     asked = _questions(tree)
     table = np.zeros((rows.n_rows, max(len(asked), 1)), dtype=np.float32)
@@ -84,7 +84,7 @@ def codes(model: Any, X: Any) -> Array:
 
 def feature_names(model: Any) -> list[str]:
     """The names of the estimator's columns: what holds of a row where they are 1."""
-    tree = tree_of(model)
+    tree = tree_of(model, "model")
     return [holds(tree.columns[column], code, cut) for column, cut, code in _questions(tree)] or ["none"]
 
 

@@ -48,7 +48,7 @@ def to_python(
     if not name.isidentifier() or keyword.iskeyword(name):
         raise InputError("name", f"{name!r} is no name of a function", "give letters, digits and underscores")
     dialect = _Python(name, by_position)
-    made = [(name, _source(plan(tree_of(model), conditions), dialect)), *reversed(dialect.functions)]
+    made = [(name, _source(plan(tree_of(model, "model"), conditions), dialect)), *reversed(dialect.functions)]
     functions = ["\n".join([f"def {title}(row):", *_indented(lines, "    ")]) + "\n" for title, lines in made]
     text = "\n".join(functions)
     functions[:0] = [source.format(name=name) for what, source in _HELPERS.items() if f"_{name}_{what}(" in text]
@@ -79,7 +79,7 @@ def to_sql(
     END AS "prediction"
     FROM "people"
     """
-    expression = "\n".join(_source(plan(tree_of(model), conditions), _Sql()))
+    expression = "\n".join(_source(plan(tree_of(model, "model"), conditions), _Sql()))
     if table is None:
         return expression
     return f"SELECT *, {expression} AS {_quoted(name)}\nFROM {_quoted(table)}"

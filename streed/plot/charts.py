@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from streed.errors import InputError, MissingPackageError, visible
+import streed
+from streed.errors import InputError, MissingPackageError, check_kind, visible
 from streed.plot.measures import KINDS, front_of, rates_of
 from streed.plot.svg import HUES
 
@@ -59,6 +60,7 @@ def trace(result: Result, *, title: str | None = None, ax: Axes | None = None) -
 
     Raises InputError where the result's statistics hold no trace.
     """
+    check_kind("result", result, streed.Result)
     kept = result.stats.get("trace")
     if not kept:
         raise InputError("result", "its search kept no trace", "solve with a driver that keeps one in stats['trace']")
@@ -102,9 +104,8 @@ def values(trees: RashomonSet, *, title: str | None = None, ax: Axes | None = No
 
     Raises InputError for a set without trees.
     """
+    _check_set(trees)
     places = sorted(map(float, trees.histogram))
-    if not places:
-        raise _none()
     apart, wide = min(np.diff(places), default=1.0), places[-1] - places[0]
     bars = min(_BARS, round(wide / apart) + 1)
     half = wide / (bars - 1) / 2 if bars > 1 else apart / 2
@@ -125,9 +126,8 @@ def against(
 
     `by`: as `RashomonSet.histogram_of` takes it. Raises InputError as that does, and for a set without trees.
     """
+    _check_set(trees)
     found = sorted(trees.histogram_of(by).items(), key=lambda each: -each[1])
-    if not found:
-        raise _none()
     drawn = _axes(ax)
     areas = [12 + 28 * min(math.log10(count), 8.0) for _, count in found]
     places = [float(value) for (value, _), _ in found], [float(other) for (_, other), _ in found]
@@ -137,9 +137,8 @@ def against(
 
 def columns(trees: RashomonSet, *, title: str | None = None, ax: Axes | None = None) -> Axes:
     """A bar for each of the columns that most of the near-optimal trees ask, as long as their share."""
+    _check_set(trees)
     ranked = sorted(trees.importance().items(), key=lambda each: -each[1].share)[:_MOST_COLUMNS][::-1]
-    if not ranked:
-        raise _none()
     drawn = _axes(ax)
     drawn.barh(range(len(ranked)), [100 * column.share for _, column in ranked], color=HUES[0], alpha=0.6)
     needed = {True: " (asked by all)", False: ""}
@@ -178,5 +177,7 @@ def _finished(drawn: Axes, x_label: str, y_label: str, title: str | None, pad: f
     return drawn
 
 
-def _none() -> InputError:
-    return InputError("trees", "the set has no trees", "widen the budget")
+def _check_set(trees: RashomonSet) -> None:
+    check_kind("trees", trees, streed.RashomonSet)
+    if not trees.count:
+        raise InputError("trees", "the set has no trees", "widen the budget")

@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
-from streed.errors import InputError
+from streed.errors import InputError, argument_names, brief, listed
 from streed.exact import Array
 from streed.result import Result
 from streed.task.objective import record_of
@@ -107,18 +107,23 @@ def front_of(
     where `found` is no Result. Raises InputError where there is no tree, where a value has no such component, and for
     measures that need what is not given.
     """
-    pairs: list[Any] = list(found.front) if isinstance(found, Result) else list(found)
+    remedy = "give a Result with a front, several Results, or pairs"
+    pairs: Any = found.front if isinstance(found, Result) else listed("found", found, remedy)
     if any(isinstance(each, Result) for each in pairs):
         pairs = [(each.value, each.tree) for each in pairs if each.tree is not None]
-    if not pairs or not all(isinstance(tree, Tree) for _, tree in pairs):
-        raise InputError("result", "it has no tree to show", "give a Result with a front, several Results, or pairs")
+    if not pairs or not all(
+        isinstance(each, (tuple, list)) and len(each) == 2 and isinstance(each[1], Tree) for each in pairs
+    ):
+        raise InputError("found", "it has no tree to show", remedy)
     marked = found.tree if isinstance(found, Result) else chosen
     tuples = all(isinstance(value, tuple) and len(value) > 1 for value, _ in pairs)
     rows = X if X is None or isinstance(X, Rows) else Rows.make(X, labels, **further)
     record = record_of(found.task) if tuples and isinstance(found, Result) else None
     names = [] if record is None else [*(part.value_unit for part in record.parts), *map(str, record.gaps)]
-    xs, x_label = _coordinate(pairs, x if x is not None else 0 if tuples else "nodes", rows, names)
-    ys, y_label = _coordinate(pairs, y if y is not None else 1 if tuples else "errors", rows, names)
+    with argument_names(measure="x"):
+        xs, x_label = _coordinate(pairs, x if x is not None else 0 if tuples else "nodes", rows, names)
+    with argument_names(measure="y"):
+        ys, y_label = _coordinate(pairs, y if y is not None else 1 if tuples else "errors", rows, names)
     points: list[Point] = []
     least = math.inf
     for place in sorted(range(len(pairs)), key=lambda place: (xs[place], ys[place])):
@@ -155,9 +160,11 @@ def measure(tree: Tree, what: Any, rows: Rows | None) -> float:
         return float(what(tree))
     if isinstance(what, str) and what in SIZES:
         return float(getattr(tree, SIZES[what]))
-    if not isinstance(what, Fairness) and what not in COUNTS:
+    if not isinstance(what, (Fairness, str)) or (isinstance(what, str) and what not in COUNTS):
         names = ", ".join(map(repr, [*SIZES, *COUNTS]))
-        raise InputError("measure", repr(what), f"use one of {names}, a notion such as DemographicParity(), a function")
+        raise InputError(
+            "measure", brief(what), f"use one of {names}, a notion such as DemographicParity(), a function"
+        )
     if rows is None:
         raise InputError("X", f"missing, and {label(what)} is measured on rows", "give X and y, or a Dataset")
     predicted = rows.predicted(tree)
@@ -189,7 +196,7 @@ def _coordinate(pairs: list[Any], what: Any, rows: Rows | None, names: Sequence[
     try:
         values = [float(value[what]) for value, _ in pairs]
     except (TypeError, IndexError):
-        raise InputError("x, y", f"there is no component {what} of {pairs[0][0]!r}", "name a measure") from None
+        raise InputError("measure", f"there is no component {what} of {pairs[0][0]!r}", "name a measure") from None
     return values, names[what] if len(names) == len(pairs[0][0]) else f"component {what} of the value"
 
 

@@ -23,6 +23,7 @@ import zlib
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
+from types import NoneType
 from typing import Any, final
 
 import attrs
@@ -30,7 +31,8 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.data.strict_json import rebuild
-from streed.errors import InputError, MismatchError, escaped
+from streed.errors import InputError, MismatchError, check_kind, escaped, path_of
+from streed.exact import Range
 from streed.proof import check
 from streed.proof.check import MAGIC, UNLIMITED, Limits, Plane, Record, Sums
 from streed.proof.prover import Prover, ProverSums, StoppedError
@@ -97,8 +99,8 @@ class Proof:
 
     def save(self, proof: str | Path, table: str | Path) -> None:
         """Writes both files."""
-        Path(proof).write_bytes(self.data)
-        Path(table).write_bytes(self.table)
+        path_of("proof", proof).write_bytes(self.data)
+        path_of("table", table).write_bytes(self.table)
 
     def check(self) -> str:
         """What `check.py` says of it; raises MismatchError if it does not hold."""
@@ -141,6 +143,8 @@ def prove(
     with limits on sums.
     """
     began = time.monotonic()
+    Range(0, optional=True, meaning="seconds").read("time_limit", time_limit)
+    check_kind("limits", limits, (Mapping, NoneType))
     grown = tree_of(tree)
     given = {"sample_weight": sample_weight, "frequency": frequency, "categorical": categorical, "max_cuts": max_cuts}
     more = {name: value for name, value in {**given, **row_data}.items() if value is not None}
@@ -252,13 +256,11 @@ def to_bytes(said: dict[str, Any], planes: list[Plane]) -> bytes:
 
 def proof_paths(path: Any) -> tuple[Path, Path]:
     """(the file of a proof, the table beside it); raises InputError where they cannot be written."""
-    if not isinstance(path, (str, Path)):
-        raise InputError("proof", f"a {type(path).__name__} is no path", "give the name of a file")
-    proof = Path(path)
+    proof = path_of("proof", path)
     if not proof.parent.is_dir():
         raise InputError("proof", f"there is no directory {str(proof.parent)!r}", "make it first")
-    if proof.is_dir() or proof.suffix == ".csv":
-        raise InputError("proof", f"{str(proof)!r} is a directory, or a table by its name", "use the suffix .proof")
+    if proof.suffix == ".csv":
+        raise InputError("proof", f"{str(proof)!r} is a table by its name", "use the suffix .proof")
     return proof, proof.with_suffix(".csv")
 
 

@@ -9,6 +9,7 @@ import math
 import numbers
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,7 @@ import streed
 from streed import plot
 from streed.data import Dataset
 from streed.data.strict_json import rebuild
-from streed.errors import InputError, visible
+from streed.errors import InputError, check_kind, listed, path_of, visible
 from streed.plot.measures import Rows, Seen, rule, survey
 from streed.plot.svg import brief, colours
 from streed.result import Result
@@ -40,7 +41,7 @@ _STATUS = {"optimal": ("good", "proven optimal"), "feasible": ("open", "stopped 
 
 def write_report(path: str | Path, found: Any, X: Any = None, y: Any = None, **further: Any) -> None:
     """Writes `make_report`'s page to a file; raises OSError where it cannot be written, and as `make_report` does."""
-    Path(path).write_text(make_report(found, X, y, **further), encoding="utf-8")
+    path_of("path", path).write_text(make_report(found, X, y, **further), encoding="utf-8")
 
 
 def make_report(
@@ -65,7 +66,10 @@ def make_report(
     need matplotlib; without it, the page says so in their place. Raises InputError for a result without a tree, and for
     rows that the tree cannot read.
     """
-    tree = tree_of(found)
+    tree = tree_of(found, "found")
+    for each in (compare := listed("compare", compare, "give a list of results")):
+        check_kind("compare", each, streed.Result)
+    check_kind("near", near, (streed.RashomonSet, NoneType))
     verdict = found.verdict().split("\n") if hasattr(found, "verdict") else ()
     found = getattr(found, "result_", found)
     result = found if isinstance(found, Result) else None

@@ -11,7 +11,7 @@ import numpy as np
 
 from streed.data import Column, Cut, Dataset
 from streed.data.questions import TableRecipe
-from streed.errors import InputError, escaped, visible
+from streed.errors import InputError, brief, escaped, visible
 from streed.exact import Array, as_objects
 from streed.tree import nodes
 from streed.tree.nodes import TreeRows
@@ -212,14 +212,14 @@ def _plain_array(values: tuple[Any, ...]) -> Array:
     return as_objects(values)
 
 
-def tree_of(model: Any) -> Tree:
+def tree_of(model: Any, argument: str = "tree") -> Tree:
     """The tree of a Tree, a Result, or a fitted estimator; raises InputError where there is none."""
     for name in (None, "tree_", "tree"):
         found = model if name is None else getattr(model, name, None)
         if isinstance(found, Tree):
             return found
     remedy = "give a Tree, a Result whose status is not infeasible, or an estimator after fit"
-    raise InputError("tree", f"{model!r} has no tree", remedy)
+    raise InputError(argument, f"{brief(model)} has no tree", remedy)
 
 
 _RELATIONS = ("=", "<", ">", "≤", "≥", "≠")
