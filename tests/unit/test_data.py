@@ -166,7 +166,7 @@ REFUSED: dict[str, list[tuple[Any, str]]] = {
         ([2], "2"),
         ([-1], "-1"),
         ("a", "'a'"),
-        (3, "3"),
+        (np.array(3), "is no list"),
         ([True], "True"),
     ],
     "names": [

@@ -306,7 +306,7 @@ def test_a_solve_writes_its_proof(tmp_path: Path, capsys: Any) -> None:
 def test_proofs_that_cannot_be_are_refused_before_the_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = labels()
     monkeypatch.setattr(DepthFirst, "search", None)  # nothing is searched
-    for path, found in ((3, "is no path"), (tmp_path, "directory"), (tmp_path / "no" / "x.proof", "no directory")):
+    for path, found in (("a\0", "no path"), (tmp_path, "directory"), (tmp_path / "no" / "x.proof", "no directory")):
         with pytest.raises(InputError, match=found):
             streed.solve(Accuracy(), X, y, max_depth=3, proof=path)
     with pytest.raises(InputError, match="table by its name"):
