@@ -112,6 +112,8 @@ def check_folder(name: str, out: Path | None) -> None:
     """Ends the command where a file cannot be written: before the search, not after it."""
     if out is not None and not out.parent.is_dir():
         fail(f"{name}: there is no folder {str(out.parent)!r}")
+    if out is not None and out.is_dir():
+        fail(f"{name}: {str(out)!r} is a folder")
 
 
 def counted(count: int, what: str) -> str:

@@ -125,10 +125,10 @@ def prove(asked: shell.Asked) -> None:
     """
     from streed.proof import prove as prove_tree
 
+    shell.check_folder("out", asked.out)
     out, beside = asked.out, asked.table or asked.out.with_suffix(".csv")
     if len({each.resolve() for each in (asked.tree, Path(asked.data), out, beside)}) < 4:
         shell.fail(f"table: {str(beside)!r} or {str(out)!r} would be written over what is read; give --table, or --out")
-    shell.check_folder("out", out)
     shell.check_folder("table", beside)
     made = prove_tree(*read_saved(asked), time_limit=asked.time_limit, progress=True)
     made.save(out, beside)

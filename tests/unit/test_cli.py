@@ -332,7 +332,7 @@ REFUSED: list[tuple[tuple[str, ...], str]] = [
     ((*SOLVE, "--bogus"), "--bogus"),
     (("solve",), "DATA"),
     (("bogus",), "bogus"),
-    (("tasks", "x"), "unexpected"),
+    (("prove", "play.csv", "play.csv", "--out", ""), "is a folder"),
     (("export", "/dev/zero", "--to", "svg"), "device"),
     (("export", ".", "--to", "svg"), "directory"),
     (("predict", "play.csv", "play.csv"), "no JSON"),
