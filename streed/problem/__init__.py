@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import abc
 import functools
+import math
 import numbers
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -101,7 +102,7 @@ class SearchLimits:
 
     time_limit: float | None = None
     """Seconds of search."""
-    memory_limit: int | None = None
+    memory_limit: int | None = attrs.field(default=None, converter=attrs.converters.optional(math.ceil))
     """Bytes of the whole process."""
     threads: int = 1
     report: Callable[[Value | None, Value | None, int, str], None] | None = None

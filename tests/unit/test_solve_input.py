@@ -228,8 +228,8 @@ def test_one_row_one_class_and_constant_columns() -> None:
 def test_ten_thousand_columns_in_too_little_memory() -> None:
     X = np.random.default_rng(0).integers(0, 2, (2_600, 10_000)).astype(np.uint8)
     y = X[:, 7_000]
-    limit = resident() + 50_000_000
-    refused("memory_limit", f"{limit:,} bytes", "fewer columns", call=lambda: attempt(X, y, memory_limit=limit))
+    limit = resident() + 100_000_000
+    refused("memory_limit", f"{limit:,} bytes", "fewer columns", call=lambda: attempt(X, y, memory_limit=float(limit)))
     assert attempt(X[:, 6_990:7_010], y, memory_limit=limit).value == 0
 
 
