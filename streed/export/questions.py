@@ -6,12 +6,13 @@ What a 0/1 column means that the caller made, only the caller can say (`conditio
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import NoneType
 from typing import Any
 
 import attrs
 
 from streed.data import Column, Cut, Kind
-from streed.errors import InputError
+from streed.errors import InputError, check_kind
 from streed.tree import Tree, flatten
 
 ONE_OF, AT_MOST, ABOVE, GAP, PRESENT, HOLDS = "one of", "<=", ">", "gap", "present", "holds"
@@ -81,6 +82,7 @@ class Plan:
 
 def plan(tree: Tree, given: Mapping[str, str] | None = None) -> Plan:
     """The tree's nodes and questions; `given`: the expression that holds where the binary column named so is 1."""
+    check_kind("conditions", given, (Mapping, NoneType))
     used = {column.name: column for column in tree.columns.values()}
     for name in sorted(given or (), key=lambda name: name not in used):
         if name not in used:

@@ -17,7 +17,7 @@ import attrs
 
 from streed.data.ordered import TIMES, Kind
 from streed.data.single_values import clock_text, date_text, moment_of
-from streed.errors import InputError
+from streed.errors import InputError, brief
 from streed.export.questions import ABOVE, AT_MOST, GAP, HOLDS, ONE_OF, Case, Plan, Question, plan
 from streed.tree.tree import tree_of
 
@@ -45,8 +45,8 @@ def to_python(
         return 'yes'
     <BLANKLINE>
     """
-    if not name.isidentifier() or keyword.iskeyword(name):
-        raise InputError("name", f"{name!r} is no name of a function", "give letters, digits and underscores")
+    if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
+        raise InputError("name", f"{brief(name)} is no name of a function", "give letters, digits and underscores")
     dialect = _Python(name, by_position)
     made = [(name, _source(plan(tree_of(model, "model"), conditions), dialect)), *reversed(dialect.functions)]
     functions = ["\n".join([f"def {title}(row):", *_indented(lines, "    ")]) + "\n" for title, lines in made]
