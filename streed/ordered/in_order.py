@@ -289,7 +289,6 @@ def search_in_order(problem: Problem, search_limits: SearchLimits, name: str) ->
     seconds = search_limits.time_limit
     spare = _SPARE if seconds is None else min(_SPARE, seconds / 2)
     deadline = None if seconds is None else clock() + seconds - spare
-
     least = int(costs.costs.min(axis=1).sum())
 
     def look() -> str | None:
