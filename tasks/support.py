@@ -56,7 +56,11 @@ class MinSupport(Limit):
 
 
 def _listed(values: Any) -> tuple[Any, ...] | None:
-    return None if values is None else listed("values", values, "give the kinds that a leaf needs rows of")
+    remedy = "give the kinds that a leaf needs rows of, or None for all"
+    found = None if values is None else listed("values", values, remedy)
+    if found == ():
+        raise InputError("values", "it is empty", remedy)
+    return found
 
 
 def _is_name(limit: Limit, attribute: Any, value: Any) -> None:

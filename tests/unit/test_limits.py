@@ -389,6 +389,6 @@ def test_row_weights_do_not_count() -> None:
 
 def test_support_that_is_refused() -> None:
     refused("sex", "MinSupportOf needs it", call=lambda: leaves(Accuracy().subject_to(MinSupportOf("sex", 1))))
-    wrong = Accuracy().subject_to(MinSupportOf("sex", 1, values=["x"]))
-    refused("sex", "no row is 'x'", call=lambda: leaves(wrong, sex=SEXES))
+    refused("values", "empty", call=lambda: MinSupportOf("sex", 1, values=[]))
+    refused("sex", "is 'x'", call=lambda: leaves(Accuracy().subject_to(MinSupportOf("sex", 1, ["x"])), sex=SEXES))
     refused("min_rows", "0", call=lambda: MinSupportOf("sex", 0))
