@@ -284,7 +284,7 @@ def _any_size(values: Array, name: str) -> tuple[Array, Fraction]:
     return as_objects(whole)[place].reshape(values.shape), Fraction(1, common)
 
 
-@functools.lru_cache(2**14)  # a solve reads its numbers up to three times
+@functools.lru_cache(2**16)  # a solve reads its numbers up to three times
 def _digits_of(x: float) -> tuple[int, int]:
     """The digits that Python prints for a finite float as a whole number, and how many stand behind the point."""
     mantissa, _, exponent = repr(x).partition("e")
