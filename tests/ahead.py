@@ -34,7 +34,7 @@ streed.solve(Accuracy(), X, y, sample_weight=np.where(y, 10**9, 1), max_depth=3)
 """,
     """
 reals = draw.random((300, 2))
-streed.solve(Misclassifications() + Splits(), reals, (reals > 0.5).all(axis=1), max_depth=3)
+[streed.solve(Misclassifications() + Splits(), reals, (reals > 0.5).all(axis=1), max_depth=k) for k in (3, 4)]
 """,
 )
 """One process for searches of nodes, one of about the same length for fronts and wide numbers, one for thresholds."""
