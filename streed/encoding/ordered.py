@@ -1,20 +1,18 @@
-"""Ordered columns on their way to a search and back: ranks for one that knows them, questions for all others.
+"""Ordered columns on their way to a search of 0/1 columns and back.
 
-A search of 0/1 columns solves a problem with ordered columns as one with a column per question (`Questions`), and the
-tree that it finds is translated: a branch on a question becomes a branch on the column with its cut. A search that
-reads thresholds itself takes `ranks_of`.
+A problem with ordered columns is solved as one with a column per question (`Questions`), and the tree that is found is
+translated: a branch on a question becomes a branch on the column with its cut.
 """
 
 from __future__ import annotations
 
 from types import FunctionType
-from typing import Any, final
+from typing import Any
 
 import attrs
 import numpy as np
 
 from streed.data import Dataset
-from streed.data.ordered import NO_LIMIT, OrderedValues
 from streed.data.questions import Questions
 from streed.errors import MismatchError
 from streed.exact import Array
@@ -88,57 +86,3 @@ def side_of_gaps(data: Dataset, node: Branch, rows: Array, sides: Array) -> int:
     if node.cut.threshold is None or (data.X[rows, node.column] == data.ordered[node.column].gap_rank).any():
         return node.cut.gaps
     return int(data.count(rows[sides == 1]) > data.count(rows[sides == 0]))
-
-
-@final
-@attrs.frozen(eq=False)
-class Ranks:
-    """Ordered columns as a search of thresholds reads them: F features over n rows.
-
-    A column with gaps is two features: with its gaps before all values and behind them. A threshold of a feature lies
-    behind each of its ranks but the last, so that the question whether a value is missing is one of both features.
-    """
-
-    ranks: Array
-    """(F, n) int32, C-contiguous: 0 .. sizes[f] - 1, all of which occur."""
-    sizes: Array
-    """(F,) int32."""
-    column: Array
-    """(F,) int64: the data's column that the feature is made of."""
-    limits: tuple[Array, ...]
-    """For each feature (sizes[f] - 1,) int64: the largest rank in the column of what is below the threshold."""
-    gaps_last: Array
-    """(F,) bool: whether gaps are behind all values, so that they go to child 1; where there are none, True."""
-
-    def question(self, feature: int, threshold: int) -> tuple[int, int, int]:
-        """(column, limit, gaps) of the threshold behind this rank of the feature, for `OrderedValues.cut`."""
-        column, limit = int(self.column[feature]), int(self.limits[feature][threshold])
-        return column, limit, 1 if limit == NO_LIMIT else int(self.gaps_last[feature])
-
-
-def ranks_of(data: Dataset) -> Ranks:
-    """The ordered columns of the data as features, in the order of the columns."""
-    features = [
-        (*_feature(data.X[:, j], values, gaps_last), j, gaps_last)
-        for j, values in sorted(data.ordered.items())
-        for gaps_last in ((True, False) if values.has_gaps else (True,))
-    ]
-    ranks, limits, columns, last = zip(*features, strict=True) if features else ((), (), (), ())
-    together = np.stack(ranks) if ranks else np.zeros((0, data.n_rows), np.int32)
-    sizes = np.array([len(each) + 1 for each in limits], np.int32)
-    return Ranks(together, sizes, np.array(columns, np.int64), limits, np.array(last, bool))
-
-
-def _feature(ranks: Array, values: OrderedValues, gaps_last: bool) -> tuple[Array, Array]:
-    """(ranks among the groups of values that cuts tell apart, the cut behind each but the last)."""
-    uncut = len(values.cuts) + 1 < len(values.values)
-    below = np.searchsorted(values.cuts, ranks).astype(np.int32) if uncut else ranks.astype(np.int32)
-    if not values.has_gaps or not len(values.values):
-        return below if len(values.values) else np.zeros(len(ranks), np.int32), values.cuts
-    missing = ranks == values.gap_rank
-    if gaps_last:
-        below[missing] = len(values.cuts) + 1
-        return below, np.append(values.cuts, NO_LIMIT)
-    below += 1
-    below[missing] = 0
-    return below, np.concatenate([[NO_LIMIT], values.cuts])

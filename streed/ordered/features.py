@@ -14,10 +14,8 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
-from streed.data.column import Column
-from streed.data.ordered import NO_LIMIT
-from streed.data.questions import Questions
-from streed.encoding.ordered import Ranks, ranks_of, side_of_gaps
+from streed.data.ordered import NO_LIMIT, OrderedValues
+from streed.encoding.ordered import side_of_gaps
 from streed.exact import Array
 from streed.kernels.ordered import NEW, ROW, WORDS, sort_rows
 from streed.kernels.records import LEAF
@@ -35,66 +33,87 @@ if TYPE_CHECKING:
 class Features:
     """The columns of a data set as the search reads them: ordered ones, binary ones, which have one threshold, and
     categorical ones, whose ranks are codes.
+
+    An ordered column with gaps is two features: with its gaps before all values and behind them. A threshold of a
+    feature lies behind each of its ranks but the last, so that the question whether a value is missing is one of both.
     """
 
+    data: Dataset
     ranks: Array
-    """(F, n) int32."""
-    ordered: Ranks
-    binary: Array
-    """(b,) int64: the binary columns."""
-    categorical: tuple[int, ...]
-    """The categorical columns."""
+    """(F, n) int32, C-contiguous; all ranks of a feature occur but those of a coded one."""
+    column: Array
+    """(F,) int64: the data's column that the feature is made of."""
+    limits: tuple[Array, ...]
+    """For each feature, by threshold, int64: the largest rank in the column of what is below; one 0 of coded ones."""
+    gaps_last: Array
+    """(F,) bool: of an ordered column, whether gaps are behind all values, or there are none; they go to child 1."""
 
     @classmethod
     def of(cls, data: Dataset) -> Features:
         """The features of the data."""
-        ordered = ranks_of(data)
-        binary = np.array(
-            [j for j in range(data.n_columns) if j not in data.ordered and j not in data.categorical], np.int64
-        )
-        coded = data.X[:, [*binary.tolist(), *data.categorical]].T.astype(np.int32)
-        ranks = np.concatenate([ordered.ranks, coded])
-        return cls(np.ascontiguousarray(ranks, np.int32), ordered, binary, data.categorical)
-
-    @property
-    def thresholds(self) -> int:
-        """How many there are in all."""
-        return int(np.maximum(self.ordered.sizes - 1, 0).sum()) + len(self.binary)
+        found = [
+            (*_ranked(data.X[:, j], values, gaps_last), j, gaps_last)
+            for j, values in sorted(data.ordered.items())
+            for gaps_last in ((True, False) if values.has_gaps else (True,))
+        ]
+        ranks, limits, columns, last = zip(*found, strict=True) if found else ((), (), (), ())
+        binary = [j for j in range(data.n_columns) if j not in data.ordered and j not in data.categorical]
+        coded = [*binary, *data.categorical]
+        together = np.concatenate([np.array(ranks, np.int32).reshape(-1, data.n_rows), data.X[:, coded].T])
+        limits, last = (*limits, *[np.zeros(1, np.int64)] * len(coded)), (*last, *[False] * len(coded))
+        column = np.array([*columns, *coded], np.int64)
+        return cls(data, np.ascontiguousarray(together, np.int32), column, limits, np.array(last, bool))
 
     @property
     def categories(self) -> int:
         """How many features, the last ones, are categorical."""
-        return len(self.categorical)
+        return len(self.data.categorical)
 
-    def branch(self, data: Dataset, feature: int, rank: int, rows: int) -> Branch:
-        """A branching node without children."""
-        if feature >= len(self.ordered.ranks):
-            coded = (*self.binary.tolist(), *self.categorical)
-            return Branch(int(coded[feature - len(self.ordered.ranks)]), (), rows)
-        column, limit, gaps = self.ordered.question(feature, rank)
-        return Branch(column, (), rows, data.ordered[column].cut(limit, gaps))
+    @property
+    def thresholds(self) -> int:
+        """How many there are in all."""
+        return sum(map(len, self.limits)) - self.categories
+
+    def question(self, feature: int, rank: int) -> tuple[int, int, int]:
+        """(column, limit, gaps) of the threshold behind this rank of the feature, as `Questions` has them."""
+        limit = int(self.limits[feature][rank])
+        return int(self.column[feature]), limit, 1 if limit == NO_LIMIT else int(self.gaps_last[feature])
+
+    def branch_at(self, feature: int, rank: int, rows: Array) -> tuple[Branch, Array]:
+        """(a branching node without children, the child of each of the rows that reach it)."""
+        data, (column, limit, gaps) = self.data, self.question(feature, rank)
+        cut = data.ordered[column].cut(limit, gaps) if column in data.ordered else None
+        branch = Branch(column, (), len(rows), cut)
+        sides = sides_in(data, branch, rows)
+        if cut is not None:
+            branch = attrs.evolve(branch, cut=attrs.evolve(cut, gaps=side_of_gaps(data, branch, rows, sides)))
+        return branch, sides
 
     def is_turned(self, feature: int, rank: int) -> bool:
         """Whether the question's child 0 is for what is above the threshold: gaps come first, and are asked for."""
-        if feature >= len(self.ordered.ranks):
-            return False
-        return not self.ordered.gaps_last[feature] and int(self.ordered.limits[feature][rank]) == NO_LIMIT
+        return not self.gaps_last[feature] and int(self.limits[feature][rank]) == NO_LIMIT
 
-    def children_of(self, node: Split, column: Column) -> tuple[Split | None, ...]:
-        """Those of a split on a column of the data, by the answers to its question."""
+    def children_of(self, node: Split) -> tuple[Split | None, ...]:
+        """Those of a split, by the answers to its question."""
         if node.rank < 0:
-            return (*node.children, *[None] * (len(column.categories) - len(node.children)))
+            categories = self.data.column(int(self.column[node.column])).categories
+            return (*node.children, *[None] * (len(categories) - len(node.children)))
         return node.children[::-1] if self.is_turned(node.column, node.rank) else node.children
 
-    def questions(self, questions: Questions) -> tuple[Array, ...]:
-        """For each feature (its thresholds,) int64: which question each threshold is; one of a categorical feature."""
-        pairs = (questions.column, questions.limit, questions.gaps)
-        number = {key: q for q, key in enumerate(zip(*(each.tolist() for each in pairs), strict=True))}
-        found = []
-        for feature, limits in enumerate(self.ordered.limits):
-            asked = [number[self.ordered.question(feature, rank)] for rank in range(len(limits))]
-            found.append(np.array(asked, np.int64))
-        return (*found, *(np.array([number[j, 0, 0]]) for j in (*self.binary.tolist(), *self.categorical)))
+
+def _ranked(ranks: Array, values: OrderedValues, gaps_last: bool) -> tuple[Array, Array]:
+    """(ranks among the groups of values that cuts tell apart, the cut behind each but the last)."""
+    uncut = len(values.cuts) + 1 < len(values.values)
+    below = np.searchsorted(values.cuts, ranks).astype(np.int32) if uncut else ranks.astype(np.int32)
+    if not values.has_gaps or not len(values.values):
+        return below if len(values.values) else np.zeros(len(ranks), np.int32), values.cuts
+    missing = ranks == values.gap_rank
+    if gaps_last:
+        below[missing] = len(values.cuts) + 1
+        return below, np.append(values.cuts, NO_LIMIT)
+    below += 1
+    below[missing] = 0
+    return below, np.concatenate([[NO_LIMIT], values.cuts])
 
 
 @final
@@ -110,8 +129,9 @@ class Planted:
     """(n, branches) uint8."""
 
     @classmethod
-    def of(cls, tree: Split | None, features: Features, data: Dataset) -> Planted:
+    def of(cls, tree: Split | None, features: Features) -> Planted:
         """The tree on the rows of the data."""
+        data = features.data
         preorder: list[int] = []
         branches: list[Branch] = []
         answers: list[Array] = []
@@ -120,13 +140,13 @@ class Planted:
             if node is None:
                 preorder.append(LEAF)
                 return
-            branch, sides = branch_at(features, data, node.column, node.rank, rows)
+            branch, sides = features.branch_at(node.column, node.rank, rows)
             preorder.append(len(branches))
             branches.append(branch)
             answer = np.zeros(data.n_rows, np.uint8)
             answer[rows] = sides
             answers.append(answer)
-            for side, child in enumerate(features.children_of(node, data.column(branch.column))):
+            for side, child in enumerate(features.children_of(node)):
                 plant(child, rows[sides == side])
 
         plant(tree, np.arange(data.n_rows))
@@ -150,15 +170,6 @@ class Planted:
             return node
         children = tuple(map(self.in_columns, node.children))
         return attrs.evolve(self.branches[node.column], children=children, rows=node.rows)
-
-
-def branch_at(features: Features, data: Dataset, feature: int, rank: int, rows: Array) -> tuple[Branch, Array]:
-    """(a branching node without children, the child of each of the rows that reach it)."""
-    branch = features.branch(data, feature, rank, len(rows))
-    sides = sides_in(data, branch, rows)
-    if branch.cut is not None:
-        branch = attrs.evolve(branch, cut=attrs.evolve(branch.cut, gaps=side_of_gaps(data, branch, rows, sides)))
-    return branch, sides
 
 
 @final

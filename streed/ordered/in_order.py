@@ -29,7 +29,7 @@ from streed.kernels.simd import load_atomic
 from streed.kernels.stopping import NODES, ROWS_OF_CONTROL, STOP
 from streed.kernels.views import native
 from streed.ordered.cache import part_of_recursion
-from streed.ordered.features import Features, branch_at
+from streed.ordered.features import Features
 from streed.problem import Outcome, Problem, SearchLimits, Solution, process_memory
 from streed.task.base import objective
 from streed.task.bounded_sums import exact_costs
@@ -327,13 +327,12 @@ class _Search:
         self.shown = problem.task.objective_of
         self.features, self.costs, self.depth = Features.of(data), costs, problem.max_depth or 0
         ranks = self.features.ranks
-        columns = [*self.features.ordered.column.tolist(), *self.features.binary.tolist(), *data.categorical]
         least = costs.costs.min(axis=1, keepdims=True)
         price = min(costs.split, int((costs.costs - least).max(axis=1).sum()) + 1)
         self.control = np.zeros(ROWS_OF_CONTROL, np.int64)
         self.orders = np.argsort(ranks, axis=1, kind="stable").astype(np.int32)
         self.work: tuple[Any, ...] = (
-            ranks, signs[np.array(columns, np.int64)], costs.costs - least, data.counts,
+            ranks, signs[self.features.column], costs.costs - least, data.counts,
             len(ranks) - len(data.categorical), price, problem.min_leaf, self.control,
         )  # fmt: skip
         self.found = np.full(6, INFEASIBLE, np.int64)
@@ -369,7 +368,7 @@ class _Search:
             total += self.costs.split
             is_cut = f < self.work[4]
             rank = int(ranks[f, orders[f, found[POSITION] - 1]]) if is_cut else 0
-            branch, _ = branch_at(self.features, data, f, rank, rows)
+            branch, _ = self.features.branch_at(f, rank, rows)
             if not is_cut:
                 codes = range(len(data.column(branch.column).categories))
                 sides = [(ranks[f] == code, low, high, INFEASIBLE) for code in codes]

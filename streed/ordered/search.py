@@ -154,7 +154,7 @@ def search_ordered(problem: Problem, search_limits: SearchLimits, name: str) -> 
     solutions: tuple[Solution, ...] = ()
     lower, stopped, rounding = costs.lower(answer.lower), answer.stopped, Fraction(0)
     if answer.cost is not None and (below is None or answer.cost < below):
-        planted = Planted.of(answer.tree, features, data)
+        planted = Planted.of(answer.tree, features)
         solution = _measured(problem, costs, planted, answer.cost)
         solutions = (solution,)
         if stopped is None and wide is None:
@@ -220,7 +220,7 @@ def _searched(
     solutions: tuple[Solution, ...] = ()
     lower, rounding = rows.lower(answer.lower), 0.0
     if answer.cost is not None:
-        planted = Planted.of(answer.tree, features, problem.data)
+        planted = Planted.of(answer.tree, features)
         solution = measure_methods(planted.asked(problem), problem, planted.preorder)
         solutions = (attrs.evolve(solution, root=planted.in_columns(solution.root)),)
         claimed = rows.lower(answer.cost)
@@ -251,7 +251,8 @@ class OrderedOracle(LinearOracle):
         """`kinds` (n,): which kind each row is; `native` makes an oracle that has sets of rows, which takes memory."""
         questions = Questions.of(problem.data) if problem.questions is None else problem.questions
         features = Features.of(questions.source)
-        self._questions = features.questions(questions)
+        keys = (each.tolist() for each in (questions.column, questions.limit, questions.gaps))
+        self._questions = {key: q for q, key in enumerate(zip(*keys, strict=True))}
         self._features = features
         self._problem = problem
         self._kinds = kinds
@@ -312,7 +313,6 @@ class OrderedOracle(LinearOracle):
         if node is None:
             preorder.append(LEAF)
             return
-        question = int(self._questions[node.column][max(node.rank, 0)])
-        preorder.append(question)
-        for child in self._features.children_of(node, self._problem.data.column(question)):
+        preorder.append(self._questions[self._features.question(node.column, node.rank)])
+        for child in self._features.children_of(node):
             self._write(child, preorder)
