@@ -93,12 +93,17 @@ class _Rows:
         apart = (self.sums[order] - self.sums[order[place]]) * each
         return int(apart[place:].sum()), -int(apart[:place].sum()), int(order[place])
 
+    def total(self, values: Array, rows: Array | slice) -> Fraction:
+        """The sum of values (n,) of these rows."""
+        return Fraction(exact_number((values[rows] * self.sizes[rows] if self.weighed else values[rows]).sum()))
+
+    def mean(self, rows: Array | slice) -> Fraction:
+        """Of the targets of these rows, in units; 0 where they weigh nothing."""
+        return self.total(self.sums, rows) / (exact_number(self.sizes[rows].sum()) or 1)
+
     def error(self, rows: Array | slice) -> Fraction:
         """The squared errors of the mean of these rows, in square units."""
-        each = self.sizes[rows] if self.weighed else 1
-        sums = (self.sizes[rows].sum(), (self.sums[rows] * each).sum(), (self.squares[rows] * each).sum())
-        size, total, squares = (exact_number(x) for x in sums)
-        return self.weight * (squares - Fraction(total * total) / size) if size else Fraction(0)
+        return self.weight * (self.total(self.squares, rows) - self.total(self.sums, rows) * self.mean(rows))
 
 
 @kept_by_data
@@ -169,7 +174,7 @@ class SquaredError(_Squares):
         rows, origin, unit = _read(data)
         total, bits, squares = rows.error(slice(None)), 0, rows.squares * (rows.sizes if rows.weighed else 1)
         if int(squares.sum()) >= _FLOATS:  # targets have to be made smaller
-            bits = (int(rows.squares.max()).bit_length() + 1) // 2
+            bits = (int(rows.squares[rows.sizes > 0].max()).bit_length() + 1) // 2
         worth = 1 / (total or Fraction(1)) if self.normalized else unit * unit
         if total and not 0 < as_float(worth * total) < math.inf:
             raise InputError("y", "its squared errors are beyond the range of floats", "divide y by a common factor")
@@ -199,10 +204,11 @@ class SquaresOfUnits(_Squares):
     def statistics(self, data: Dataset) -> dict[str, Array]:
         rows = _measured(data, self.origin, self.unit)
         size = np.ones(data.n_rows, np.int64) if rows.weighed else rows.sizes.astype(np.int64)
-        return {"weight": size, "sum": self._plain(rows.sums, 1), "square": self._plain(rows.squares, 2)}
+        return {"weight": size, "sum": self._plain(rows, 1), "square": self._plain(rows, 2)}
 
-    def _plain(self, values: Array, power: int) -> Array:
-        """Whole numbers as they are; else floats, rounded once."""
+    def _plain(self, rows: _Rows, power: int) -> Array:
+        """The targets, or their squares, 0 of rows that weigh nothing: whole numbers as they are, else rounded once."""
+        values = np.where(rows.sizes > 0, rows.sums if power == 1 else rows.squares, 0)
         if self.units == 1 and (values.dtype == np.int64 or all(x.denominator == 1 for x in values.tolist())):
             return values.astype(np.int64)
         divisor = int(self.units**power)  # Python divides whole numbers of any size with one rounding
@@ -225,7 +231,7 @@ class SquaresOfUnits(_Squares):
         """(y - farthest target)^2: a row adds w n / (n + w) (y - mean)^2. None where only sums of targets are known."""
         if MOMENTS in data.row_data:
             return None
-        targets = self._plain(_measured(data, self.origin, self.unit).sums, 1).astype(np.float64)
+        targets = self._plain(_measured(data, self.origin, self.unit), 1).astype(np.float64)
         return np.asarray(np.maximum(targets - targets.min(), targets.max() - targets) ** 2)
 
     def lower_bound(self, s: State) -> Any:
@@ -235,6 +241,9 @@ class SquaresOfUnits(_Squares):
         """The mean of the leaf's targets."""
         mean = Fraction(s.sum) / Fraction(s.weight) if s.weight else 0
         return float(self.origin + self.unit * self.units * mean)
+
+    def exact_label(self, data: Dataset, rows: Array, k: int) -> Any:
+        return float(self.origin + self.unit * _measured(data, self.origin, self.unit).mean(rows))
 
 
 MOST_LABELS = 64
@@ -328,9 +337,10 @@ class LinearLeaves(GeneralTask):
     features: Any = bound(None)
     """(n, m) float64, of the size of 1, in `units`: powers of two, as all units are, so that nothing is rounded."""
     units: Any = bound(())
-    center: Any = bound(0.0)
-    """From where targets are measured."""
+    size: float = bound(1.0)
+    """That of the targets,"""
     unit: float = bound(1.0)
+    """and of how far they lie from their mean."""
     weight: float = bound(1.0)
     """The unit of weights."""
 
@@ -342,10 +352,9 @@ class LinearLeaves(GeneralTask):
             given = row_matrix(data, "features", "LinearLeaves")[0].astype(np.float64)
         units = _units(given)
         size = float(_units(data.targets))
-        center = float((data.targets / size).mean()) * size
-        unit = float(_units(data.targets - center))
+        unit = float(_units(data.targets - float((data.targets / size).mean()) * size))
         weight = 1.0 if data.weights is None else float(_units(data.weights))
-        found = attrs.evolve(self, features=given / units, units=units, center=center, unit=unit, weight=weight)
+        found = attrs.evolve(self, features=given / units, units=units, size=size, unit=unit, weight=weight)
         whole = found._fit(data, np.arange(data.n_rows))[2]
         if whole and not _LEAST < whole * unit * weight * unit < math.inf:
             raise InputError("y", "its squared errors are beyond what floats hold", "measure y in another unit")
@@ -362,12 +371,13 @@ class LinearLeaves(GeneralTask):
         return (intercept, *coefficients)
 
     def _fit(self, data: Dataset, rows: Array) -> tuple[float, tuple[float, ...], float]:
-        """Intercept, coefficients, and the cost in units, of targets and features measured from their means."""
+        """Intercept, coefficients, and the cost in units, of targets and features measured from the rows' means."""
         weights = np.ones(len(rows)) if data.weights is None else data.weights[rows] / self.weight
         total = weights.sum()
+        center = float(np.average(data.targets[rows] / self.size, weights=weights if total else None)) * self.size
         if total == 0:
-            return self.center, (0.0,) * self.features.shape[1], 0.0
-        z, y = self.features[rows], (data.targets[rows] - self.center) / self.unit
+            return center, (0.0,) * self.features.shape[1], 0.0
+        z, y = self.features[rows], (data.targets[rows] - center) / self.unit
         means, mean = weights @ z / total, weights @ y / total
         roots = np.sqrt(weights)
         # Rows of the identity beside those of the data are the penalty; the least-norm solution is one for ridge 0.
@@ -376,7 +386,7 @@ class LinearLeaves(GeneralTask):
         right = np.concatenate([(y - mean) * roots, np.zeros(z.shape[1])])
         coefficients = np.linalg.lstsq(left, right, rcond=None)[0]
         cost = float(((right - left @ coefficients) ** 2).sum())
-        intercept = self.center + self.unit * float(mean - means @ coefficients)
+        intercept = center + self.unit * float(mean - means @ coefficients)
         return intercept, tuple((coefficients * (self.unit / self.units)).tolist()), cost
 
 

@@ -144,18 +144,21 @@ def _measured(problem: Problem, preorder: Array, sums: _Sums) -> Solution:
     shown: list[Any] = []
 
     def measure_leaf(at: int, above: int) -> tuple[Any, Leaf]:
-        s = state(at, at + 1)
-        size, known = s.rows, [None for _ in labels]
+        begin, behind = at, at + 1
+        s = state(begin, behind)
+        size, known, rows = s.rows, [None for _ in labels], None
         if not size:
-            s = state(above, ends[above])
-        elif exact_cost is not None:
-            rows = np.flatnonzero(leaf_of == at)
+            begin, behind = above, ends[above]
+            s = state(begin, behind)
+        if exact_cost is not None:
+            rows = np.flatnonzero((begin <= leaf_of) & (leaf_of < behind))
             known = [exact_cost(data, rows, k) for k in labels]
         costs = [task.leaf_cost(s, k) if cost is None else cost for k, cost in zip(labels, known, strict=True)]
         allowed = [k for k in labels if task.feasible(costs[k])] or labels
         best = functools.reduce(lambda a, b: b if task.better(costs[b], costs[a]) else a, allowed)
         if shows_own:
-            shown.append(task.leaf_label(s, best))
+            exact = None if rows is None else task.exact_label(data, rows, best)
+            shown.append(task.leaf_label(s, best) if exact is None else exact)
         if not size:
             return None, Leaf(best, 0, 0)
         if not all(limit.allows(s) for limit in task.limits):

@@ -123,11 +123,12 @@ def named_errors(name: str, remedy: str) -> Iterator[None]:
 
 
 def _numbers(column: Array, name: str) -> Array:
-    """(n,) float64; raises InputError for what is no number."""
+    """(n,) float64, or whole numbers as they are; raises InputError for what is no number."""
     for row, value in enumerate(column):
         if not is_number(type(value)) or value != value:
             raise InputError(name, f"it has {brief(value)} in row {row}, which is no number", "give one number per row")
-    return doubles(column.tolist(), name)
+    plain = np.array(column.tolist())
+    return plain if plain.dtype.kind in "iu" else doubles(column.tolist(), name)
 
 
 def signs_of(monotonic_cst: Any, n_features: int) -> dict[Any, int]:

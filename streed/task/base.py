@@ -174,6 +174,10 @@ class Task(Fields, abc.ABC):
         """
         return None
 
+    def exact_label(self, data: Dataset, rows: Array, k: int) -> Any:
+        """What a leaf of these rows shows, exactly, as `exact_cost`; None, the default, is `leaf_label` of the sums."""
+        return None
+
     def objective_of(self, value: Value) -> Value:
         """The part of a value that leaves show (default: all of it), without what is kept for limits or order only."""
         return value

@@ -103,6 +103,9 @@ class Joint(Task):
         chosen = _decisive(self.parts)
         return self.parts[chosen].leaf_label(self.seen(s, chosen), k)
 
+    def exact_label(self, data: Dataset, rows: Array, k: int) -> Any:
+        return self.parts[_decisive(self.parts)].exact_label(data, rows, k)
+
 
 Terms = tuple[tuple[Fraction, Task], ...]
 

@@ -40,6 +40,7 @@ from streed.tasks import (
     RelativeRisk,
     Splits,
     SquaredError,
+    predict_linear,
 )
 from streed.tasks.cost_tables import CostTable, TestCost
 from tests.unit.outcomes import refused
@@ -67,9 +68,7 @@ _KINDS, _EVENTS = _RNG.integers(0, 3, 40), (_RNG.random(40) < 0.6).astype(int)
 _EACH, _GIVEN = _RNG.normal(0, 3, (40, 3)).round(2), np.array([0.25, 0.5, 0.25])
 _WEIGHTS = _RNG.uniform(0.1, 2, 40).round(3)
 _UNITS = [
-    (1, 0, 1),
-    (1e-150, 0, 1),
-    (1e150, 0, 1),
+    *((a, 0, 1) for a in (1, 1e-150, 1e150)),
     (1, 0, 1e-200),
     (1, 0, 1e200),
     (1e-9, 1e3, 1),
@@ -203,6 +202,11 @@ def test_a_target_far_from_all_others(far: float) -> None:
         found = streed.solve(SquaredError(), columns, y, max_depth=1)
         assert found.status == "optimal"
         assert found.value == pytest.approx(((y[:-1] - y[:-1].mean()) ** 2).sum())
+    y, z = np.array([1e9, 2e9, 3e9, 1e-9, 3e-9, 1e300]), np.arange(6.0)
+    X, w = (y < 1)[:, None], (y < far).astype(int)
+    assert streed.solve(SquaredError(), X, y, max_depth=1, sample_weight=w).tree.predict(X)[3:5].tolist() == [2e-9] * 2
+    linear: Any = streed.solve(LinearLeaves(), X[:5], y[:5], max_depth=1, features=z[:5])
+    assert predict_linear(linear.tree, X, z)[3:5].tolist() == pytest.approx([1e-9, 3e-9], rel=1e-9, abs=0)
 
 
 @final
