@@ -24,6 +24,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+import operator
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, ClassVar, final
@@ -97,11 +98,12 @@ class Events:
 
         def costs(other: Dataset) -> Array:
             groups = self.groups(other)
-            labels, found = np.arange(self.n_labels(other))[None, :], np.zeros((1, 1), np.int64)
+            labels, found = np.arange(self.n_labels(other))[None, :], []
             for kind in sorted({kind for kind, _ in shares}):
                 worth = np.array([shares.get((kind, name), 0) for name in groups.names])[groups.number]
-                found = found + (worth * self.counted(kind, other))[:, None] * self.happens(kind, labels, other)
-            return found
+                worth *= self.counted(kind, other)
+                found.append(worth[:, None] * self.happens(kind, labels, other))
+            return functools.reduce(operator.add, found)
 
         return bounded_sum(costs, data, least)
 

@@ -48,6 +48,7 @@ from streed.data.rows import Outcome, read_events
 from streed.errors import InputError
 from streed.exact import Array, Range, log_ratio
 from streed.task import State, Task, bound
+from streed.task.states import kept_by_data
 
 _LAST_DIGITS = 2.0**-51  # what the roundings of a quotient and a product leave of nothing
 
@@ -200,6 +201,7 @@ def survival_functions(risks: Any, baseline: CumulativeHazard, times: Any) -> Ar
     return np.asarray(np.exp(-cumulative_hazards(risks, baseline, times)))
 
 
+@kept_by_data
 def outcome(data: Dataset) -> Outcome:
     """(events int64, times) of the rows, of y and `event`, or of a y that holds both."""
     if isinstance(data.classes[0], Outcome):
@@ -208,6 +210,12 @@ def outcome(data: Dataset) -> Outcome:
         events, times = (np.array(column)[data.class_numbers] for column in zip(*data.classes, strict=True))
         return Outcome(read_events(events), times)
     return Outcome(read_events(row_column(data, "event", "RelativeRisk")), data.targets)
+
+
+@kept_by_data
+def _exposures(data: Dataset, hazard: CumulativeHazard) -> tuple[Array, Array]:
+    events, times = outcome(data)
+    return events, hazard.at(times)
 
 
 @final
@@ -225,5 +233,4 @@ class RelativeRisk(EventRates):
         return attrs.evolve(self, scale=1 / total, hazard=nelson_aalen(times, events, data.weights))
 
     def events(self, data: Dataset) -> tuple[Array, Array]:
-        events, times = outcome(data)
-        return events, self.hazard.at(times)
+        return _exposures(data, self.hazard)

@@ -217,8 +217,8 @@ class Dataset:
     @property
     def extent(self) -> str:
         """Among which splits a tree for the data is best, such as "all 22,599 thresholds" or "160 questions"."""
-        said = f"{self.n_questions:,} {{}}{'' if self.n_questions == 1 else 's'}"
-        return f"all {said.format('threshold')}" if self.ordered and not self.is_cut else said.format("question")
+        n, kind = self.n_questions, "threshold" if self.ordered and not self.is_cut else "question"
+        return f"{'all ' if kind == 'threshold' else ''}{n:,} {kind}{'' if n == 1 else 's'}"
 
     def cut(self, most: int) -> Dataset:
         """The rows with at most so many thresholds of each ordered column, at quantiles of the rows by weight."""

@@ -10,6 +10,7 @@ costs depend on the columns goes the general route, which knows ordered columns 
 
 from __future__ import annotations
 
+import functools
 import numbers
 import time
 from collections.abc import Iterator, Mapping
@@ -346,6 +347,7 @@ def _check_size(problem: Problem, search_limits: SearchLimits) -> None:
         raise InputError("memory_limit", f"{limit:,} bytes; {found}", remedy)
 
 
+@functools.cache
 def drivers() -> Mapping[str, type[Driver]]:
     """All drivers by name."""
     return MappingProxyType({each.name: each for each in (DepthFirst, Branches, Auto, Fronts, General)})

@@ -58,9 +58,8 @@ def measure_widely(problem: Problem, costs: WideCosts, preorder: Array) -> Solut
     return Solution(Fraction(exact_number(found.value)), with_costs(found.root, costs_of_leaves))
 
 
-def nest_preorder(preorder: Any, arity: Array, labels: list[int], rows: list[int], costs: list[Any]) -> Node:
+def nest_preorder(columns: list[int], arity: Array, labels: list[int], rows: list[int], costs: list[Any]) -> Node:
     """The nested nodes of a tree in preorder, -1 for leaves, with the labels, rows and costs of its nodes."""
-    columns = np.asarray(preorder).tolist()
     stack: list[Node] = []
     for at in range(len(columns) - 1, -1, -1):
         column = columns[at]

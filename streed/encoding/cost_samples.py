@@ -67,7 +67,7 @@ def largest_whole(task: Task, sums: dict[str, Array], labels: int, rows: int) ->
     absolute = {name: np.abs(values).sum(axis=0) for name, values in sums.items()}
     same = all(np.array_equal(signed[name], absolute[name]) for name in sums)
     for totals in (signed,) if same else (signed, absolute):
-        state = _state(rows, totals, lambda x: _noted(x, sizes))
+        state = State(_noted(rows, sizes), **_plain(totals, lambda x: _noted(x, sizes)))
         # of no state of the data the methods owe an answer
         with contextlib.suppress(Exception):
             for k in range(labels):
@@ -75,11 +75,10 @@ def largest_whole(task: Task, sums: dict[str, Array], labels: int, rows: int) ->
     return sizes[0]
 
 
-def _state(rows: Any, sums: Mapping[str, Any], number: Callable[[Any], Any] = lambda x: x) -> State:
-    """The state of rows with these sums, each of its numbers as one of a kind."""
-    plain = {name: np.asarray(total).tolist() for name, total in sums.items()}
-    made = {k: tuple(map(number, total)) if isinstance(total, list) else number(total) for k, total in plain.items()}
-    return State(number(rows), **made)
+def _plain(sums: Mapping[str, Any], number: Callable[[Any], Any] = lambda x: x) -> dict[str, Any]:
+    """Sums as states have them, each number as one of a kind."""
+    plain = {name: total.tolist() for name, total in sums.items()}
+    return {k: tuple(map(number, total)) if isinstance(total, list) else number(total) for k, total in plain.items()}
 
 
 _LARGEST_NATIVE = 2.0**62
@@ -203,18 +202,21 @@ def _moved(
 
     Sums that the task's methods do not suit, such as a number of rows below zero, tell nothing.
     """
-    labels = range(len(problem.task.labels(problem.data)))
+    labels, given = range(len(problem.task.labels(problem.data))), _plain(sums)
+    weighted = [(float(term.weight), term) for term in terms if term.weight]
 
-    def costs(changed: str | None = None, sign: int = 1) -> list[float]:
-        s = _state(rows, sums if changed is None else {**sums, changed: sums[changed] + sign * errors[changed]})
+    changed = [_plain({name: each + sign * errors[name] for name, each in sums.items()}) for sign in (1, -1)]
+
+    def costs(found: dict[str, Any]) -> list[float]:
+        s = State(rows, **found)
         try:
-            return [sum(float(term.weight) * term.own_cost(s, k) for term in terms if term.weight) for k in labels]
+            return [sum([weight * term.own_cost(s, k) for weight, term in weighted]) for k in labels]
         except Exception:  # noqa: BLE001 - whatever the task's own code raises
             return [math.nan] * len(labels)
 
-    begin, moved = costs(), {}
+    begin, moved = costs(given), {}
     for name in sums:
-        pairs = [pair for sign in (1, -1) for pair in zip(costs(name, sign), begin, strict=True)]
+        pairs = [pair for other in changed for pair in zip(costs(given | {name: other[name]}), begin, strict=True)]
         moved[name] = max((abs(a - b) for a, b in pairs if math.isfinite(a - b)), default=0.0)
     return moved
 
@@ -233,7 +235,7 @@ def _tried_rows(sums: dict[str, Array]) -> list[int]:
 def asks_whole(problem: Problem) -> bool:
     """Whether the methods of a state take whole numbers only, as an index does, or a shift."""
     sums = {name: values.sum(axis=0, dtype=np.float64) for name, values in problem.sums.items()}
-    task, s = problem.task, _state(float(problem.data.size), sums)
+    task, s = problem.task, State(float(problem.data.size), **_plain(sums))  # type: ignore[arg-type]
     try:
         task.leaf_cost(s, 0)
         task.lower_bound(s)

@@ -298,7 +298,7 @@ def native_values(task: Task, data: Dataset, states: Sequence[State]) -> list[li
     Raises TaskError for tasks of which no kernel is made.
     """
     problem = Problem(data, task, None, None, 1)
-    if row_cost_form(task, data) is not None or not can_generate(task, data, problem.sums):
+    if problem.row_form is not None or not can_generate(task, data, problem.sums):
         raise TaskError(f"{type(task).__name__} has no kernel of its own")
     measure = Scored.of(problem)
     scoring = measure.packed.scoring
@@ -338,7 +338,10 @@ def grain_of(problem: Problem) -> Fraction | None:
     units = []
     for weight, task in objective(problem.task).terms:
         priced = task if isinstance(task, TaskWithTests) else None
-        form = row_cost_form(task, problem.data) if priced is None else priced.row_task(problem.data)
+        if priced is None:
+            form = problem.row_form if task is problem.task else row_cost_form(task, problem.data)
+        else:
+            form = priced.row_task(problem.data)
         costs = None if form is None else exact_costs(form, problem.data)
         if costs is None or not costs.exact:
             return None

@@ -20,7 +20,7 @@ import attrs
 from streed.data import Dataset
 from streed.data.questions import Questions
 from streed.exact import Array
-from streed.task import TOTAL, ExactSums, Task, Value, quick_sums
+from streed.task import TOTAL, ExactSums, RowCostTask, Task, Value, quick_sums
 from streed.task.analysis.facts import first_costs
 from streed.task.analysis.linear_form import row_cost_form
 from streed.task.analysis.vector_form import VectorCosts, vector_costs
@@ -47,12 +47,11 @@ class Problem:
 
     def broken_by(self, depth: int, branches: int, smallest_leaf: int) -> str | None:
         """What a tree has that a limit forbids; None if it keeps them all."""
-        kept = {
-            f"depth {depth}": self.max_depth is None or depth <= self.max_depth,
-            f"{branches} branching nodes": self.max_nodes is None or branches <= self.max_nodes,
-            f"a leaf of {smallest_leaf} rows": smallest_leaf >= self.min_leaf,
-        }
-        return next((what for what, holds in kept.items() if not holds), None)
+        if self.max_depth is not None and depth > self.max_depth:
+            return f"depth {depth}"
+        if self.max_nodes is not None and branches > self.max_nodes:
+            return f"{branches} branching nodes"
+        return f"a leaf of {smallest_leaf} rows" if smallest_leaf < self.min_leaf else None
 
     @property
     def most_branches(self) -> int:
@@ -75,10 +74,14 @@ class Problem:
         return quick_sums(self.task, self.data, self.statistics)
 
     @functools.cached_property
+    def row_form(self) -> RowCostTask | None:
+        """The task, without limits on leaves, as a cost per row and label; None where it is no such task."""
+        return row_cost_form(self.task, self.data, lambda: self.statistics)
+
+    @functools.cached_property
     def row_costs(self) -> IntegerCosts | None:
-        """The task's costs per row and label in whole numbers of one unit; None where it is no such task."""
-        form = row_cost_form(self.task, self.data, lambda: self.statistics)
-        return None if form is None else exact_costs(form, self.data)
+        """These costs in whole numbers of one unit."""
+        return None if self.row_form is None else exact_costs(self.row_form, self.data)
 
     @functools.cached_property
     def vector_costs(self) -> VectorCosts | None:
@@ -191,8 +194,8 @@ class Outcome:
     @property
     def _is_bounded(self) -> bool:
         """Whether there is a value, and a bound on it."""
-        known = [*(each.value for each in self.solutions[:1]), self.lower]
-        return len(known) == 2 and all(isinstance(each, numbers.Real) for each in known)
+        known = bool(self.solutions) and isinstance(self.solutions[0].value, numbers.Real)
+        return known and isinstance(self.lower, numbers.Real)
 
 
 class SearchStopped(Exception):

@@ -66,7 +66,8 @@ class EvaluatedTree:
     @functools.cached_property
     def root(self) -> Node:
         """Its nodes; leaves bear their labels, rows are unweighted."""
-        return nest_preorder(self.preorder, self.arity, self.labels.tolist(), self.rows.tolist(), [0] * len(self.rows))
+        columns, labels, rows = self.preorder.tolist(), self.labels.tolist(), self.rows.tolist()
+        return nest_preorder(columns, self.arity, labels, rows, [0] * len(rows))
 
 
 @final

@@ -158,8 +158,12 @@ class _Declared:
         worst = None if not self.total or self.task.overrides("better") else self.task.worst_per_row(data)
         weights = 1 if data.weights is None else data.weights
         self.worst = None if worst is None else np.asarray(worst, dtype=np.float64) * weights
-        sizes = (float(np.abs(each.astype(np.float64)).sum(axis=0).max(initial=0)) for each in sums.values())
-        self.noise = _CANCELLED * max(sizes, default=0.0)
+
+    @functools.cached_property
+    def noise(self) -> float:
+        """By how much numbers may differ because sums were subtracted."""
+        sizes = (float(np.abs(each.astype(np.float64)).sum(axis=0).max(initial=0)) for each in self.sums.values())
+        return _CANCELLED * max(sizes, default=0.0)
 
     def visit(self, visit: Visit, parts: list[Any]) -> tuple[Value, Value, Array] | None:
         """(the tree's value, the best of a leaf, the rows) at a node and all below it, tried; None without rows."""
@@ -193,8 +197,11 @@ class _Declared:
             if self.beats(least, together):
                 found = f"is True, but {s!r} costs {least!r} as a leaf, and its parts together {together!r}"
                 self.probe.fail("superadditive", found, "leave it out")
-        for _, own, below in parts if self.worst is not None else ():
-            most = float(own) + self.worst[rows].sum() - self.worst[below].sum()  # type: ignore[index]
+        if self.worst is None:
+            return
+        worst = self.worst[rows].sum()
+        for _, own, below in parts:
+            most = float(own) + worst - self.worst[below].sum()
             if least < own and not self.near(least, own):
                 less = f"a leaf of {self.data.count(below)} rows costs {own!r}, and one of more rows {least!r}"
                 self.probe.fail("worst_per_row", f"is declared, but {less}", "return None")
