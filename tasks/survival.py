@@ -51,6 +51,7 @@ from streed.task import State, Task, bound
 from streed.task.states import kept_by_data
 
 _LAST_DIGITS = 2.0**-51  # what the roundings of a quotient and a product leave of nothing
+_LEAST = 2.0**-1000  # of what floats hold to nearly all their digits, with those of its parts
 
 
 def half_deviance_of_rows(events: Array, exposures: Array, weights: Array | None) -> float:
@@ -124,6 +125,15 @@ class PoissonDeviance(EventRates):
     """The (weighted) Poisson deviance of leaves that predict their rate of events."""
 
     value_unit: ClassVar[str] = "Poisson deviance"
+
+    def bind(self, data: Dataset) -> Task:
+        weights = 1 if data.weights is None else data.weights
+        with np.errstate(all="ignore"):
+            events, *others = (float(np.abs(each * weights).sum()) for each in self.statistics(data).values())
+        if data.targets.any() and not _LEAST < min(events, others[0]) <= max(events, *others) < math.inf:
+            remedy = "measure y, exposure or weights in another unit"
+            raise InputError("y", "its events or their rates are beyond the range of floats", remedy)
+        return self
 
     def events(self, data: Dataset) -> tuple[Array, Array]:
         events = Range(0, meaning="how many events there were").read_rows("y", data.targets)
