@@ -6,7 +6,6 @@ rolling lookahead grows in their place are tried: the result is better or the sa
 
 from __future__ import annotations
 
-import functools
 import numbers
 import operator
 import time
@@ -37,7 +36,7 @@ from streed.tree.evaluation import check_declarations, count_rows, inspect, leaf
 from streed.tree.nodes import depth_of, walk
 from streed.tree.tree import extent_text
 
-_whole = functools.cache(functools.partial(Range, whole=True))
+_MOST, _LEAST = Range(0, whole=True, optional=True), Range(1, whole=True)
 
 
 @attrs.frozen(eq=False)
@@ -237,14 +236,13 @@ class Solving:
         return attrs.evolve(tree, shown=leaf_displays(tree, task, data, self.problem.sums))
 
     def _stats(self, outcome: Outcome, extent: str, over_all: Any) -> dict[str, Any]:
-        stats = {**outcome.stats}
-        if "trace" in stats:
-            trace = stats["trace"]
-            stats["trace"] = [(at, self._shown(best), self._shown(low), nodes) for at, best, low, nodes in trace]
-        stats["searched_over"] = extent
-        if over_all is not None:
-            stats[OVER_ALL] = over_all
-        return stats | {
+        trace = outcome.stats.get("trace", ())
+        shown = [(at, self._shown(best), self._shown(low), nodes) for at, best, low, nodes in trace]
+        return {
+            **outcome.stats,
+            **({"trace": shown} if shown else {}),
+            "searched_over": extent,
+            **({} if over_all is None else {OVER_ALL: over_all}),
             "stopped": outcome.stopped,
             "seconds_compile": self.compilation.seconds,
             "seconds_total": time.perf_counter() - self.begin,
@@ -278,17 +276,11 @@ def _over(task: Task, driver: Driver, data: Dataset) -> Driver:
     return searches.OverOrdered(searched, driver) if data.ordered else searched
 
 
-def whole_limit(name: str, value: Any, least: int, rows: int | None) -> Any:
-    """A whole number >= least, or None where that is allowed, or where as many rows are no limit at all."""
-    number = _whole(least, optional=rows is not None).read(name, value)
-    return None if number is None or (rows is not None and number >= rows) else number
-
-
 def tree_limits(max_depth: Any, max_nodes: Any, min_leaf: Any, data: Dataset) -> tuple[Any, Any, int]:
     """The three limits on trees for the data, None for none; raises InputError for what is no such number."""
-    depth = whole_limit("max_depth", max_depth, 0, data.n_rows)
-    nodes = whole_limit("max_nodes", max_nodes, 0, data.n_rows)
-    rows: int = whole_limit("min_leaf", min_leaf, 1, None)
+    n, depth, nodes = data.n_rows, _MOST.read("max_depth", max_depth), _MOST.read("max_nodes", max_nodes)
+    depth, nodes = (None if most is None or most >= n else most for most in (depth, nodes))
+    rows: int = _LEAST.read("min_leaf", min_leaf)
     if rows > data.size:
         raise InputError("min_leaf", f"{min_leaf} rows, and the data has {data.size}", "lower it")
     return depth, nodes, rows

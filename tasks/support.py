@@ -136,8 +136,9 @@ def present_groups(data: Dataset, name: str, feature: Any) -> Groups:
     number = np.zeros(data.n_rows, np.int64)
     for column in _columns(data, name, feature):
         values, codes = _coded(column)
-        present, number = distinct_numbers(number * len(values) + codes)
-        pairs = [divmod(both, len(values)) for both in present.tolist()]
+        both = number * len(values) + codes
+        present, number = distinct_numbers(both) if groups[0] else (np.arange(len(values)), codes)
+        pairs = [divmod(each, len(values)) for each in present.tolist()]
         groups = [(*groups[at], values[code]) for at, code in pairs]
     names = [", ".join(map(str, values)) for values in groups]
     if len(set(names)) < len(names):

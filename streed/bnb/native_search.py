@@ -200,8 +200,9 @@ def _search(
     depth, budget = depth_and_budget(packed, problem.max_depth, problem.max_nodes)
     control = np.zeros(ROWS_OF_CONTROL, np.int64)
     control[UPPER] = INFINITE
-    short = is_short(packed, depth)
-    threads = 1 if short or is_terminal(depth, budget) else search_limits.threads
+    threads = search_limits.threads
+    if threads > 1 and (is_short(packed, depth) or is_terminal(depth, budget)):
+        threads = 1
     target = INFINITE if search_limits.beat is None else min(encoding.target(search_limits.beat), INFINITE)
     control[SHARED_UPPER] = target
     workspaces = make_workspaces(packed, search_limits, procedure, threads, (depth, budget), control)

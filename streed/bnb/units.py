@@ -7,7 +7,7 @@ What searches of every kind need is compiled by a second process (kernels/compil
 from __future__ import annotations
 
 import functools
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from streed.bnb import bounds, edges
@@ -117,9 +117,8 @@ def planned(max_depth: int | None, max_nodes: int | None) -> AbstractContextMana
     """
     deep = max_nodes is not None or max_depth is None or max_depth > SHALLOW
     is_made = was_kept(extract_tree, EXTRACT) if deep else was_kept(measure_rows, MEASURE)
-    return compilation.plan(
-        None if is_made else f"from streed.bnb.units import compile_shared; compile_shared(deep={deep})"
-    )
+    code = f"from streed.bnb.units import compile_shared; compile_shared(deep={deep})"
+    return nullcontext() if is_made else compilation.plan(code)
 
 
 def compile_shared(*, deep: bool) -> None:

@@ -247,7 +247,7 @@ class Dataset:
             return coded
         return Column(f"x{j}" if self._names is None else self._names[j], self._pair, False)
 
-    @property
+    @functools.cached_property
     def class_labels(self) -> tuple[Any, ...]:
         """The classes, for a task whose labels they are; raises InputError where y holds measured numbers, or sums."""
         if MOMENTS in self.row_data:

@@ -157,10 +157,10 @@ def distinct_numbers(values: Array) -> tuple[Array, Array]:
         if spread <= max(1024, 4 * len(values)) and low >= -(2**63) and high < 2**63:
             offsets = values.astype(np.int64)
             offsets -= low
-            present = np.bincount(offsets) > 0
-            if np.count_nonzero(present) == len(present):
+            counts = np.bincount(offsets)
+            if np.count_nonzero(counts) == len(counts):
                 return np.arange(low, high + 1, dtype=np.int64), offsets
-            return np.flatnonzero(present) + low, (np.cumsum(present) - 1)[offsets]
+            return np.flatnonzero(counts) + low, (np.cumsum(counts > 0) - 1)[offsets]
     order = np.argsort(values)
     in_order = values[order]
     is_new = np.ones(len(values), bool)

@@ -110,6 +110,8 @@ def read_values(x: Any, argument: str, what: str) -> Array | list[Any]:
 
 def complete(x: Any, argument: str, what: str) -> Array | list[Any]:
     """(n,) what a column holds, times as objects; raises InputError that names the first row without a value."""
+    if type(x) is np.ndarray and x.ndim == 1 and x.dtype.kind in "bui":  # nothing is missing
+        return x
     held = _Reader(argument, what, objects=True).held(x)
     if held.gaps is not None:
         raise single.missing_value(argument, what, int(np.argmax(held.gaps)))

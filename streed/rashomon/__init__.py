@@ -21,7 +21,7 @@ from streed.rashomon.counting import Budget, Counted, budget_of, budget_of_first
 from streed.rashomon.question import Question
 from streed.rashomon.rashomon_set import RashomonSet
 from streed.solve import check_stops, solve
-from streed.solving import tree_limits, whole_limit
+from streed.solving import tree_limits
 from streed.task import Task
 from streed.task.algebra import as_costs
 from streed.task.analysis.extent import affordable
@@ -146,7 +146,7 @@ def _nearness(**given: Any) -> dict[str, Any]:
         raise InputError(next(iter(named)), f"given together with {', '.join(list(named)[1:])}", "give one of them")
     name, value = next(iter(named.items()))
     if name == "n_best":
-        return {name: whole_limit(name, value, 1, None)}
+        return {name: Range(1, whole=True).read(name, value)}
     return {name: Range(None if name == "budget" else 0).read(name, value)}
 
 

@@ -162,8 +162,9 @@ def within_limits(problem: Problem, outcome: Outcome) -> Outcome:
 
     Reductions look at their own trees.
     """
-    limits = limits_of(problem) if record_of(problem.task).of_sums and "reduction" not in outcome.stats else []
-    found = []
+    record = problem.task
+    asked = isinstance(record, Objective) and record.of_sums and "reduction" not in outcome.stats
+    limits, found = limits_of(problem) if asked else [], []
     for solution in outcome.solutions if limits else ():
         predicted, nodes = predict_data(solution.root, problem.data), count_branches(solution.root)
         found.append([check_limit(limit, problem, predicted, nodes) for limit in limits])

@@ -23,6 +23,7 @@ from typing import final
 
 import numpy as np
 
+from streed.data.ordered import distinct_numbers
 from streed.exact import Array
 from streed.kernels.records import SHALLOW
 from streed.problem import SearchStopped
@@ -194,7 +195,7 @@ class Relaxation:
         vectors, sizes = self.trees.vectors[:, :, self.first + j], self.trees.sizes
         if vectors.shape[1] != 2 or self.trees.splits[self.first + j]:
             return False
-        steps, number = np.unique(vectors[:, 1] - vectors[:, 0], return_inverse=True)
+        steps, number = distinct_numbers(vectors[:, 1] - vectors[:, 0])
         least, most = self.intervals[j]
         if most - least >= np.abs(steps).min() or len(steps) != 2:
             return False

@@ -59,11 +59,12 @@ def maximize(task: Task) -> Task:
 
 def as_costs(task: Task) -> Task:
     """The task; of gains that are added up, the same in costs, which searches are quickest with."""
+    inner = objective(task)
+    if not (inner.maximize and inner.order == TOTAL and inner.adds_values) or inner.overrides("feasible"):
+        return task
     from streed.task.analysis.facts import is_larger_better
 
-    inner = objective(task)
-    adds_gains = inner.maximize and inner.order == TOTAL and inner.adds_values and not inner.overrides("feasible")
-    return _instead(task, Sum(((-_ONE, inner),), True)) if adds_gains and is_larger_better(inner) else task
+    return _instead(task, Sum(((-_ONE, inner),), True)) if is_larger_better(inner) else task
 
 
 def _instead(task: Task, inner: Task) -> Task:

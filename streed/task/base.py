@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import abc
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
@@ -338,13 +338,22 @@ class Composition(RowCostTask):
         return composed.row_costs(data)
 
 
-def parts_of(task: Any) -> Iterator[Task]:
+def parts_of(task: Task) -> list[Task]:
     """The task, and those that it is made of, also in tuples."""
-    if isinstance(task, Task):
-        yield task
-        task = tuple(getattr(task, name, None) for name in field_names(type(task)))
-    for each in task if isinstance(task, tuple) else ():
-        yield from parts_of(each)
+    found, left = [task], fields_of(task)
+    while left:
+        each = left.pop()
+        if isinstance(each, tuple):
+            left += each[::-1]
+        elif each is not None and isinstance(each, Task):
+            found.append(each)
+            left += fields_of(each)
+    return found
+
+
+def fields_of(made: Task | Limit) -> list[Any]:
+    """What it was made of, the last field first."""
+    return [getattr(made, name, None) for name in field_names(type(made))[::-1]]
 
 
 @functools.lru_cache(maxsize=1024)

@@ -14,7 +14,7 @@ import math
 import numbers
 import types
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, ClassVar, final
 
@@ -27,7 +27,7 @@ from streed.exact import Array
 from streed.task.algebra import as_costs
 from streed.task.analysis.linear_form import branching_context, row_cost_form
 from streed.task.analysis.vector_form import vector_costs
-from streed.task.base import TOTAL, Task, Value, field_names, objective
+from streed.task.base import TOTAL, Task, Value, fields_of, objective
 from streed.task.bounded_sums import worsens
 from streed.task.joint import Joint, Sum, WeightedSum, with_tests
 from streed.task.objective import record_of
@@ -331,7 +331,7 @@ def given_class(classes: list[Any], positive: Any) -> int:
 
 def positive_class(task: Task, data: Dataset, *, warn: bool = False) -> int | None:
     """The number of the class that the task or a limit of it calls positive, the first that nobody chose; or None."""
-    found = [(thing, sided, thing.positive_class(data)) for thing, sided in _asking(task, one_sided=False)]
+    found = [(thing, sided, thing.positive_class(data)) for thing, sided in _asking(task)]
     assumed = [each for each in found if each[0].positive is None and each[2] is not None]
     totals = data.class_totals() if assumed else []
     for thing, sided, number in assumed:
@@ -347,14 +347,17 @@ def positive_class(task: Task, data: Dataset, *, warn: bool = False) -> int | No
     return next((number for _, _, number in [*assumed, *found] if number is not None), None)
 
 
-def _asking(thing: Any, one_sided: bool) -> Iterator[tuple[Any, bool]]:
+def _asking(task: Task) -> list[tuple[Any, bool]]:
     """What a task is made of that calls a class positive, and whether the other class would be another question."""
-    one_sided = one_sided or getattr(thing, "one_sided", False)
-    if isinstance(thing, tuple):
-        for each in thing:
-            yield from _asking(each, one_sided)
-    elif hasattr(type(thing), "positive_class"):
-        yield thing, one_sided
-    elif isinstance(thing, (Task, Limit)):
-        for name in field_names(type(thing)):
-            yield from _asking(getattr(thing, name, None), one_sided)
+    found: list[tuple[Any, bool]] = []
+    left: list[tuple[Any, bool]] = [(task, False)]
+    while left:
+        thing, sided = left.pop()
+        sided = sided or getattr(thing, "one_sided", False)
+        if isinstance(thing, tuple):
+            left += [(each, sided) for each in reversed(thing)]
+        elif hasattr(type(thing), "positive_class"):
+            found.append((thing, sided))
+        elif thing is not None and isinstance(thing, (Task, Limit)):
+            left += [(each, sided) for each in fields_of(thing)]
+    return found
