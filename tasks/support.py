@@ -107,9 +107,6 @@ def _kinds(by: str, data: Dataset) -> tuple[Array, list[Any]]:
 
 ROW_DATA = "sensitive_features"
 
-_FEW = 8
-"""Groups that are counted one after the other, which is quicker than to pick the rows that count."""
-
 
 @final
 @attrs.frozen(eq=False)
@@ -122,10 +119,10 @@ class Groups:
 
     def sizes(self, counted: Array, weights: Array | None) -> list[int]:
         """What the rows of each group weigh that are `counted` (n,) bool. `weights` (n,): whole numbers."""
-        if weights is None and len(self.names) <= _FEW:
-            return [int(np.count_nonzero(counted & (self.number == g))) for g in range(len(self.names))]
+        if weights is None:
+            return [int(size) for size in np.bincount(self.number, counted, len(self.names))]
         found = np.zeros(len(self.names), np.int64)
-        np.add.at(found, self.number[counted], 1 if weights is None else weights[counted])
+        np.add.at(found, self.number[counted], weights[counted])
         return found.tolist()
 
 

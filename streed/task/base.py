@@ -338,22 +338,13 @@ class Composition(RowCostTask):
         return composed.row_costs(data)
 
 
-def parts_of(task: Task) -> list[Task]:
+def parts_of(task: Any) -> list[Task]:
     """The task, and those that it is made of, also in tuples."""
-    found, left = [task], fields_of(task)
-    while left:
-        each = left.pop()
-        if isinstance(each, tuple):
-            left += each[::-1]
-        elif each is not None and isinstance(each, Task):
-            found.append(each)
-            left += fields_of(each)
-    return found
-
-
-def fields_of(made: Task | Limit) -> list[Any]:
-    """What it was made of, the last field first."""
-    return [getattr(made, name, None) for name in field_names(type(made))[::-1]]
+    if isinstance(task, tuple):
+        return [part for each in task for part in parts_of(each)]
+    if task is None or not isinstance(task, Task):
+        return []
+    return [task, *parts_of(tuple([getattr(task, name, None) for name in field_names(type(task))]))]
 
 
 @functools.lru_cache(maxsize=1024)

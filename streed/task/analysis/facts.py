@@ -27,7 +27,7 @@ from streed.exact import Array
 from streed.task.algebra import as_costs
 from streed.task.analysis.linear_form import branching_context, row_cost_form
 from streed.task.analysis.vector_form import vector_costs
-from streed.task.base import TOTAL, Task, Value, fields_of, objective
+from streed.task.base import TOTAL, Task, Value, field_names, objective
 from streed.task.bounded_sums import worsens
 from streed.task.joint import Joint, Sum, WeightedSum, with_tests
 from streed.task.objective import record_of
@@ -347,17 +347,13 @@ def positive_class(task: Task, data: Dataset, *, warn: bool = False) -> int | No
     return next((number for _, _, number in [*assumed, *found] if number is not None), None)
 
 
-def _asking(task: Task) -> list[tuple[Any, bool]]:
+def _asking(thing: Any, sided: bool = False) -> list[tuple[Any, bool]]:
     """What a task is made of that calls a class positive, and whether the other class would be another question."""
-    found: list[tuple[Any, bool]] = []
-    left: list[tuple[Any, bool]] = [(task, False)]
-    while left:
-        thing, sided = left.pop()
-        sided = sided or getattr(thing, "one_sided", False)
-        if isinstance(thing, tuple):
-            left += [(each, sided) for each in reversed(thing)]
-        elif hasattr(type(thing), "positive_class"):
-            found.append((thing, sided))
-        elif thing is not None and isinstance(thing, (Task, Limit)):
-            left += [(each, sided) for each in fields_of(thing)]
-    return found
+    if isinstance(thing, tuple):
+        return [each for part in thing for each in _asking(part, sided)]
+    sided = sided or getattr(thing, "one_sided", False)
+    if hasattr(type(thing), "positive_class"):
+        return [(thing, sided)]
+    if thing is None or not isinstance(thing, (Task, Limit)):
+        return []
+    return _asking(tuple([getattr(thing, name, None) for name in field_names(type(thing))]), sided)
