@@ -37,12 +37,10 @@ DEEP = 30
 WORDS = 3
 """Of an entry of a plan."""
 
-KEY, LENGTH, SLOT, COLUMN, BEGIN, END, BEGIN_LEFT, BEGIN_RIGHT, END_LEFT, END_RIGHT, FREE = range(11)
-"""Rows of the heap: of its entries in order the bound, the length and where the interval is; of the intervals their
-column, their ends (0 and n: no threshold), L and R at both ends; places of intervals that are free, which is a
-permutation of all of them whenever the heap is empty."""
+KEY, COLUMN, BEGIN, END, BEGIN_LEFT, BEGIN_RIGHT, END_LEFT, END_RIGHT = range(8)
+"""Words of an interval of thresholds: its bound, its column, its ends (0 and n: no threshold), L and R at both ends."""
 
-ROWS_OF_HEAP = 11
+INTERVAL = 8
 
 MOST_PRICES = 64
 """Prices of splits that a tree may cost whose optimality is proved from below."""
@@ -77,7 +75,7 @@ ADDRESSES = (
     "mask",  # uint32 (N): bit l of a row's word says whether it is left of split l
     "scratch",  # lane: for the scoring kernel
     "prefix",  # int64 (columns, N + 1): worst costs of the first rows of each order, for depth two
-    "heap",  # int64 (INTERVAL words, heap_space): the open intervals of depth two
+    "heap",  # int64 (heap_space, INTERVAL): the open intervals of depth two
     "arena",  # uint8: what nodes need while they are searched
     "score",  # the kernel that scores splits
     "shallow",  # the kernel that solves nodes to depth two

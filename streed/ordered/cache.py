@@ -24,7 +24,7 @@ from numba import int32, int64, njit, uint8, uint32, uint64
 from streed.kernels.ordered import DEEP, INFEASIBLE, NEW, ROW, UNLIMITED, WORDS
 from streed.kernels.simd import load_atomic
 from streed.kernels.stopping import STOP
-from streed.kernels.views import call, inline, matrix, native, vector
+from streed.kernels.views import call, copy_into, inline, matrix, native, vector
 
 part_of_recursion = njit(inline="always")
 """For parts of a recursive function, which become parts of its text: compiled by themselves, functions that call each
@@ -225,17 +225,14 @@ def begin_plan(plan, column, rank, children):  # type: ignore[no-untyped-def]
 @native
 def append(plan, other):  # type: ignore[no-untyped-def]
     """Appends the entries of another plan."""
-    at = 1 + WORDS * plan[0]
-    for i in range(WORDS * other[0]):
-        plan[at + i] = other[1 + i]
+    copy_into(plan[1 + WORDS * plan[0] :], other[1 : 1 + WORDS * other[0]])
     plan[0] += other[0]
 
 
 @native
 def copy_plan(plan, other):  # type: ignore[no-untyped-def]
     """Writes another plan in the place of a plan."""
-    for i in range(1 + WORDS * other[0]):
-        plan[i] = other[i]
+    copy_into(plan, other[: 1 + WORDS * other[0]])
 
 
 _HASH, _LOWER, _UPPER, _PLAN, _KEY = range(5)
@@ -306,8 +303,7 @@ def recall(e, node, depth, splits, plan):  # type: ignore[no-untyped-def]
     kept = pool[at + _PLAN]
     if kept == 0:
         return pool[at + _LOWER], int64(INFEASIBLE)
-    for i in range(1 + WORDS * pool[kept]):
-        plan[i] = pool[kept + i]
+    copy_plan(plan, pool[kept:])
     return pool[at + _LOWER], pool[at + _UPPER]
 
 
@@ -335,14 +331,11 @@ def remember(e, node, depth, splits, lower, upper, plan):  # type: ignore[no-unt
         pool[at + _HASH] = hashed
         pool[at + _LOWER] = lower
         pool[at + _PLAN] = 0
-        key = vector(e.cache_key, e.columns + 1, int64)
-        for c in range(e.columns + 1):
-            pool[at + _KEY + c] = key[c]
+        copy_into(pool[at + _KEY :], vector(e.cache_key, e.columns + 1, int64))
     pool[at + _LOWER] = max(pool[at + _LOWER], lower)
     if size > 0 and pool[at + _PLAN] == 0:
         kept = e.cache_used
         e.cache_used += size
         pool[at + _UPPER] = upper
         pool[at + _PLAN] = kept
-        for i in range(size):
-            pool[kept + i] = plan[i]
+        copy_plan(pool[kept:], plan)

@@ -24,6 +24,7 @@ from streed.kernels.ordered import (
     END_LEFT,
     END_RIGHT,
     INFEASIBLE,
+    INTERVAL,
     KEY,
     NEW,
     SPLITS,
@@ -36,7 +37,6 @@ from streed.ordered.cache import append_entry, asked, begin_plan, is_stopped, or
 from streed.ordered.intervals import (
     ask_columns,
     bound_between,
-    clear,
     count_values,
     find_best_stump,
     heap_of,
@@ -184,76 +184,68 @@ def keep_between(e, prefix, column, ends, costs, limit):  # type: ignore[no-unty
     if bound >= limit:
         e.two_pruned = min(e.two_pruned, bound + e.split_cost)
     else:
-        push(e, bound, column, ends, costs)
+        push(e, (bound, column, begin, end, costs[0], costs[1], costs[2], costs[3]))
+
+
+@native
+def keep_parts(e, prefix, interval, splits, bounds, limit, crowded):  # type: ignore[no-untyped-def]
+    """Adds what lies between the splits, from one to before another, of an interval.
+
+    If `crowded`, all thresholds between two splits were taken, too.
+    """
+    positions = vector(e.split_positions, SPLITS, int64)
+    first, last = splits
+    begin = interval[BEGIN]
+    before = (interval[BEGIN_LEFT], interval[BEGIN_RIGHT])
+    for l in range(first, last + 1):
+        end = interval[END]
+        behind = (interval[END_LEFT], interval[END_RIGHT])
+        if l < last:
+            end = positions[l]
+            behind = (bounds[0, l], bounds[1, l])
+        if l == last or not crowded:
+            costs = (before[0], before[1], behind[0], behind[1])
+            keep_between(e, prefix, interval[COLUMN], (begin, end), costs, limit)
+        begin = end
+        before = behind
 
 
 @native
 def keep_all(e, prefix, node, bounds, limit):  # type: ignore[no-untyped-def]
     """Adds what lies between the first splits of every column."""
     columns = vector(e.split_columns, SPLITS, int64)
-    positions = vector(e.split_positions, SPLITS, int64)
-    l = int64(1)
+    interval = np.zeros(INTERVAL, np.int64)
+    interval[END] = node.n
+    interval[BEGIN_LEFT] = interval[END_RIGHT] = e.least
+    interval[BEGIN_RIGHT], interval[END_LEFT] = bounds[1, 0], bounds[0, SPLITS]
+    first = int64(1)
     for f in range(node.columns):
-        begin = int64(0)
-        before = (e.least, bounds[1, 0])
-        while begin < node.n:
-            end = node.n
-            behind = (bounds[0, SPLITS], e.least)
-            if l < e.asked_splits and columns[l] == f:
-                end = positions[l]
-                behind = (bounds[0, l], bounds[1, l])
-                l += 1
-            keep_between(e, prefix, f, (begin, end), (before[0], before[1], behind[0], behind[1]), limit)
-            begin = end
-            before = behind
+        interval[COLUMN] = f
+        last = first
+        while last < e.asked_splits and columns[last] == f:
+            last += 1
+        keep_parts(e, prefix, interval, (first, last), bounds, limit, False)
+        first = last
 
 
 @native
-def keep_rest(e, prefix, intervals, places, bounds, taken, limit, crowded):  # type: ignore[no-untyped-def]
-    """Adds what lies between the splits that were taken from intervals (see `ask_best`)."""
-    positions = vector(e.split_positions, SPLITS, int64)
-    l = int64(0)
-    for i in range(taken):
-        interval = intervals[i]
-        begin = interval[BEGIN]
-        before = (interval[BEGIN_LEFT], interval[BEGIN_RIGHT])
-        while begin < interval[END]:
-            is_split = l < e.asked_splits and places[l] == i
-            end = interval[END]
-            behind = (interval[END_LEFT], interval[END_RIGHT])
-            if is_split:
-                end = positions[l]
-                behind = (bounds[0, l], bounds[1, l])
-                l += 1
-            # all thresholds between two that were taken one after another are taken
-            if not (crowded and is_split):
-                costs = (before[0], before[1], behind[0], behind[1])
-                keep_between(e, prefix, interval[COLUMN], (begin, end), costs, limit)
-            begin = end
-            before = behind
-
-
-@native
-def ask_best(e, node, prefix, limit, intervals, places, crowded):  # type: ignore[no-untyped-def]
+def ask_best(e, node, prefix, limit, intervals, firsts, crowded):  # type: ignore[no-untyped-def]
     """Asks for thresholds of the best intervals, which leave the heap; how many of these have some.
 
-    `intervals` int64 (SPLITS, words) is what they were, `places` (SPLITS,) of which of them each split is.
+    `intervals` int64 (SPLITS, INTERVAL) is what they were, `firsts` (SPLITS + 1,) where the splits of each begin.
     """
     heap = heap_of(e)
     parts = SPLITS if crowded else max(1, min(_PARTS, SPLITS // e.heap_size))
     taken = int64(0)
     e.asked_splits = 0
-    while e.heap_size > 0 and e.asked_splits + parts <= SPLITS and heap[KEY, 0] < limit:
-        slot = pop(e)
-        ends = trim(e, prefix, slot, limit)
+    firsts[0] = 0
+    while e.heap_size > 0 and e.asked_splits + parts <= SPLITS and heap[0, KEY] < limit:
+        interval = intervals[taken]
+        pop(e, interval)
         e.two_pruned = min(e.two_pruned, limit + e.split_cost)
-        for word in range(COLUMN, END_RIGHT + 1):
-            intervals[taken, word] = heap[word, slot]
-        before = e.asked_splits
-        ask_within(e, node, heap[COLUMN, slot], ends, parts, crowded)
-        for l in range(before, e.asked_splits):
-            places[l] = taken
-        taken += int64(e.asked_splits > before)
+        ask_within(e, node, interval[COLUMN], trim(e, prefix, interval, limit), parts, crowded)
+        taken += int64(e.asked_splits > firsts[taken])
+        firsts[taken] = e.asked_splits
     return taken
 
 
@@ -262,23 +254,24 @@ def search_intervals(e, node, prefix, depths, bounds, budget, lower):  # type: i
     """Whether the search of all intervals was stopped."""
     heap = heap_of(e)
     price = e.split_cost
-    places = np.empty(SPLITS, np.int64)
-    intervals = np.empty((SPLITS, END_RIGHT + 1), np.int64)
+    firsts = np.empty(SPLITS + 1, np.int64)
+    intervals = np.empty((SPLITS, INTERVAL), np.int64)
     while e.heap_size > 0:
         if is_stopped(e):
             return True
         limit = min(e.two_upper, budget) - price
-        if heap[KEY, 0] >= limit or e.two_upper <= lower:
-            e.two_pruned = min(e.two_pruned, heap[KEY, 0] + price)
+        if heap[0, KEY] >= limit or e.two_upper <= lower:
+            e.two_pruned = min(e.two_pruned, heap[0, KEY] + price)
             return False
         # with little memory left, an interval is searched to its end, threshold after threshold
         crowded = e.heap_size + 2 * SPLITS + _PARTS > e.heap_space
-        taken = ask_best(e, node, prefix, limit, intervals, places, crowded)
+        taken = ask_best(e, node, prefix, limit, intervals, firsts, crowded)
         if e.asked_splits > 0:
             score_both(e, depths, bounds)
             take_best(e, depths, int64(0), bounds)
             limit = min(e.two_upper, budget) - price
-            keep_rest(e, prefix, intervals, places, bounds, taken, limit, crowded)
+            for i in range(taken):
+                keep_parts(e, prefix, intervals[i], (firsts[i], firsts[i + 1]), bounds, limit, crowded)
     return False
 
 
@@ -318,9 +311,7 @@ def solve_two(e, node, depths, budget, lower):  # type: ignore[no-untyped-def]
     pruned = e.two_pruned
     if stopped:
         for i in range(e.heap_size):
-            pruned = min(pruned, heap_of(e)[KEY, i] + price)
-    clear(e)
-    if stopped:
+            pruned = min(pruned, heap_of(e)[i, KEY] + price)
         return max(lower, min(upper, pruned)), upper
     if upper <= max(budget, lower):
         return upper, upper

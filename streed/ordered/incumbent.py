@@ -30,6 +30,7 @@ from streed.ordered.cache import (
     append,
     append_entry,
     column_of,
+    copy_plan,
     is_stopped,
     mix,
     ordered_of,
@@ -294,8 +295,7 @@ def write_plan(e, place, plan):  # type: ignore[no-untyped-def]
     """Appends the tree of a node of the pool to a plan."""
     pool = vector(e.grown, e.grown_space, int64)
     if pool[place + PLAN] > 0:
-        at = pool[place + PLAN]
-        append(plan, pool[at : at + 1 + WORDS * pool[at]])
+        append(plan, pool[pool[place + PLAN] :])
         return
     append_entry(plan, pool[place + COLUMN], pool[place + RANK], int64(0))
     write_plan(e, pool[place + LEFT], plan)
@@ -307,13 +307,11 @@ def copied(e, place, pool):  # type: ignore[no-untyped-def]
     """The copy of a node and what is below it, at the end of the pool, from another one."""
     mine = vector(e.grown, e.grown_space, int64)
     found = take(e, int64(PLACE))
-    for word in range(PLACE):
-        mine[found + word] = pool[place + word]
+    copy_into(mine[found:], pool[place : place + PLACE])
     if pool[place + PLAN] > 0:
         at = pool[place + PLAN]
-        size = 1 + WORDS * pool[at]
-        mine[found + PLAN] = take(e, size)
-        copy_into(mine[mine[found + PLAN] :], pool[at : at + size])
+        mine[found + PLAN] = take(e, 1 + WORDS * pool[at])
+        copy_plan(mine[mine[found + PLAN] :], pool[at:])
     if pool[place + COLUMN] >= 0:
         mine[found + LEFT] = copied(e, pool[place + LEFT], pool)
         mine[found + RIGHT] = copied(e, pool[place + RIGHT], pool)

@@ -32,24 +32,21 @@ from streed.kernels.ordered import (
     END,
     END_LEFT,
     END_RIGHT,
-    FREE,
     INFEASIBLE,
+    INTERVAL,
     KEY,
-    LENGTH,
     NEW,
     ROW,
-    ROWS_OF_HEAP,
-    SLOT,
     SPLITS,
 )
-from streed.kernels.views import call, inline, matrix, native, vector
+from streed.kernels.views import call, copy_into, inline, matrix, native, vector
 from streed.ordered.cache import Node, ordered_of, rows_of
 
 
 @inline
 def heap_of(e):  # type: ignore[no-untyped-def]
-    """The heap of the record."""
-    return matrix(e.heap, ROWS_OF_HEAP, e.heap_space, int64)
+    """The heap of the record, (space, INTERVAL)."""
+    return matrix(e.heap, e.heap_space, INTERVAL, int64)
 
 
 @inline
@@ -67,71 +64,42 @@ def bound_between(e, costs, worst):  # type: ignore[no-untyped-def]
     return bound
 
 
-@native
-def clear(e):  # type: ignore[no-untyped-def]
-    """Makes the places of the heap's intervals free; the others are."""
-    heap = heap_of(e)
-    for i in range(e.heap_size):
-        heap[FREE, e.heap_space - 1 - i] = heap[SLOT, i]
-    e.heap_size = 0
+@inline
+def is_before(a, b):  # type: ignore[no-untyped-def]
+    """Whether an interval is looked at before another: of equal bounds the longer one is."""
+    return a[KEY] < b[KEY] or (a[KEY] == b[KEY] and a[END] - a[BEGIN] > b[END] - b[BEGIN])
 
 
 @native
-def push(e, bound, column, ends, costs):  # type: ignore[no-untyped-def]
-    """Adds an interval to the heap, which has a place for it."""
+def push(e, interval):  # type: ignore[no-untyped-def]
+    """Adds an interval, a tuple, to the heap, which has a place for it."""
     heap = heap_of(e)
-    slot = heap[FREE, e.heap_space - 1 - e.heap_size]
-    heap[COLUMN, slot] = column
-    heap[BEGIN, slot], heap[END, slot] = ends
-    heap[BEGIN_LEFT, slot], heap[BEGIN_RIGHT, slot], heap[END_LEFT, slot], heap[END_RIGHT, slot] = costs
-    length = ends[1] - ends[0]
     at = e.heap_size
     e.heap_size += 1
-    while at > 0:
-        above = (at - 1) >> 1
-        if heap[KEY, above] < bound or (heap[KEY, above] == bound and heap[LENGTH, above] >= length):
-            break
-        heap[KEY, at] = heap[KEY, above]
-        heap[LENGTH, at] = heap[LENGTH, above]
-        heap[SLOT, at] = heap[SLOT, above]
-        at = above
-    heap[KEY, at] = bound
-    heap[LENGTH, at] = length
-    heap[SLOT, at] = slot
+    while at > 0 and is_before(interval, heap[(at - 1) >> 1]):
+        copy_into(heap[at], heap[(at - 1) >> 1])
+        at = (at - 1) >> 1
+    copy_into(heap[at], interval)
 
 
 @native
-def pop(e):  # type: ignore[no-untyped-def]
-    """The place of the first interval, which leaves the heap; it is valid until the next push."""
+def pop(e, taken):  # type: ignore[no-untyped-def]
+    """Takes the first interval from the heap, and writes it."""
     heap = heap_of(e)
-    taken = heap[SLOT, 0]
+    copy_into(taken, heap[0])
     last = e.heap_size - 1
     e.heap_size = last
-    key = heap[KEY, last]
-    length = heap[LENGTH, last]
-    slot = heap[SLOT, last]
     at = int64(0)
-    while True:
-        below = 2 * at + 1
-        if below >= last:
+    below = int64(1)
+    while below < last:
+        if below + 1 < last and is_before(heap[below + 1], heap[below]):
+            below += 1
+        if not is_before(heap[below], heap[last]):
             break
-        other = below + 1
-        if other < last and (
-            heap[KEY, other] < heap[KEY, below]
-            or (heap[KEY, other] == heap[KEY, below] and heap[LENGTH, other] > heap[LENGTH, below])
-        ):
-            below = other
-        if heap[KEY, below] > key or (heap[KEY, below] == key and heap[LENGTH, below] <= length):
-            break
-        heap[KEY, at] = heap[KEY, below]
-        heap[LENGTH, at] = heap[LENGTH, below]
-        heap[SLOT, at] = heap[SLOT, below]
+        copy_into(heap[at], heap[below])
         at = below
-    heap[KEY, at] = key
-    heap[LENGTH, at] = length
-    heap[SLOT, at] = slot
-    heap[FREE, e.heap_space - 1 - last] = taken
-    return taken
+        below = 2 * at + 1
+    copy_into(heap[at], heap[last])
 
 
 @native
@@ -158,18 +126,17 @@ def worst_before(e, prefix, column, position):  # type: ignore[no-untyped-def]
 
 
 @native
-def trim(e, prefix, slot, limit):  # type: ignore[no-untyped-def]
+def trim(e, prefix, interval, limit):  # type: ignore[no-untyped-def]
     """(first, last) positions of an interval whose sides may cost less than `limit` together, by C at its ends."""
-    heap = heap_of(e)
-    column = heap[COLUMN, slot]
-    begin = heap[BEGIN, slot]
-    end = heap[END, slot]
+    column = interval[COLUMN]
+    begin = interval[BEGIN]
+    end = interval[END]
     first = begin + 1
     last = end - 1
     if e.bounded == 0 or (e.restrictable == 0 and e.relaxing == 0):
         return first, last
     # C(a) - w(a, t] < limit
-    need = heap[BEGIN_LEFT, slot] + heap[BEGIN_RIGHT, slot] - limit + worst_before(e, prefix, column, begin)
+    need = interval[BEGIN_LEFT] + interval[BEGIN_RIGHT] - limit + worst_before(e, prefix, column, begin)
     low = first
     high = end
     while low < high:
@@ -180,7 +147,7 @@ def trim(e, prefix, slot, limit):  # type: ignore[no-untyped-def]
             low = middle + 1
     first = low
     # C(b) - w(t, b] < limit
-    need = worst_before(e, prefix, column, end) - (heap[END_LEFT, slot] + heap[END_RIGHT, slot] - limit)
+    need = worst_before(e, prefix, column, end) - (interval[END_LEFT] + interval[END_RIGHT] - limit)
     low = begin
     high = last
     while low < high:

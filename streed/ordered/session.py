@@ -12,7 +12,7 @@ from streed.bnb import runner
 from streed.exact import Array
 from streed.kernels import record_proxy
 from streed.kernels.compilation import clock
-from streed.kernels.ordered import FREE, INFEASIBLE, PLACE, RECORD, ROWS_OF_HEAP, SPLITS, UNLIMITED, WORDS, sort_rows
+from streed.kernels.ordered import INFEASIBLE, INTERVAL, PLACE, RECORD, SPLITS, UNLIMITED, WORDS, sort_rows
 from streed.kernels.record_proxy import address_of
 from streed.kernels.stopping import LOWER, NODES, ROWS_OF_CONTROL, UPPER
 from streed.ordered.features import Features, Split, tree_of
@@ -99,8 +99,6 @@ class OrderedSession:
         self.rows = rows
         n, columns = rows.n_rows, max(self.n_columns, 1)
         heap_space = columns + 4 * SPLITS + 8 + min(_HEAP, columns * n)
-        heap = np.empty((ROWS_OF_HEAP, heap_space), np.int64)
-        heap[FREE] = np.arange(heap_space)[::-1]
         worst = rows.worst
         is_uniform = bool((worst == worst[0]).all()) and worst[0] > 0
         arrays = self.arrays = {
@@ -111,7 +109,7 @@ class OrderedSession:
             "mask": np.zeros(n, np.uint32),
             "scratch": _aligned(rows.scratch_vectors * SPLITS, rows.lane),
             "prefix": np.zeros((1, 1) if is_uniform else (columns, n + 1), np.int64),
-            "heap": heap,
+            "heap": np.empty((heap_space, INTERVAL), np.int64),
         }
         found_costs = rows.costs_by_label
         if found_costs is not None:
