@@ -286,6 +286,13 @@ class Dataset:
         row_data = {name: array[chosen] for name, array in self.row_data.items()}
         return attrs.evolve(self, X=np.ascontiguousarray(self.X[chosen]), row_data=row_data, **taken)
 
+    def recoded(self, codes: Array, columns: Mapping[int, Column], names: tuple[str, ...]) -> Dataset:
+        """The rows with other columns, none of them ordered, of these codes (n, p); those that are not here are 0/1."""
+        coded = {j: column for j, column in columns.items() if not column.is_plain}
+        multiway = tuple(j for j, column in coded.items() if column.multiway)
+        changed: dict[str, Any] = {"X": codes, "names": names, "coded": coded, "categorical": multiway}
+        return attrs.evolve(self, pair=(0, 1), ordered={}, **changed)
+
     def expanded(self) -> Dataset:
         """The data with every row as often as its frequency says, in place of frequencies."""
         if self.frequency is None:

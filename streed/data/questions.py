@@ -77,11 +77,9 @@ def _answered(source: Dataset, column: Array, limit: Array, gaps: Array) -> Data
         if values.has_gaps:
             codes[source.X[:, j] == values.gap_rank, begin:end] = gaps[begin:end]
             codes[source.X[:, j] != values.gap_rank, begin:end] *= limit[begin:end] != NO_LIMIT
-    asked = {q: j for q, j in enumerate(column.tolist()) if j not in source.ordered}
-    coded = {q: attrs.evolve(source.column(j), name=f"q{q}") for q, j in asked.items() if not source.column(j).is_plain}
-    names, multiway = tuple(f"q{q}" for q in range(len(column))), tuple(q for q, each in coded.items() if each.multiway)
-    found = attrs.evolve(source, X=codes, names=names, coded=coded, categorical=multiway)
-    return attrs.evolve(found, pair=(0, 1), ordered={})
+    asked = {q: source.column(j) for q, j in enumerate(column.tolist()) if j not in source.ordered}
+    coded = {q: attrs.evolve(each, name=f"q{q}") for q, each in asked.items() if not each.is_plain}
+    return source.recoded(codes, coded, tuple(f"q{q}" for q in range(len(column))))
 
 
 @attrs.frozen
@@ -131,9 +129,7 @@ class TableRecipe:
         if bare.n_rows < len(codes):
             codes = codes[np.flatnonzero(np.asarray(frequency))]
         names = tuple(output.name for output in self.outputs)
-        coded = {j: output for j, output in enumerate(self.outputs) if not output.is_plain}
-        multiway = tuple(j for j, output in coded.items() if output.multiway)
-        return attrs.evolve(bare, X=codes, names=names, coded=coded, categorical=multiway, recipe=self)
+        return attrs.evolve(bare.recoded(codes, dict(enumerate(self.outputs)), names), recipe=self)
 
     def report(self) -> list[dict[str, Any]]:
         """One entry per column: its name, kind, what was found, and the questions that were made of it."""

@@ -315,9 +315,7 @@ class OverOrdered(Driver):
         if ahead is not None:
             return ahead
         if isinstance(self.driver, General) or not can_ask(problem):
-            outcome = General(self.own).search(problem, search_limits)
-            solutions = [attrs.evolve(each, root=settled(each.root, problem.data)) for each in outcome.solutions]
-            return attrs.evolve(outcome, solutions=tuple(solutions))
+            return settled(General(self.own).search(problem, search_limits), problem.data)
         ahead = by_thresholds(problem, search_limits, self.driver.name) if is_native else None
         if ahead is not None:
             if ahead.is_proved or ahead.stopped or problem.data.n_questions > _MOST_QUESTIONS:
@@ -325,11 +323,10 @@ class OverOrdered(Driver):
             search_limits = search_limits.after(time.perf_counter() - began)
         _check_size(problem, search_limits)
         asked, questions = ask(problem)
-        outcome = self.driver.search(asked, search_limits)
-        found = [attrs.evolve(each, root=settled(each.root, problem.data, questions)) for each in outcome.solutions]
+        outcome = settled(self.driver.search(asked, search_limits), problem.data, questions)
         route = f"{outcome.stats.get('route', 'reduction')} by questions"
         stats = {**outcome.stats, "route": route, "questions": asked.data.n_columns}
-        return attrs.evolve(outcome, solutions=tuple(found), stats=stats)
+        return attrs.evolve(outcome, stats=stats)
 
 
 def _check_size(problem: Problem, search_limits: SearchLimits) -> None:

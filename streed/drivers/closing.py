@@ -79,9 +79,8 @@ def checked(problem: Problem, outcome: Outcome, time_limit: float | None) -> Out
         found = search_general(problem, limits)
         if found.solutions and found.stopped is None and (found.meets or found.is_proved > is_proved):
             stats = {**outcome.stats, "exact": found.stats["exact"], "rounding": found.stats["rounding"]}
-            solutions = tuple(attrs.evolve(each, root=settled(each.root, problem.data)) for each in found.solutions)
             same = found.solutions[0].value == outcome.solutions[0].value
-            solutions = outcome.solutions if same else solutions
+            solutions = outcome.solutions if same else settled(found, problem.data).solutions
             outcome = attrs.evolve(found, solutions=solutions, stats={**stats, "closed": GENERAL}, real=outcome.real)
             is_proved = True
     if outcome.meets:

@@ -17,7 +17,7 @@ from streed.data.questions import Questions
 from streed.errors import MismatchError
 from streed.exact import Array
 from streed.kernels.codegen.capture import mentions
-from streed.problem import Problem
+from streed.problem import Outcome, Problem
 from streed.task.analysis.linear_form import branching_context
 from streed.task.base import parts_of
 from streed.tree import Branch, Node, flatten, nest
@@ -54,7 +54,13 @@ def ask(problem: Problem) -> tuple[Problem, Questions]:
     return attrs.evolve(problem, data=questions.data, questions=questions), questions
 
 
-def settled(root: Node, data: Dataset, questions: Questions | None = None) -> Node:
+def settled(outcome: Outcome, data: Dataset, questions: Questions | None = None) -> Outcome:
+    """The outcome with trees in the columns of the data, `questions` about which they may be on; see `_settled`."""
+    solutions = (attrs.evolve(each, root=_settled(each.root, data, questions)) for each in outcome.solutions)
+    return attrs.evolve(outcome, solutions=tuple(solutions))
+
+
+def _settled(root: Node, data: Dataset, questions: Questions | None) -> Node:
     """The tree, with gaps on the side of more rows (of equal ones the first) wherever no row of the data has one.
 
     Of a tree on `questions` about the data, that on their columns; every row is sent down both, and MismatchError is

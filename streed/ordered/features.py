@@ -156,13 +156,9 @@ class Planted:
     def asked(self, problem: Problem) -> Problem:
         """The problem over the branches."""
         data = problem.data
-        columns = dict(enumerate(branch.column for branch in self.branches))
-        coded = {place: data.column(column) for place, column in columns.items() if column in data.categorical}
+        columns = {place: data.column(each.column) for place, each in enumerate(self.branches) if each.cut is None}
         names = tuple(f"b{j}" for j in range(self.codes.shape[1]))
-        asked = attrs.evolve(
-            data, X=self.codes, names=names, coded=coded, categorical=tuple(coded), pair=(0, 1), ordered={}
-        )
-        return attrs.evolve(problem, data=asked)
+        return attrs.evolve(problem, data=data.recoded(self.codes, columns, names))
 
     def in_columns(self, node: Node) -> Node:
         """A tree over the branches, in the data's columns."""

@@ -55,6 +55,8 @@ def chosen(leaves: list[Found], radix: int) -> list[Found]:
 class TaskCells(States):
     """Cells whose leaves are asked of a task in exact numbers, or have keys of any size."""
 
+    engine: ClassVar[None] = None
+
     def __init__(self, question: Question, banned: Collection[int] = (), packed: Packing | None = None) -> None:
         data, task, price, radix = question.data, question.bound, question.split, 1
         if packed is not None:  # costs that have the weights of rows in them
@@ -102,7 +104,8 @@ class RowCells:
     binary: BinarySplits
     sets: Array
     """(m, words) uint64: by split the rows that answer its first question with 1."""
-    kinds: Kinds
+    multipliers: Array
+    """(g, 1 + K) int64: the copies of a row of each kind, and what it costs by label."""
     members: Array
     """(g, words) uint64: the rows of each kind."""
     everything: int
@@ -110,6 +113,8 @@ class RowCells:
     """What a branching node costs, a key."""
     radix: int
     """A key // radix is its cost."""
+    engine: Engine | None
+    """What tells bounds, where that helps."""
     is_sum: ClassVar[bool] = True
     values: ClassVar[Task] = NUMBERS
     _cells: dict[int, Cell] = attrs.field(factory=dict, init=False)
@@ -205,12 +210,12 @@ class RowCells:
         multiple = np.bincount(member[member >= 0], minlength=len(self.sets))
         options = np.array([question.min_leaf, self.radix, question.labels == "best", question.trivial], np.int64)
         rule = np.arange(1, question.n_labels + 1), np.array([self.cost], np.int64), options
-        return np.ascontiguousarray(self.sets.T), self.members, self.kinds.multipliers, multiple, rule
+        return np.ascontiguousarray(self.sets.T), self.members, self.multipliers, multiple, rule
 
     @functools.cached_property
     def _groups(self) -> list[tuple[int, list[int]]]:
         """By kind of rows their set, and copies of each row with the keys by label."""
-        return list(zip(as_numbers(self.members), self.kinds.multipliers.tolist(), strict=True))
+        return list(zip(as_numbers(self.members), self.multipliers.tolist(), strict=True))
 
     @functools.cached_property
     def _least(self) -> list[tuple[int, int]]:
@@ -280,30 +285,20 @@ class BinarySplits:
         return cls(questions, codes, packed_sets(codes[:, first]), first, member)
 
 
-@final
-@attrs.frozen(eq=False)
-class Kinds:
-    """Rows by what they cost by label and how many copies each is."""
+def kinds_of(costs: Array, frequency: Array | None) -> tuple[Array, Array]:
+    """(the kind of each row (n,), by costs (n, K) int64 and copies; of a row of each kind its copies and costs)."""
+    copies = np.ones(len(costs), np.int64) if frequency is None else frequency
+    told_apart = np.ascontiguousarray(np.column_stack([copies, costs]))
+    first, kinds = find_classes(told_apart.view(np.uint8))
+    return kinds, told_apart[first]
 
-    of_row: Array
-    """(n,) the kind of each row."""
-    multipliers: Array
-    """(g, 1 + K) int64: the copies of a row of each kind, and what it costs by label."""
 
-    @classmethod
-    def of(cls, costs: Array, frequency: Array | None) -> Kinds:
-        """The kinds of rows of costs (n, K) int64."""
-        copies = np.ones(len(costs), np.int64) if frequency is None else frequency
-        told_apart = np.ascontiguousarray(np.column_stack([copies, costs]))
-        first, member = find_classes(told_apart.view(np.uint8))
-        return cls(member, told_apart[first])
-
-    def members(self) -> Array:
-        """(g, words) uint64: the rows of each kind; bit i is row i."""
-        row = np.arange(len(self.of_row))
-        members = np.zeros((len(self.multipliers), -(-len(row) // _WORD)), np.uint64)
-        np.bitwise_or.at(members, (self.of_row, row // _WORD), np.uint64(1) << (row % _WORD).astype(np.uint64))
-        return members
+def members_of(kinds: Array, n_kinds: int) -> Array:
+    """(n_kinds, words) uint64: the rows of each kind, by that of each row (n,); bit i is row i."""
+    row = np.arange(len(kinds))
+    members = np.zeros((n_kinds, -(-len(row) // _WORD)), np.uint64)
+    np.bitwise_or.at(members, (kinds, row // _WORD), np.uint64(1) << (row % _WORD).astype(np.uint64))
+    return members
 
 
 _ANY_PATH = ((0, 0),) * 9
@@ -330,13 +325,15 @@ class Engine:
     _runs: bool = False
 
     @classmethod
-    def of(cls, question: Question, binary: BinarySplits, kinds: Kinds, price: int) -> Engine | None:
+    def of(
+        cls, question: Question, binary: BinarySplits, kinds: Array, multipliers: Array, price: int
+    ) -> Engine | None:
         """The engine for splits, and keys not below 0; None if it takes no such."""
         columns = np.ascontiguousarray(binary.codes[:, binary.first])
         coded = Dataset.make(columns, frequency=question.data.frequency)
-        costs = np.ascontiguousarray(kinds.multipliers[:, 1:])
+        costs = np.ascontiguousarray(multipliers[:, 1:])
         problem = Problem(coded, question.bound, question.depth, None, question.min_leaf)
-        oracle: Any = DepthFirst().linear_oracle(problem, kinds.of_row, costs.shape[1], price > 0, SearchLimits())
+        oracle: Any = DepthFirst().linear_oracle(problem, kinds, costs.shape[1], price > 0, SearchLimits())
         packed = getattr(oracle, "packed", None)
         if packed is None or packed.n_binary < packed.n_columns or len(packed.column) != len(binary.first):
             return None

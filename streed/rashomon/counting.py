@@ -19,7 +19,7 @@ from streed.dp.states import Cell
 from streed.errors import InputError
 from streed.kernels.records import INFINITE
 from streed.problem import SearchLimits, SearchStopped
-from streed.rashomon.cells import BinarySplits, Engine, Kinds, RowCells, TaskCells
+from streed.rashomon.cells import BinarySplits, Engine, RowCells, TaskCells, kinds_of, members_of
 from streed.rashomon.question import Question
 from streed.tables.packing import Packing
 from streed.task.bounded_sums import RowSum
@@ -94,29 +94,26 @@ class Counted:
         sums = [] if callable(budget) else _sums(question, budget, extra)
         costs, splits = [each.costs for each in sums], [each.split for each in sums]
         packing = Packing.of(costs, splits, question.most_branches) if sums else None
-        engine: Engine | None = None
         cells: RowCells | TaskCells
         if packing is None:
             cells, limit = TaskCells(question, banned), 0
         else:
             assert isinstance(budget, Budget)
             limit = packing.budget(budget.most)
-            cells, engine = _cells(question, packing, limit, banned)
+            cells = _cells(question, packing, limit, banned)
         is_native = isinstance(cells, RowCells)
         recursion = (_NativeCounting if is_native else Counting)(cells, Count, Depths(), monitor)
         recursion.least = (_NativeLeast if is_native else Recursion)(cells, Least, Depths(), monitor)
-        if isinstance(recursion, _NativeCounting):
-            recursion.engine = engine
         recursion.small, recursion.trivial, recursion.enough = is_native, question.trivial, enough
         recursion.charges = 0 if packing is None else packing.split[0]
         known = None if callable(budget) else budget
         made = cls(question, known, banned, tuple(extra), packing, recursion, limit)
-        made._count(recursion, budget, engine)
+        made._count(recursion, budget)
         return made
 
-    def _count(self, recursion: Counting, budget: Budget | Callable[[Key], Budget], engine: Engine | None) -> None:
+    def _count(self, recursion: Counting, budget: Budget | Callable[[Key], Budget]) -> None:
         """Counts until that is done or stopped."""
-        monitor, root = recursion.monitor, recursion.states.root
+        monitor, root, engine = recursion.monitor, recursion.states.root, recursion.states.engine
         try:
             if self.packing is None:
                 least = recursion.low(root, recursion.useful(root, self.question.depth, None))
@@ -210,22 +207,22 @@ def _sums(question: Question, budget: Budget, extra: Sequence[RowSum]) -> list[R
     return [*sums, *question.limits, *([] if question.max_nodes is None else [nodes]), *extra]
 
 
-def _cells(
-    question: Question, packing: Packing, limit: int, banned: frozenset[int]
-) -> tuple[RowCells | TaskCells, Engine | None]:
-    """The cells for keys of packed sums, and where it helps the engine that bounds them."""
+def _cells(question: Question, packing: Packing, limit: int, banned: frozenset[int]) -> RowCells | TaskCells:
+    """The cells for keys of packed sums, with the engine that bounds them where it helps."""
     data, (split,) = question.data, packing.split
     most = max(packing.largest, limit) + split
     distinct = question.columns == "distinct"
     binary = BinarySplits.of(data, banned, distinct=distinct) if most < LARGEST_KEY else None
     if binary is None:
-        return TaskCells(question, banned, packing), None
-    kinds, engine = Kinds.of(packing.costs[:, :, 0], data.frequency), None
+        return TaskCells(question, banned, packing)
+    (kinds, multipliers), engine = kinds_of(packing.costs[:, :, 0], data.frequency), None
     if most < LARGEST_COST and question.depth >= LEAST_DEPTH and len(binary.first):
-        engine = Engine.of(question, binary, kinds, split)
-    sets, members = (binary.sets, kinds.members()) if engine is None else (engine.sets, engine.members)
-    everything = (1 << data.n_rows) - 1 if engine is None else engine.everything
-    return RowCells(question, binary, sets, kinds, members, everything, split, packing.radix), engine
+        engine = Engine.of(question, binary, kinds, multipliers, split)
+    if engine is not None:
+        sets, members, everything = engine.sets, engine.members, engine.everything
+    else:
+        sets, members, everything = binary.sets, members_of(kinds, len(multipliers)), (1 << data.n_rows) - 1
+    return RowCells(question, binary, sets, multipliers, members, everything, split, packing.radix, engine)
 
 
 @final
@@ -242,25 +239,23 @@ class _NativeLeast(Recursion):
 class _NativeCounting(Counting):
     """The native search tells what splits may begin trees of three levels and more, and what their sides cost."""
 
-    engine: Engine | None
-
     def make(self, cell: Cell, limits: Limits, path: Path, bound: Any) -> Any:
-        depth, found = limits[0] or 0, None
+        depth, found, cells = limits[0] or 0, None, self.states
         if 0 < depth < LEAST_DEPTH and self.monitor.visit():
-            found = self.states.shallow(cell.rows, depth, bound, counts=True)[1]
-        elif depth == LEAST_DEPTH and self.engine is not None and self.monitor.visit():
-            splits = [place for place, *_ in self.engine.splits(cell.rows, depth, bound, self.states.paid(cell.rows))]
-            found = self.states.three(cell.rows, splits, bound) if splits else Count(self, cell, bound).kept[1]
+            found = cells.shallow(cell.rows, depth, bound, counts=True)[1]
+        elif depth == LEAST_DEPTH and cells.engine is not None and self.monitor.visit():
+            splits = [place for place, *_ in cells.engine.splits(cell.rows, depth, bound, cells.paid(cell.rows))]
+            found = cells.three(cell.rows, splits, bound) if splits else Count(self, cell, bound).kept[1]
         if found is None:  # counts beyond int64 are made of those of smaller trees
             return super().make(cell, limits, path, bound)
         return bound, found if self.enough is None else found.first(self.enough)
 
     def options(self, cell: Cell, limits: Limits, path: Path, bound: Any = None) -> Iterator[Option]:
         depth, cells = limits[0] or 0, self.states
-        if self.engine is None or depth < LEAST_DEPTH:
+        if cells.engine is None or depth < LEAST_DEPTH:
             yield from super().options(cell, limits, path, bound)
             return
-        for split, *lows in self.engine.splits(cell.rows, depth, bound, cells.paid(cell.rows)):
+        for split, *lows in cells.engine.splits(cell.rows, depth, bound, cells.paid(cell.rows)):
             if not self.monitor.look():
                 return
             children = cell.rows & ~cells.ones[split], cell.rows & cells.ones[split]

@@ -291,14 +291,8 @@ class Trees:
         """A context with the trees of some columns only, which have as many seconds; see `of_columns`."""
         data = self.problem.data
         taken = {place: data.column(j) for place, j in enumerate(columns.tolist())}
-        coded = {place: each for place, each in taken.items() if not each.is_plain}
-        asked = attrs.evolve(
-            data,
-            X=np.ascontiguousarray(data.X[:, columns]),
-            names=tuple(each.name for each in taken.values()),
-            coded=coded,
-            categorical=tuple(place for place, each in coded.items() if each.multiway),
-        )
+        names = tuple(each.name for each in taken.values())
+        asked = data.recoded(np.ascontiguousarray(data.X[:, columns]), taken, names)
         left = [each for each in (self.remaining(), seconds) if each is not None]
         limits = {"data": asked, "questions": None}
         return contextlib.closing(self._under(range(len(self.parts)), limits, min(left, default=None)))
