@@ -25,8 +25,7 @@ from streed.exact import Array, as_float, fraction_of
 from streed.kernels.compilation import clock
 from streed.kernels.records import LEAF
 from streed.ordered.features import Features, Planted, Split
-from streed.ordered.generated import GeneratedRows, generated_rows
-from streed.ordered.problem import OrderedRows, merge_rows, places_of
+from streed.ordered.rows import GeneratedRows, OrderedRows, generated_rows, merge_rows, places_of
 from streed.ordered.session import Inexact, OrderedAnswer, OrderedSession
 from streed.problem import Outcome, Problem, SearchLimits, Solution
 from streed.problem.linear_oracle import Answer, LinearOracle, RowSets

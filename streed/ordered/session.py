@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import attrs
 import numpy as np
@@ -17,13 +17,10 @@ from streed.kernels.record_proxy import address_of
 from streed.kernels.stopping import LOWER, NODES, ROWS_OF_CONTROL, UPPER
 from streed.ordered.features import Features, Split, tree_of
 from streed.ordered.lookahead import grows, link, search_tree
+from streed.ordered.rows import GeneratedRows, OrderedRows
 from streed.problem import SearchLimits, process_memory
 
-if TYPE_CHECKING:
-    from streed.ordered.generated import GeneratedRows
-    from streed.ordered.problem import OrderedRows
-
-    SearchedRows = OrderedRows | GeneratedRows  # whatever they cost
+SearchedRows = OrderedRows | GeneratedRows  # whatever they cost
 
 _SHORT = 5e5
 """Rows times columns times splits: a search of depth two so small is over in a moment."""

@@ -18,8 +18,7 @@ from streed.kernels.record_proxy import address_of
 from streed.kernels.records import LEAF
 from streed.kernels.stopping import ROWS_OF_CONTROL
 from streed.ordered import lookahead
-from streed.ordered.generated import GeneratedRows
-from streed.ordered.problem import OrderedRows
+from streed.ordered.rows import GeneratedRows, OrderedRows
 from streed.ordered.scores import LABELLED, MATRIX, SIGNED, score
 from streed.ordered.session import OrderedSession
 from streed.problem import Problem
