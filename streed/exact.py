@@ -226,6 +226,19 @@ def readable_bound(bound: Any, value: Any, *, upper: bool, real: bool = False) -
     return shown
 
 
+def close(a: Any, b: Any, part: float = 1e-9, least: float = 1e-9) -> bool:
+    """Whether values, tuples entry by entry, are equal but for rounding of floats: by this part of them, or so much.
+
+    Floats were rounded once when they were written, and sums of real data once per row. Exact numbers are not rounded.
+    """
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(close(x, y, part, least) for x, y in zip(a, b, strict=True))
+    if a == b or not (isinstance(a, numbers.Real) and isinstance(b, numbers.Real)):
+        return bool(a == b)
+    exact = isinstance(a, numbers.Rational) and isinstance(b, numbers.Rational)
+    return not exact and math.isclose(a, b, rel_tol=part, abs_tol=least)
+
+
 def exact_integers(values: Array, name: str = "values") -> tuple[Array, Fraction]:
     """The values as whole numbers and the worth of one, exactly: int64 where their total fits, else Python's own.
 

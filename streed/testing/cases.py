@@ -14,6 +14,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from streed.data import Dataset
+from streed.exact import close
 from streed.reference import Evaluation, OptimizationTask, Recursion, S, context_independent, width
 from streed.task import TOTAL, State, Task, Value
 from streed.tree import Branch, Leaf, Node
@@ -153,10 +154,6 @@ def values(draw: st.DrawFn, task: Task, data: Dataset, *, max_depth: int = 2) ->
     rows = sorted(draw(st.lists(st.integers(0, data.n_rows - 1), min_size=1, unique=True)))
     tree = draw(trees(data, len(evaluation.labels), rows=rows, max_depth=max_depth))
     return evaluation.cost(tree, rows)
-
-
-_TOLERANCE = 1e-9
-"""Floats that differ by this part of themselves are taken to be equal: they were rounded on different ways."""
 
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
@@ -323,18 +320,6 @@ def distinct(found: Iterable[Reached], most: int) -> list[Reached]:
         if not any(close(reached.value, other.value) for other in kept):
             kept.append(reached)
     return kept
-
-
-def close(a: Value, b: Value) -> bool:
-    """Whether two values are equal, but for the rounding of floats."""
-    if isinstance(a, tuple) and isinstance(b, tuple):
-        return len(a) == len(b) and all(map(close, a, b))
-    if a == b:
-        return True
-    if isinstance(a, numbers.Real) and isinstance(b, numbers.Real):
-        exact = isinstance(a, numbers.Rational) and isinstance(b, numbers.Rational)
-        return not exact and math.isclose(a, b, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
-    return False
 
 
 def show(value: Value) -> str:

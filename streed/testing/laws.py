@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from streed.data import Dataset
 from streed.data.rows import some_copies, weigh_copies
 from streed.errors import InputError, MismatchError, TaskError
-from streed.exact import Array, exact_number
+from streed.exact import Array, close, exact_number
 from streed.problem import Driver
 from streed.reference import Evaluation, best_trees, optimal_front
 from streed.task import TOTAL, Task, Totals
 from streed.testing import theorem
-from streed.testing.cases import Case, Law, Violation, close, law, show, show_state
+from streed.testing.cases import Case, Law, Violation, law, show, show_state
 from streed.tree import Leaf
 
 _WEIGHTS = (1, 2, 0, 3, 0.5, 1000, 0.25)

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from streed.exact import close
 from streed.task import COMPONENTWISE, PARTIAL, TOTAL, Task, Value
-from streed.testing.cases import Case, Reached, Violation, close, distinct, law, show, show_state
+from streed.testing.cases import Case, Reached, Violation, distinct, law, show, show_state
 
 Question = tuple[str, Callable[[], Any]]
 """Something to ask a task, in words and as a call."""

@@ -8,9 +8,6 @@ certificate that every result must pass. Every node is a state at which `lower_b
 from __future__ import annotations
 
 import functools
-import math
-import numbers
-from fractions import Fraction
 from typing import Any, final
 
 import attrs
@@ -19,7 +16,7 @@ import numpy as np
 from streed.data import Dataset
 from streed.data.strict_json import rebuild
 from streed.errors import InputError, StreedError
-from streed.exact import Array
+from streed.exact import Array, close
 from streed.task import TOTAL, ExactSums, Limit, State, Task, Totals, Value, quick_sums, state_of
 from streed.task.base import objective
 from streed.task.contract import ContractCheck
@@ -215,15 +212,7 @@ class _Declared:
 
     def near(self, a: Value, b: Value) -> bool:
         """Whether two values are the same but for rounding; exact ones only if they are equal."""
-        if isinstance(a, tuple) and isinstance(b, tuple):
-            return len(a) == len(b) and all(map(self.near, a, b))
-        if isinstance(a, numbers.Rational) and isinstance(b, numbers.Rational):
-            return a == b
-        x, y = float(a), float(b)
-        return x == y or abs(x - y) <= _ROUNDING * max(abs(x), abs(y)) + self.noise
-
-
-_RELATIVE = 1e-9  # floats were rounded once when they were written, and sums of real data once per row
+        return close(a, b, 2 * _ROUNDING, 2 * self.noise)
 
 
 @attrs.frozen
@@ -315,15 +304,4 @@ def _bounds(status: str, maximize: bool, value: Any, lower: Any, upper: Any) -> 
 
 
 def _equal(what: str, claimed: Any, found: Any) -> Check:
-    return Check(what, number(claimed), number(found), _same(claimed, found))
-
-
-def _same(claimed: Any, found: Any) -> bool:
-    if claimed is None or found is None:
-        return claimed is found
-    if isinstance(claimed, tuple) or isinstance(found, tuple):
-        both = isinstance(claimed, tuple) and isinstance(found, tuple) and len(claimed) == len(found)
-        return both and all(map(_same, claimed, found))
-    if isinstance(claimed, float) or isinstance(found, float):
-        return math.isclose(claimed, found, rel_tol=_RELATIVE, abs_tol=1e-12)
-    return bool(Fraction(claimed) == Fraction(found))
+    return Check(what, number(claimed), number(found), close(claimed, found, least=1e-12))
