@@ -14,7 +14,7 @@ all there is for scores that are no fractions.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import operator
 from fractions import Fraction
 from typing import Any, NamedTuple, final
 
@@ -41,7 +41,7 @@ def maximise(oracle: Oracle, price: Fraction, score: LinearFraction | None) -> N
 class Relaxed(NamedTuple):
     """Trees that may beat the incumbent are those of weights . (v, k) < below, in whole numbers."""
 
-    weights: tuple[int, ...]
+    weights: list[int]
     below: int
     scale: Fraction
     """The whole numbers in those of the score's numerator."""
@@ -127,7 +127,7 @@ class Search:
             raise
         if found is None:
             return None
-        cost = sum(w * x for w, x in zip(relaxed.weights, found.vector, strict=False))
+        cost = sum(map(operator.mul, relaxed.weights, found.vector))
         if cost >= relaxed.below:
             return None
         self._loosen(relaxed, cost, rank)
@@ -152,9 +152,7 @@ class Search:
             if bits is not None:
                 s = Fraction(math.floor(s * 2**bits), 2**bits)
                 per_node = Fraction(math.ceil(per_node) if form else math.floor(per_node))
-            exact = [*(fall + s * slope for fall, slope in zip(score.falls, score.slopes, strict=True)), per_node]
-            scale = _whole_scale(exact)
-            weights = tuple(int(w * scale) for w in exact)
+            weights, scale = scores.in_whole([*scores.compared(score, s), per_node])
             if self.oracle.trees.is_summable(weights):
                 break
         return Relaxed(weights, math.ceil((score.top - s * score.base + per_node * at) * scale), scale, floor)
@@ -163,7 +161,7 @@ class Search:
         """Whole numbers between which D is for all trees with N > s D; None if there are none."""
         assert self.score is not None
         score = self.score
-        weights = [fall + s * slope for fall, slope in zip(score.falls, score.slopes, strict=True)]
+        weights = scores.compared(score, s)
         box = self.oracle.value_ranges()[: len(weights)]
         slack = score.top - s * score.base - sum(min(w * x for x in side) for w, side in zip(weights, box, strict=True))
         if slack <= 0:
@@ -194,7 +192,7 @@ class Search:
             if self.oracle.found is not None:
                 rank, vector = self.oracle.rank + self.price * charged, self.oracle.found.vector
                 # from nothing where the numbers of score and price are too large: those of scores alone are smaller
-                if self.score is None or inner.is_summable(scores.weights_at(self.score, rank)):
+                if self.score is None or inner.is_summable(scores.in_whole(scores.compared(self.score, rank))[0]):
                     best.found = attrs.evolve(self.oracle.found, vector=(*vector[:place], *vector[place + 1 :]))
                     best.rank = rank
             start = best.found
@@ -203,13 +201,6 @@ class Search:
             finally:
                 if best.found is not None and best.found is not start:
                     self.oracle.offer(whole(best.found))
-
-
-def _whole_scale(numbers: Sequence[Fraction | int]) -> Fraction:
-    """The factor that makes the numbers whole and coprime."""
-    common = math.lcm(*(Fraction(x).denominator for x in numbers))
-    divisor = math.gcd(*(int(x * common) for x in numbers))
-    return Fraction(common, max(divisor, 1))
 
 
 def _highest(oracle: Oracle, score: LinearFraction | None) -> Any:
@@ -221,9 +212,8 @@ def _highest(oracle: Oracle, score: LinearFraction | None) -> Any:
     rank, f = Fraction(0), Fraction(-1)
     while rank > f:
         f = rank
-        weights = [fall + f * slope for fall, slope in zip(score.falls, score.slopes, strict=True)]
-        scale = _whole_scale(weights)
-        costs = sum(int(w * scale) * part.astype(object) for w, part in zip(weights, sums, strict=True))
+        weights, _ = scores.in_whole(scores.compared(score, f))
+        costs = sum(w * part.astype(object) for w, part in zip(weights, sums, strict=True))
         labels = np.asarray(costs).argmin(axis=1)
         rank = score.at(tuple(int(part[np.arange(len(labels)), labels].sum()) for part in sums))
     return min(best, f)

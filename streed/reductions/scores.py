@@ -43,8 +43,8 @@ from streed.task.bounded_sums import LinearFraction
 Segment = tuple[Vector, Vector]
 """Two points of the front between which there may be others: the first has less x, the second less y."""
 
-Least = tuple[Fraction, list[int], int]
-"""What a solve proved of a score f: no tree has less than this by f's whole weights."""
+Least = tuple[list[int], Fraction, int]
+"""What a solve proved: whole weights, their factor, and that no tree has less than this by them."""
 
 _STEPS = 2048
 """Intervals of x that a segment is looked at in; more values of x share intervals, whose bound is then optimistic."""
@@ -160,21 +160,21 @@ def _climb(oracle: Oracle, score: LinearFraction, known: list[Least] | None) -> 
 
 def _minimise(oracle: Oracle, score: LinearFraction, f: Fraction, known: list[Least] | None) -> EvaluatedTree | None:
     """A tree that beats the score f if any does; what the solve proves joins what is `known`, also if it is stopped."""
-    weights, room = _whole_weights(score, f), _room(score, f)
-    divisor = max(math.gcd(*weights), 1)
+    weights, scale = in_whole(compared(score, f))
     # a sum of whole numbers is below this exactly if the score is above f
-    below = -(-room // divisor) if oracle.found is not None and any(score.slopes) else None
+    is_asked = oracle.found is not None and any(score.slopes)
+    below = math.ceil((score.top - f * score.base) * scale) if is_asked else None
     least = None
     try:
-        found = oracle.minimise([w // divisor for w in weights], below)
+        found = oracle.minimise(weights, below)
         if found is not None:
-            least = sum(w // divisor * x for w, x in zip(weights, found.vector, strict=False))
+            least = sum(map(operator.mul, weights, found.vector))
     except SearchStopped as stop:
         least = stop.lower
         raise
     finally:
         if known is not None and least is not None:
-            known.append((f, weights, least * divisor))
+            known.append((weights, scale, least))
     return found
 
 
@@ -182,29 +182,25 @@ def bound_by(oracle: Oracle, score: LinearFraction, known: Sequence[Least]) -> A
     """No tree's score exceeds this, by all that solves proved; in fractions that takes as long as a quick solve."""
     value_ranges = oracle.value_ranges()
     bound = oracle.rank_of(tuple(low for low, _ in value_ranges))
-    for f, weights, least in known:
+    for weights, scale, least in known:
         if any(score.slopes):
             bound = min(bound, best_beyond(score, weights, least, value_ranges))
         else:
-            bound = min(bound, f + Fraction(_room(score, f) - least, f.denominator * score.base))
+            bound = min(bound, (score.top - Fraction(least) / scale) / score.base)
     return bound
 
 
-def _room(score: LinearFraction, f: Fraction) -> int:
-    """q top - p base, for f = p / q."""
-    return int(f.denominator * score.top - f.numerator * score.base)
+def compared(score: LinearFraction, f: Fraction | int) -> list[Fraction | int]:
+    """Weights w by which trees are compared with the score f: N > f D exactly where w . v < top - f base."""
+    return [fall + f * slope for fall, slope in zip(score.falls, score.slopes, strict=True)]
 
 
-def weights_at(score: LinearFraction, f: Fraction) -> list[int]:
-    """The weights by which trees are compared with the score f, as small as they can be."""
-    weights = _whole_weights(score, f)
-    return [w // max(math.gcd(*weights), 1) for w in weights]
-
-
-def _whole_weights(score: LinearFraction, f: Fraction) -> list[int]:
-    """q falls + p slopes, for f = p / q."""
-    p, q = f.numerator, f.denominator
-    return [int(q * fall + p * slope) for fall, slope in zip(score.falls, score.slopes, strict=True)]
+def in_whole(numbers: Sequence[Fraction | int]) -> tuple[list[int], Fraction]:
+    """(the numbers times a factor that makes them whole and coprime, and that)."""
+    common = math.lcm(*(x.denominator for x in numbers))
+    whole = [int(x * common) for x in numbers]
+    divisor = max(math.gcd(*whole), 1)
+    return [x // divisor for x in whole], Fraction(common, divisor)
 
 
 def best_beyond(
