@@ -25,7 +25,7 @@ from streed.exact import Array, Range
 from streed.plot import tree_svg
 from streed.registry import make_limit, make_task
 from streed.result import Result
-from streed.solve import LEAST_TIME
+from streed.solve import LEAST_TIME, check_stops
 from streed.task import Limit, Task
 from streed.task.analysis.extent import OVER_ALL
 from streed.tasks import Splits
@@ -113,6 +113,7 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
     def _present(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> Any:
         """What `fit` was given without rows of frequency 0; every call begins so, and its time counts from here."""
         self._began = time.perf_counter()
+        check_stops(self.time_limit, self.memory_limit, self.threads)
         return reading.present_rows(reading.readable(X), y, sample_weight, row_data)
 
     @abc.abstractmethod
@@ -137,7 +138,7 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
 
     def _left(self) -> float | None:
         """The seconds that are left of the limit of time; None where there is none."""
-        limit: Any = Range(above=0, optional=True, meaning="seconds").read("time_limit", self.time_limit)
+        limit = self.time_limit
         return None if limit is None else max(float(limit) - (time.perf_counter() - self._began), LEAST_TIME)
 
     def _solve(self, data: Dataset, **other: Any) -> Result:
@@ -145,7 +146,7 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         price = other.pop("cost_complexity", self.cost_complexity)
         Range(0, meaning="what a branching node costs").read("cost_complexity", price)
         objective = self._objective(price)
-        limits = [*map(_limit, listed(self.limits)), *self._further_limits(data)]
+        limits = [*map(_limit, members(self.limits)), *self._further_limits(data)]
         orders = {**{name: getattr(self, name) for name in _PASSED}, "time_limit": self._left(), **other}
         result = streed.solve(objective.subject_to(*limits) if limits else objective, data, **orders)
         self._began += result.stats["seconds_compile"]
@@ -311,7 +312,7 @@ def _limit(limit: Any) -> Limit:
     return limit
 
 
-def listed(given: Any) -> list[Any]:
+def members(given: Any) -> list[Any]:
     """One or several, or None for none, as a list; a text is one."""
     if given is None:
         return []

@@ -29,7 +29,7 @@ from streed.data import Dataset
 from streed.data.rows import read_row_data
 from streed.data.table import Table, as_table, read_input
 from streed.errors import InputError, argument_names, brief
-from streed.estimators.base import listed
+from streed.estimators.base import members
 from streed.estimators.classifier import LabelTree, label_task, labels_of
 from streed.estimators.reading import FREQUENCY, as_array, length, readable, take_rows
 from streed.exact import Range
@@ -122,7 +122,7 @@ class FairTreeClassifier(LabelTree):
         check_is_fitted(self)
         margin = "" if self.limit_ == self.limit else f" (tightened from {self.limit} by a margin for the sample)"
         asked = [str(limit) + margin * (" <= " in str(limit)) for limit in self._bounds()]
-        asked += [*map(str, listed(self.limits)), *([f"min_leaf {self.min_leaf}"] if self.min_leaf > 1 else [])]
+        asked += [*map(str, members(self.limits)), *([f"min_leaf {self.min_leaf}"] if self.min_leaf > 1 else [])]
         proof = "proved optimal" if self.optimal_ else "stopped early, not proved"
         told = [f"{proof} over {self.searched_over_} under {', '.join(asked)}"]
         told += map(kept, self.result_.stats.get("limits", ()))
@@ -292,4 +292,4 @@ def difference(first: tuple[int, int], second: tuple[int, int], confidence: floa
 def _named(sensitive: Any) -> list[Any]:
     if not (sensitive is None or isinstance(sensitive, (numbers.Integral, Iterable))):
         raise InputError("sensitive", brief(sensitive), "give the name or position of a column of X, or several")
-    return listed(sensitive)
+    return members(sensitive)

@@ -34,8 +34,8 @@ from streed.data.reading import read_values
 from streed.data.table import named_columns
 from streed.errors import InputError, argument_names, brief, check_choice
 from streed.estimators import reading
-from streed.estimators.base import OptimalTree, listed, with_splits
-from streed.exact import Array, Range, exact_number
+from streed.estimators.base import OptimalTree, members, with_splits
+from streed.exact import Array, Range, as_objects, exact_number
 from streed.result import Result
 from streed.task import Task
 from streed.tasks.fairness import TreatmentParity
@@ -155,7 +155,7 @@ class PolicyTree(OptimalTree):
         return found
 
     def _solve(self, data: Dataset, **other: Any) -> Result:
-        spent = {} if self.budget is None or listed(self.limits) else {"limits": "budget"}
+        spent = {} if self.budget is None or members(self.limits) else {"limits": "budget"}
         with argument_names(costs="treatment_costs", **spent):
             return super()._solve(data, **other)
 
@@ -177,7 +177,9 @@ class PolicyTree(OptimalTree):
         return np.asarray(-sums.max(axis=1))
 
     def _predictions(self, tree: Tree) -> Array:
-        self.treatments_ = np.array(tree.labels)
+        self.treatments_ = as_objects(tree.labels)
+        if {type(label) for label in tree.labels} <= {bool, int, float, str}:
+            self.treatments_ = np.array(tree.labels)
         return self.treatments_[[tree.labels.index(shown) for shown in tree.shows()]]
 
     def __sklearn_tags__(self) -> Any:

@@ -17,7 +17,7 @@ import attrs
 
 from streed.data.ordered import TIMES, Kind
 from streed.data.single_values import clock_text, date_text, moment_of
-from streed.errors import InputError, brief
+from streed.errors import InputError, brief, check_kind
 from streed.export.questions import ABOVE, AT_MOST, GAP, HOLDS, ONE_OF, Case, Plan, Question, plan
 from streed.tree.tree import tree_of
 
@@ -79,6 +79,8 @@ def to_sql(
     END AS "prediction"
     FROM "people"
     """
+    for argument, given in (("table", "" if table is None else table), ("name", name)):
+        check_kind(argument, given, str)
     expression = "\n".join(_source(plan(tree_of(model, "model"), conditions), _Sql()))
     if table is None:
         return expression

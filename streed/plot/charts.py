@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -166,6 +167,7 @@ def _whole(axis: Any, numbers: list[float]) -> None:
 
 
 def _finished(drawn: Axes, x_label: str, y_label: str, title: str | None, pad: float | None = None) -> Axes:
+    check_kind("title", title, (str, NoneType))
     drawn.set_xlabel(visible(x_label), parse_math=False)
     drawn.set_ylabel(visible(y_label), parse_math=False)
     drawn.spines[["top", "right"]].set_visible(False)

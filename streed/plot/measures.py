@@ -11,6 +11,7 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
+from streed.data.table import read_input
 from streed.errors import InputError, argument_names, brief, listed
 from streed.exact import Array
 from streed.result import Result
@@ -45,7 +46,8 @@ class Rows:
         """The rows of a Dataset, or of what `solve` takes; raises InputError where there are no labels."""
         if y is None and not (isinstance(X, Dataset) and X.classes != (None,)):
             raise InputError("y", "missing", "give the rows' labels, or a Dataset that has them")
-        return cls(X, Dataset.make(X if isinstance(X, Dataset) else np.zeros((len(y), 0), np.uint8), y, **further))
+        rows = X if isinstance(X, Dataset) else np.zeros((read_input(X).shape[0], 0), np.uint8)
+        return cls(X, Dataset.make(rows, y, **further))
 
     @property
     def weights(self) -> Array:
@@ -54,11 +56,8 @@ class Rows:
         return np.ones(data.n_rows) if data.weights is None else data.weights.astype(np.float64)
 
     def leaves(self, tree: Tree) -> Array:
-        """(n,) int64: the leaf of every row, from left to right; raises InputError where X has other rows than y."""
-        at, n = tree.apply(self.X), self.data.n_rows
-        if len(at) != n:
-            raise InputError("y", f"it has {n} entries, but X has {len(at)} rows", "give one entry per row")
-        return at
+        """(n,) int64: the leaf of every row, from left to right."""
+        return tree.apply(self.X)
 
     def predicted(self, tree: Tree) -> Array:
         """(n,) int64: what the tree predicts, by number; -1 for what no row's label is."""

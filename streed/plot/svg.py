@@ -9,11 +9,12 @@ import numbers
 import textwrap
 import unicodedata
 from collections.abc import Sequence
+from types import NoneType
 from typing import Any
 
 import attrs
 
-from streed.errors import InputError, check_choice, escaped
+from streed.errors import InputError, check_choice, check_kind, escaped
 from streed.plot.measures import Seen, survey
 from streed.tree import Tree
 from streed.tree.tree import number, tree_of, worth_text
@@ -72,6 +73,7 @@ def tree_svg(
     leaves predict measured numbers, else "class". `show_cost`: whether leaves say what they cost. Raises InputError for
     a result without a tree, for rows that the tree cannot read, and for a shade that needs what is not known.
     """
+    check_kind("title", title, (str, NoneType))
     grown = tree_of(tree)
     nodes = survey(grown, X, y, sample_weight, gather=gather)
     fills, legend = colours(grown, nodes, shade)

@@ -221,7 +221,11 @@ class Statement:
         return goal
 
 
-_TOO_FINE = ("costs", "they are too fine for whole numbers", "round them to fewer digits")
+_TOO_FINE = (
+    "costs",
+    "times the weights of rows and classes, they are too fine for whole numbers",
+    'round both to fewer digits: instead of class_weight="balanced", give a dict of such weights, rounded',
+)
 
 _Words = tuple[list[str], dict[str, Sequence[Any]], list[str]]
 """Names of labels, columns of the table, and arguments of the checker."""

@@ -27,6 +27,7 @@ from streed.data.ordered import Kind
 from streed.data.questions import TableRecipe
 from streed.data.single_values import FIRST, LAST
 from streed.errors import InputError
+from streed.exact import Range
 from streed.tree.nodes import Claims, Leaf, depth_of, flatten, nest, walk, worth
 from streed.tree.tree import Tree
 
@@ -47,6 +48,7 @@ def dump(tree: Tree, indent: int | None = None) -> str:
 
     Raises InputError for labels, categories, names or numbers that JSON cannot hold, and for more than 2,000 levels.
     """
+    Range(0, whole=True, optional=True).read("indent", indent)
     if tree.depth > DEEPEST:
         raise InputError("tree", f"it has {tree.depth} levels", f"a file holds trees of up to {DEEPEST:,}")
     shown = None if tree.shown is None else iter(tree.shown)
