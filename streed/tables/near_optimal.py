@@ -33,6 +33,9 @@ _COPIES = 6
 
 _FEWEST = 2**12
 
+_MOST_PAIRS = (2**24, 2**28)
+"""Sums of pairs of columns, of trees of one level and of more: of more columns, each is tried by itself."""
+
 _DEEP = SHALLOW + 2
 """Depths beyond are not limited by what a budget pays for."""
 
@@ -89,7 +92,10 @@ class NearOptimalTrees:
         entries = np.concatenate([(trees.vectors @ weights)[:, :, None], values[:, :, None], packing.costs], axis=2)
         split = np.array([split_cost, split_value, *packing.split], np.int64)
         limits = attrs.evolve(trees.search_limits, time_limit=trees.remaining())
-        self._rows = trees.oracle.row_sets(entries, split, limits) or NumberedRowSets(trees, entries, split)
+        pairs = (1 + (entries.shape[1] - 1) * entries.shape[2]) * trees.data.n_columns**2
+        in_pairs = pairs <= _MOST_PAIRS[problem.max_depth != 1]
+        packed = trees.oracle.row_sets(entries, split, limits) if in_pairs else None
+        self._rows = packed or NumberedRowSets(trees, entries, split, in_pairs=in_pairs)
         self._split = np.append(self._rows.split, 0)
         self._most = _space(limits, len(self._split))
 

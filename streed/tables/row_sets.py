@@ -202,10 +202,6 @@ class PackedRowSets(RowSets):
         )
         return columns, self._pairs[: len(total) * stride**2].reshape(len(total) * stride, stride), total, least
 
-    def _make_room(self) -> None:
-        """Forgets the nodes of the workspace, which are too many."""
-        self._oracle.set_costs(self._costs, self._split_cost, self)
-
     def children(self, rows: RowSet, column: int) -> list[RowSet | None]:
         bits = self._packed.column_rows[column]
         sides = rows.rows & ~bits, rows.rows & bits
@@ -237,9 +233,9 @@ class PackedRowSets(RowSets):
         if target <= 0:
             return target
         self.check_time()
-        if self.workspace.engine["node_count"] + 2 >= self.workspace.space.nodes:
-            self._make_room()
         workspace, engine = self.workspace, self.workspace.engine
+        if engine["node_count"] + 2 >= workspace.space.nodes:
+            self._oracle.set_costs(self._costs, self._split_cost, self)  # which forgets them
         # a tree below the target has no more nodes than it pays for
         paid = (target - 1) // int(self.split[COST]) if self.split[COST] else UNLIMITED
         depth = _depth(rows)
@@ -317,12 +313,12 @@ class NumberedRowSets(RowSets):
 
     unit = 1
 
-    def __init__(self, trees: Trees, entries: Array, split: Array) -> None:
+    def __init__(self, trees: Trees, entries: Array, split: Array, *, in_pairs: bool) -> None:
         self._trees = trees
         self.split = split
         self._widths = trees.arity.tolist()
         """Of every column how many categories it has, 0 for a binary one."""
-        self.direct_depth = 0 if any(self._widths) else 2
+        self.direct_depth = 2 if in_pairs and not any(self._widths) else 0
         least = entries[:, :, COST].min(axis=1, keepdims=True)
         self.base = int(trees.sizes @ least[:, 0])
         entries = entries.copy()
@@ -348,14 +344,14 @@ class NumberedRowSets(RowSets):
         return [rows.child(part, column, code) if len(part) else None for code, part in enumerate(parts)]
 
     def pair_sums(self, rows: RowSet) -> tuple[Array, Array, Array, Array]:
-        codes, profits = self._codes[rows.rows], self._profits[rows.rows].astype(self._exact)
+        profits = self._profits[rows.rows].astype(self._exact)
+        codes = self._codes[rows.rows] if rows.depth and self.direct_depth else self._codes[rows.rows, :0]
         ones = codes.sum(axis=0, dtype=np.int64)
-        columns = np.flatnonzero((ones > 0) & (ones < len(codes))) if rows.depth and self.direct_depth else ones[:0]
+        columns = np.flatnonzero((ones > 0) & (ones < len(codes)))
         having = np.zeros((len(codes), -(-len(columns) // LANES) * LANES), self._exact)
         having[:, : len(columns)] = codes[:, columns]
         pairs = np.concatenate([having.T @ (having * each[:, None]) for each in profits.T]).astype(np.int64)
-        total = self._profits[rows.rows].sum(axis=0)
-        return columns, pairs, total, self._sums[rows.rows, 0].sum(axis=0)
+        return columns, pairs, self._profits[rows.rows].sum(axis=0), self._sums[rows.rows, 0].sum(axis=0)
 
     def splits(self, rows: RowSet, budget: int) -> Iterator[tuple[int, list[int]]]:
         name = (rows.rows.tobytes(), rows.depth)
@@ -388,6 +384,9 @@ class NumberedRowSets(RowSets):
 
     def _least(self, rows: RowSet) -> int:
         of = self._trees.problem
+        if rows.is_within(0):
+            present = self._profits[rows.rows, 0].sum() >= of.min_leaf
+            return int(self._sums[rows.rows, :, COST].sum(axis=0).min()) if present else INFINITE
         if rows.is_within(self.direct_depth):
             columns, *sums, least = self.pair_sums(rows)
             found = least_shallow(*sums, len(columns), self.split, rows.depth, of.min_leaf)

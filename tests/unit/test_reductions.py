@@ -117,9 +117,8 @@ def test_costs_that_are_rounded_are_closed_exactly(limit: Any) -> None:
 
 def test_products_of_weights_and_frequencies_are_exact() -> None:
     weights, frequency = [3.6414631266905526, 4.236717821102514], [1, 2]
-    result = streed.solve(
-        F1() - 0.3 * Splits(), [[0], [0]], [1, 0], sample_weight=weights, frequency=frequency, max_depth=1
-    )
+    counted: Any = {"sample_weight": weights, "frequency": frequency}
+    result = streed.solve(F1() - 0.3 * Splits(), [[0], [0]], [1, 0], max_depth=1, **counted)
     positive, negative = (Fraction(str(w)) * f for w, f in zip(weights, frequency, strict=True))
     assert result.value == float(2 * positive / (2 * positive + negative))
 
@@ -132,15 +131,24 @@ def test_no_gap_between_groups_of_coprime_sizes_leaves_one_label(sizes: tuple[in
     y = X[:, 0] ^ (draw.random(len(X)) < 0.1)
     task = Accuracy().subject_to(DemographicParity() <= 0)
     result = streed.solve(task, X, y, max_depth=2, sensitive_features=groups)
-    predictions = [
-        predict_data(root, Dataset.make(X, y)) for root in every_tree(Accuracy(), Dataset.make(X, y), max_depth=2)
-    ]
+    data = Dataset.make(X, y)
+    predictions = [predict_data(root, data) for root in every_tree(Accuracy(), data, max_depth=2)]
     fair = [p for p in predictions if p[groups == 0].sum() * sizes[1] == p[groups == 1].sum() * sizes[0]]
     assert result.value == min(int((p != y).sum()) for p in fair)
     assert (result.stats["scalar_solves"] == 0) == forced
 
 
 # The tree that asks about the first column errs on (FN, FP) = (0, 2) or (2, 0); a leaf on (0, 6) or (2, 0).
+
+
+def test_of_many_columns_no_pairs_are_held() -> None:
+    draw = np.random.default_rng(3)
+    X, (y, groups) = draw.integers(0, 2, (30, 3000)), draw.integers(0, 2, (2, 30))
+    task = Accuracy().subject_to(DemographicParity() <= 0.3)
+    found = streed.solve(task, X, y, max_depth=1, sensitive_features=groups)
+    guesses = [X, 1 - X, np.zeros((30, 1), int), np.ones((30, 1), int)]
+    fair = (p[:, abs(p[groups == 0].mean(axis=0) - p[groups == 1].mean(axis=0)) <= 0.3] for p in guesses)
+    assert found.value == min((p != y[:, None]).sum(axis=0).min() for p in fair)
 
 
 def test_refused_input() -> None:

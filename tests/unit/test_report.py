@@ -27,6 +27,7 @@ from streed.tasks import (
     TreatmentEquality,
 )
 from streed.tree import Branch, Claims, Leaf
+from tests.unit.outcomes import refused
 from tests.unit.specimens import make_data, make_table, make_tree
 
 
@@ -259,5 +260,6 @@ def test_the_rates_of_groups(small: Tree, data: Dataset, ax: Any) -> None:
     # no group h among the positive rows: that kind is undefined
     few = plot.rates_of(small, X, ["yes", "no", "no", "no", "no", "yes"], sensitive_features=list("gghhhg"))
     assert list(few) == ["all", "negative"]
-    with pytest.raises(InputError, match="sensitive_features"):
-        plot.rates_of(small, X, Y)
+    refused("sensitive_features", call=lambda: plot.rates_of(small, X, Y))
+    refused("y", "5 labels", call=lambda: plot.rates_of(small, X, Y[:5], sensitive_features=GROUPS))
+    refused("title", call=lambda: plot.tree_svg(small, title=3))  # type: ignore[arg-type]
