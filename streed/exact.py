@@ -239,6 +239,14 @@ def close(a: Any, b: Any, part: float = 1e-9, least: float = 1e-9) -> bool:
     return not exact and math.isclose(a, b, rel_tol=part, abs_tol=least)
 
 
+def in_whole(values: Sequence[int | Fraction]) -> tuple[list[int], Fraction]:
+    """(the numbers times a factor > 0 that makes them whole and coprime, and that)."""
+    common = math.lcm(*(x.denominator for x in values))
+    whole = [int(x * common) for x in values]
+    divisor = max(math.gcd(*whole), 1)
+    return [x // divisor for x in whole], Fraction(common, divisor)
+
+
 def exact_integers(values: Array, name: str = "values") -> tuple[Array, Fraction]:
     """The values as whole numbers and the worth of one, exactly: int64 where their total fits, else Python's own.
 

@@ -17,6 +17,7 @@ from streed.dp.recursion import Limits, Option, Path, Recursion, StopMonitor
 from streed.dp.solutions import Least
 from streed.dp.states import Cell
 from streed.errors import InputError
+from streed.exact import in_whole
 from streed.kernels.records import INFINITE
 from streed.problem import SearchLimits, SearchStopped
 from streed.rashomon.cells import BinarySplits, Engine, RowCells, TaskCells, kinds_of, members_of
@@ -293,13 +294,8 @@ def _fraction_budget(question: Question, rank: Fraction) -> Budget:
     """(top - falls . v) / (base + slopes . v) >= rank exactly if (falls + rank slopes) . v <= top - rank base."""
     fraction = question.fraction
     assert fraction is not None
-    weights = [
-        (Fraction(fall) + rank * slope) * each.unit
-        for fall, slope, each in zip(fraction.falls, fraction.slopes, question.sums, strict=True)
-    ]
-    most = fraction.top - rank * fraction.base
-    common = math.lcm(*(w.denominator for w in weights))
-    return Budget(rank, tuple(int(common * w) for w in weights), math.floor(common * most))
+    weights, scale = in_whole([w * each.unit for w, each in zip(fraction.weights_at(rank), question.sums, strict=True)])
+    return Budget(rank, tuple(weights), math.floor(scale * (fraction.top - rank * fraction.base)))
 
 
 _STEPS, _STEPS_OF_SUMS = 40, 400

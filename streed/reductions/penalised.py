@@ -21,6 +21,7 @@ from typing import Any, NamedTuple, final
 import attrs
 import numpy as np
 
+from streed.exact import in_whole
 from streed.problem import SearchStopped
 from streed.reductions import scores
 from streed.reductions.scores import Oracle
@@ -152,7 +153,7 @@ class Search:
             if bits is not None:
                 s = Fraction(math.floor(s * 2**bits), 2**bits)
                 per_node = Fraction(math.ceil(per_node) if form else math.floor(per_node))
-            weights, scale = scores.in_whole([*scores.compared(score, s), per_node])
+            weights, scale = in_whole([*score.weights_at(s), per_node])
             if self.oracle.trees.is_summable(weights):
                 break
         return Relaxed(weights, math.ceil((score.top - s * score.base + per_node * at) * scale), scale, floor)
@@ -161,7 +162,7 @@ class Search:
         """Whole numbers between which D is for all trees with N > s D; None if there are none."""
         assert self.score is not None
         score = self.score
-        weights = scores.compared(score, s)
+        weights = score.weights_at(s)
         box = self.oracle.value_ranges()[: len(weights)]
         slack = score.top - s * score.base - sum(min(w * x for x in side) for w, side in zip(weights, box, strict=True))
         if slack <= 0:
@@ -192,7 +193,7 @@ class Search:
             if self.oracle.found is not None:
                 rank, vector = self.oracle.rank + self.price * charged, self.oracle.found.vector
                 # from nothing where the numbers of score and price are too large: those of scores alone are smaller
-                if self.score is None or inner.is_summable(scores.in_whole(scores.compared(self.score, rank))[0]):
+                if self.score is None or inner.is_summable(in_whole(self.score.weights_at(rank))[0]):
                     best.found = attrs.evolve(self.oracle.found, vector=(*vector[:place], *vector[place + 1 :]))
                     best.rank = rank
             start = best.found
@@ -212,7 +213,7 @@ def _highest(oracle: Oracle, score: LinearFraction | None) -> Any:
     rank, f = Fraction(0), Fraction(-1)
     while rank > f:
         f = rank
-        weights, _ = scores.in_whole(scores.compared(score, f))
+        weights, _ = in_whole(score.weights_at(f))
         costs = sum(w * part.astype(object) for w, part in zip(weights, sums, strict=True))
         labels = np.asarray(costs).argmin(axis=1)
         rank = score.at(tuple(int(part[np.arange(len(labels)), labels].sum()) for part in sums))

@@ -32,6 +32,7 @@ from typing import Any, final
 
 import attrs
 
+from streed.exact import in_whole
 from streed.kernels.records import SHALLOW
 from streed.problem import SearchStopped
 from streed.reductions.lagrangian import Relaxation, Scaled
@@ -160,7 +161,7 @@ def _climb(oracle: Oracle, score: LinearFraction, known: list[Least] | None) -> 
 
 def _minimise(oracle: Oracle, score: LinearFraction, f: Fraction, known: list[Least] | None) -> EvaluatedTree | None:
     """A tree that beats the score f if any does; what the solve proves joins what is `known`, also if it is stopped."""
-    weights, scale = in_whole(compared(score, f))
+    weights, scale = in_whole(score.weights_at(f))
     # a sum of whole numbers is below this exactly if the score is above f
     is_asked = oracle.found is not None and any(score.slopes)
     below = math.ceil((score.top - f * score.base) * scale) if is_asked else None
@@ -188,19 +189,6 @@ def bound_by(oracle: Oracle, score: LinearFraction, known: Sequence[Least]) -> A
         else:
             bound = min(bound, (score.top - Fraction(least) / scale) / score.base)
     return bound
-
-
-def compared(score: LinearFraction, f: Fraction | int) -> list[Fraction | int]:
-    """Weights w by which trees are compared with the score f: N > f D exactly where w . v < top - f base."""
-    return [fall + f * slope for fall, slope in zip(score.falls, score.slopes, strict=True)]
-
-
-def in_whole(numbers: Sequence[Fraction | int]) -> tuple[list[int], Fraction]:
-    """(the numbers times a factor that makes them whole and coprime, and that)."""
-    common = math.lcm(*(x.denominator for x in numbers))
-    whole = [int(x * common) for x in numbers]
-    divisor = max(math.gcd(*whole), 1)
-    return [x // divisor for x in whole], Fraction(common, divisor)
 
 
 def best_beyond(

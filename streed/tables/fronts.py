@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Any, final
 
 import numpy as np
@@ -17,7 +16,7 @@ import numpy as np
 from streed.bnb import runner
 from streed.dp.solutions import costs_of_equal_rows, ideal_score, nondominated_at_root
 from streed.errors import MismatchError
-from streed.exact import Array
+from streed.exact import Array, in_whole
 from streed.kernels.compilation import clock
 from streed.kernels.records import LEAF
 from streed.kernels.stopping import NODES, ROWS_OF_CONTROL, STOP
@@ -297,11 +296,9 @@ def missing_bounds(packed: Packed) -> list[tuple[tuple[float, ...], float]]:
     width = len(costs.units)
     found = []
     for weights in (*np.eye(width, dtype=np.int64).tolist(), [1] * width):
-        units = [Fraction(w * unit) for w, unit in zip(weights, costs.units, strict=True)]
-        common = math.lcm(*(unit.denominator for unit in units))
-        whole = [int(unit * common) for unit in units]
+        whole, scale = in_whole([w * unit for w, unit in zip(weights, costs.units, strict=True)])
         together = sum(w * part.astype(object) for w, part in zip(whole, by_group, strict=False))
-        least = Fraction(int(np.asarray(together).min(axis=1).sum()), common)
+        least = int(np.asarray(together).min(axis=1).sum()) / scale
         near = float(least)
         found.append((tuple(map(float, weights)), near if near <= least else math.nextafter(near, -math.inf)))
     return found

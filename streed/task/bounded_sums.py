@@ -22,7 +22,7 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.errors import InputError, TaskError
-from streed.exact import LARGEST_TOTAL, Array, exact_integers, exact_number
+from streed.exact import LARGEST_TOTAL, Array, exact_integers, exact_number, in_whole
 from streed.task.analysis.linear_form import row_cost_form
 from streed.task.base import COMPONENTWISE, RowCostTask, Task, Value, name
 from streed.task.states import Limit, State
@@ -236,16 +236,15 @@ class LinearFraction:
         whole = isinstance(above, int) and isinstance(below, int)
         return Fraction(above, below) if whole else Fraction(above) / Fraction(below)
 
+    def weights_at(self, f: Fraction | int) -> list[Fraction | int]:
+        """Weights w by which values are compared with f: the function is larger where w . v < top - f base."""
+        return [fall + f * slope for fall, slope in zip(self.falls, self.slopes, strict=True)]
+
     def in_units(self, unit: Fraction | int) -> LinearFraction:
         """The same function of values in units, with whole coefficients."""
-        falls, slopes = [[unit * x for x in each] for each in (self.falls, self.slopes)]
-        common = math.lcm(*(x.denominator for x in (self.top, *falls, self.base, *slopes)))
-        return LinearFraction(
-            int(common * self.top),
-            tuple(int(common * x) for x in falls),
-            int(common * self.base),
-            tuple(int(common * x) for x in slopes),
-        )
+        n, factors = len(self.falls), [unit * x for x in (*self.falls, *self.slopes)]
+        (top, base, *whole), _ = in_whole([self.top, self.base, *factors])
+        return LinearFraction(top, tuple(whole[:n]), base, tuple(whole[n:]))
 
 
 @attrs.frozen
