@@ -42,7 +42,7 @@ from numba.core.sigutils import normalize_signature
 
 from streed.kernels import compilation
 from streed.kernels.compilation import aside, listener, say_once
-from streed.kernels.late_linking import soon
+from streed.kernels.late_linking import QuickCompiler, soon
 from streed.kernels.places import SOURCES, SUFFIX, cache_directory
 
 _MARK = b"streed-code-1\n"
@@ -257,7 +257,7 @@ def entry(function: Callable[..., Any], *, late: bool = True, **options: Any) ->
 
     `late` is not for code that makes lists of arrays, on which late linking was not tried.
     """
-    made = njit(nogil=True, **options)(function)
+    made = njit(nogil=True, pipeline_class=QuickCompiler, **options)(function)
     made._cache = CodeCache(function, cache_directory())
     made.compile = functools.partial(aside, made._cache.released(soon(made.compile) if late else made.compile))
     return made
@@ -279,7 +279,9 @@ def unit(signature: Any, **options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Decorates a function that native code calls by its address: compiled for the signature, kept on disk."""
 
     def decorate(function: Callable[..., Any]) -> Any:
-        made: Any = CFunc(function, normalize_signature(signature), locals={}, options=options)
+        made: Any = CFunc(
+            function, normalize_signature(signature), locals={}, options=options, pipeline_class=QuickCompiler
+        )
         made._cache = CodeCache(function, cache_directory())
         aside(made._cache.released(soon(made.compile)))
         return made

@@ -1,9 +1,12 @@
-"""Compiling in less time: native code is optimised once, in what is called from outside.
+"""Compiling in less time: native code is optimised once, in what is called from outside, and looked at less often.
 
 By itself, numba optimises every native function, makes machine code of it, and does both again in each function that
 calls it. Here, the libraries of functions that only other native functions call wait as they are; what is called from
 outside links all of them at once, where they are optimised together. It has the same results and is kept in the same
 files. Python's collector of garbage rests meanwhile: a compiler makes millions of objects, hardly any of them garbage.
+
+Numba looks for much in a function that those of the engine do not have: each of its passes lists all variables again.
+`QuickCompiler` leaves such passes out.
 
 Linking is numba's inner affair. The library below is therefore used only with the versions of numba that it was tested
 with, only for what streed compiles, and whenever it fails, numba links by itself, which is said once.
@@ -21,10 +24,13 @@ from typing import Any, TypeVar
 import numba
 from llvmlite import binding
 from numba.core.codegen import JITCodeLibrary, JITCPUCodegen, RuntimeLinker
-from numba.core.compiler import Flags
+from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.compiler_machinery import PassManager
 from numba.core.environment import lookup_environment
 from numba.core.registry import cpu_target
+from numba.core.typed_passes import InlineOverloads, NopythonRewrites, NoPythonSupportedFeatureValidation
+from numba.core.untyped_passes import InlineClosureLikes, WithLifting
 
 from streed.kernels.compilation import say_once
 
@@ -35,6 +41,24 @@ TESTED = ((0, 68),)
 
 _ENVIRONMENT = "_ZN08NumbaEnv"
 """What the names of numba's environments begin with: variables that hold the constants of a function in Python."""
+
+
+_NEEDLESS = WithLifting, InlineClosureLikes, InlineOverloads, NopythonRewrites, NoPythonSupportedFeatureValidation
+"""They look for blocks of `with`, functions within functions, functions to be inlined by their source, operations of
+whole arrays that could share a loop, and generators."""
+
+
+class QuickCompiler(CompilerBase):  # type: ignore[misc]
+    """Numba's compiler without passes that find nothing in the engine's own code."""
+
+    def define_pipelines(self) -> list[PassManager]:
+        """The passes."""
+        quick = PassManager("quick")
+        for each, purpose in DefaultPassBuilder.define_nopython_pipeline(self.state).passes:
+            if each not in _NEEDLESS:
+                quick.add_pass(each, purpose)
+        quick.finalize()
+        return [quick]
 
 
 def soon(compile_it: Callable[..., T]) -> Callable[..., T]:
@@ -126,6 +150,14 @@ class LateLibrary(JITCodeLibrary):  # type: ignore[misc]
             environment = lookup_environment(variable.name) if variable.name.startswith(_ENVIRONMENT) else None
             if environment is not None:
                 JITCPUCodegen.set_env(self._codegen, variable.name, environment)
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        """Optimises each function whose code is in a module; numba makes all passes anew, for declarations, too."""
+        ll_module.data_layout = self._codegen._data_layout
+        passes, builder = self._codegen._function_pass_manager()
+        for function in ll_module.functions:
+            if not function.is_declaration:
+                passes.run(function, builder)
 
     def _optimize_final_module(self) -> None:
         """Optimises; then gives what can be called from here only a name that nobody else has.

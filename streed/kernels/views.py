@@ -21,6 +21,7 @@ from numba.core.datamodel.models import RecordModel
 from numba.extending import intrinsic, register_model
 from numba.np.arrayobj import populate_array
 
+from streed.kernels.late_linking import QuickCompiler
 from streed.kernels.records import CHILD, EDGE, ENGINE, NODE
 
 
@@ -43,13 +44,15 @@ NODE_TYPE = RecordType(NODE)
 EDGE_TYPE = RecordType(EDGE)
 CHILD_TYPE = RecordType(CHILD)
 
-inline = njit(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-"""For the small functions that a kernel is made of."""
+_INNER: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": QuickCompiler}
 
-native = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)
+native = njit(**_INNER)
 """For functions that only other native functions call."""
 
-uncounted = njit(_nrt=False, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+inline = njit(forceinline=True, **_INNER)
+"""For the small functions that a kernel is made of."""
+
+uncounted = njit(_nrt=False, forceinline=True, **_INNER)
 """For what loops do at every step with arrays, giving numbers: references to the arrays are not counted, since that
 takes ten times as long as a look at an entry."""
 
