@@ -104,7 +104,8 @@ class Procedure:
         if depth <= SHALLOW:
             place(engine.address, depth, budget)
             return
-        departures, known, patience = 0, 0, _patience(engine, min(depth, budget))
+        departures, known = 0, 0
+        patience = _PRICED if engine["split_cost"] else 1 << max(0, _FAR - min(depth, budget))
         goes_on = True
         while goes_on:
             before, upper = engine["visits"], workspace.root_bounds[1] if departures else INFINITE
@@ -146,11 +147,6 @@ def _reoptimise(workspace: Workspace, depth: int, budget: int, visits: int) -> b
         if not goes_on:
             return False
     return True
-
-
-def _patience(engine: Any, levels: int) -> int:
-    """Visits of the exact search for each of the first wave that found nothing better."""
-    return _PRICED if engine["split_cost"] else 1 << max(0, _FAR - levels)
 
 
 DEPTH_FIRST = Procedure("depth-first", best_first=False)

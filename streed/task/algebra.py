@@ -16,15 +16,13 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.errors import NotSeparableError, StreedError, TaskError
-from streed.exact import Array, Range
+from streed.exact import ONE, Array, Range
 from streed.task.analysis.linear_form import adds
 from streed.task.base import TOTAL, Composition, RowCostTask, Task, name, objective
 from streed.task.bounded_sums import Gap, Penalized, SumLimit, SumTask, row_sum
 from streed.task.joint import Sum, Terms, combination
 from streed.task.objective import Objective, check_summed, not_worsening, record_of
 from streed.task.states import Limit, State
-
-_ONE = Fraction(1)
 
 
 def minimize(task: Task) -> Task:
@@ -54,7 +52,7 @@ def maximize(task: Task) -> Task:
             f"maximize takes tasks whose values are added up, and {name(inner)} has a combine, order or feasible of "
             "its own; declare that it is maximised by `maximize = True` instead"
         )
-    return _instead(task, Sum(_times(-_ONE, inner.terms), True))
+    return _instead(task, Sum(_times(-ONE, inner.terms), True))
 
 
 def as_costs(task: Task) -> Task:
@@ -64,7 +62,7 @@ def as_costs(task: Task) -> Task:
         return task
     from streed.task.analysis.facts import is_larger_better
 
-    return _instead(task, Sum(((-_ONE, inner),), True)) if is_larger_better(inner) else task
+    return _instead(task, Sum(((-ONE, inner),), True)) if is_larger_better(inner) else task
 
 
 def _instead(task: Task, inner: Task) -> Task:

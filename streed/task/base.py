@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import attrs
 
 from streed.data import Dataset
-from streed.exact import Array
+from streed.exact import ONE, Array
 from streed.task.states import Fields, Limit, State
 
 if TYPE_CHECKING:
@@ -215,7 +215,7 @@ class Task(Fields, abc.ABC):
     @property
     def terms(self) -> tuple[tuple[Fraction, Task], ...]:
         """Weights and tasks whose weighted sum it is (default: itself, once)."""
-        return ((Fraction(1), self),)
+        return ((ONE, self),)
 
     # -- algebra ---------------------------------------------------------------------------------------------------
 
@@ -279,7 +279,7 @@ class RowCostTask(Task):
 
     def cost_terms(self, data: Dataset) -> list[tuple[Fraction, Array]]:
         """Exact weights and (n, K) arrays whose weighted sum is `row_costs` (default: that alone, by weight 1)."""
-        return [(Fraction(1), self.row_costs(data))]
+        return [(ONE, self.row_costs(data))]
 
     @final
     def statistics(self, data: Dataset) -> dict[str, Array]:

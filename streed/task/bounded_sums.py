@@ -22,13 +22,11 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.errors import InputError, TaskError
-from streed.exact import LARGEST_TOTAL, Array, exact_integers, exact_number, in_whole
+from streed.exact import LARGEST_TOTAL, ONE, Array, exact_integers, exact_number, in_whole
 from streed.task.analysis.linear_form import row_cost_form
 from streed.task.base import COMPONENTWISE, RowCostTask, Task, Value, name
 from streed.task.states import Limit, State
 from streed.whole_costs import IntegerCosts, integer_costs
-
-_ONE = Fraction(1)
 
 
 @final
@@ -128,7 +126,7 @@ def integer_weights(data: Dataset) -> tuple[Array | None, Fraction]:
     """
     each = data.exact_weights
     if each is None:
-        return None, _ONE
+        return None, ONE
     weights, unit = exact_integers(each, "sample_weight")
     if weights.dtype == object:
         raise InputError(

@@ -23,7 +23,7 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.errors import InputError, StreedError
-from streed.exact import Array
+from streed.exact import ONE, Array
 from streed.task.algebra import as_costs
 from streed.task.analysis.linear_form import branching_context, row_cost_form
 from streed.task.analysis.vector_form import vector_costs
@@ -67,7 +67,7 @@ def written_terms(task: Task) -> tuple[tuple[Fraction, Task, str], ...]:
     if isinstance(first, Joint):
         terms = [(weight, part, first.prefix(i)) for i, (weight, part) in enumerate(first.terms)]
     else:
-        terms = [(Fraction(1), first, "")]
+        terms = [(ONE, first, "")]
     own = (limit for limit in record.limits if isinstance(limit, OwnLimit))
     return (*terms, *((Fraction(0), Watched(limit.limit), limit.prefix) for limit in own))
 
