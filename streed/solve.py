@@ -23,11 +23,8 @@ from streed.task import Task
 from streed.task.contract import check_task
 from streed.task.objective import limited, record_of
 
-_STOPS = {
-    "time_limit": Range(above=0, optional=True, meaning="seconds"),
-    "memory_limit": Range(above=0, optional=True, meaning="bytes"),
-    "threads": Range(1, 64, whole=True),
-}
+_SECONDS, _BYTES = (Range(above=0, optional=True, meaning=unit) for unit in ("seconds", "bytes"))
+_THREADS = Range(1, 64, whole=True)
 _GAP = Range(0, optional=True, meaning="a part of the value")
 
 _LARGEST_ORDER = 2**60  # seconds or bytes: more is no limit
@@ -174,5 +171,6 @@ def _check_name(name: str) -> None:
 
 def check_stops(time_limit: Any, memory_limit: Any, threads: Any) -> None:
     """Raises InputError for limits of a search that are none."""
-    for (name, allowed), value in zip(_STOPS.items(), (time_limit, memory_limit, threads), strict=True):
-        allowed.read(name, value)
+    _SECONDS.read("time_limit", time_limit)
+    _BYTES.read("memory_limit", memory_limit)
+    _THREADS.read("threads", threads)

@@ -68,7 +68,9 @@ class Solving:
             check_contract(task, data)
         self._larger = self.task.larger_is_better
         data = self.data = affordable(self.task, data, *limits[:2], timed=asked.orders.time_limit is not None)
-        self._driver = _over(self.task, _driver(asked.search), data)
+        given = _driver(asked.search)
+        driver = reduced(self.task, given, data)  # and a way to search ordered columns, where there are any
+        self._driver = searches.OverOrdered(driver, given) if data.ordered else driver
         self._driver.check(self.task)
         if asked.gap is not None and not self._driver.knows_gap(self.task):
             raise InputError("gap", "the search for this task has no bound before its end", "leave it out")
@@ -268,12 +270,6 @@ def _driver(search: Any) -> Any:
     if isinstance(search, type) and issubclass(search, Driver):
         return search()
     raise InputError("search", f"{search!r} is no driver", f"use one of {', '.join(sorted(known))}, or a Driver")
-
-
-def _over(task: Task, driver: Driver, data: Dataset) -> Driver:
-    """The driver with the reduction that the task allows, and a way to search ordered columns where there are any."""
-    searched = reduced(task, driver, data)
-    return searches.OverOrdered(searched, driver) if data.ordered else searched
 
 
 def tree_limits(max_depth: Any, max_nodes: Any, min_leaf: Any, data: Dataset) -> tuple[Any, Any, int]:
