@@ -194,11 +194,9 @@ class _Declared:
             if self.beats(least, together):
                 found = f"is True, but {s!r} costs {least!r} as a leaf, and its parts together {together!r}"
                 self.probe.fail("superadditive", found, "leave it out")
-        if self.worst is None:
-            return
-        worst = self.worst[rows].sum()
-        for _, own, below in parts:
-            most = float(own) + worst - self.worst[below].sum()
+        worst = 0.0 if self.worst is None else float(self.worst[rows].sum())
+        for _, own, below in parts if self.worst is not None else ():
+            most = float(own) + worst - self.worst[below].sum()  # type: ignore[index]
             if least < own and not self.near(least, own):
                 less = f"a leaf of {self.data.count(below)} rows costs {own!r}, and one of more rows {least!r}"
                 self.probe.fail("worst_per_row", f"is declared, but {less}", "return None")
