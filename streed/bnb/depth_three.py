@@ -258,3 +258,16 @@ def _split_of(e, rows, depth, budget, high, low, count):  # type: ignore[no-unty
 
 extract_root = listing(_split_of)
 """Of the tree that `solve_root` found."""
+
+
+@native
+def _first_split_of(e, rows, depth, budget, high, low, count):  # type: ignore[no-untyped-def]
+    """As `listing` asks."""
+    if depth == 0 or stopped(e) or not has_rows(e, rows):
+        return int64(LEAF), int64(NONE), depth
+    ask(e, rows, min(depth, int64(2)), int64(INFINITE), int64(0), uint64(0), uint64(0))
+    return e.split, int64(NONE), depth - 1
+
+
+look_ahead = listing(_first_split_of)
+"""Of a rolling lookahead: each node is split as its best tree of two levels is."""

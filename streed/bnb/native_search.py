@@ -7,7 +7,8 @@
             improve the root for `patience` times as many visits as the wave took; patience doubles
     improve the root to the end
 
-Wave 0 is a rolling lookahead: below every node, the split that is best if its sides are solved as shallow trees, and
+Where all sides of the root take long, a rolling lookahead of two levels is first, which waves do not build upon.
+Wave 0 is one of three: below every node, the split that is best if its sides are solved as shallow trees, and
 exact trees at the last levels. Wave k looks at every tree with at most k departures from that on each path (root.py).
 Waves follow each other as long as each finds a better tree; then the exact search takes over by ever larger shares. All
 that either learns stands in the nodes and edges of one store, so nothing is done twice, and a wave that leaves no edge
@@ -28,7 +29,8 @@ import attrs
 import numpy as np
 
 from streed.bnb import units
-from streed.bnb.depth_three import is_terminal, solve_root
+from streed.bnb.depth_three import is_terminal, look_ahead, solve_root
+from streed.bnb.extraction import extract
 from streed.bnb.pricing_beside import PricingBeside
 from streed.bnb.root import place, search_root
 from streed.bnb.runner import Trace
@@ -55,6 +57,9 @@ from streed.task.base import objective
 _FAR, _PRICED = 10, 32
 """Levels from which on proofs are far: there the exact search first gets as many visits as a wave, and twice as many
 for each level less; and how many times as many it gets where splits cost something, which bounds trees by itself."""
+
+_WIDE = 4
+"""Of so many times the work of a short search, the first node of a wave is expanded late."""
 
 _EXACT = 5
 """Levels of the largest subtrees of the best tree that are searched exactly between waves."""
@@ -104,6 +109,8 @@ class Procedure:
         if depth <= SHALLOW:
             place(engine.address, depth, budget)
             return
+        if engine["relaxed"] and not is_short(workspace.problem, SHALLOW, _WIDE):
+            workspace.first = extract(workspace, workspace.problem, look_ahead, depth, budget)
         departures, known = 0, 0
         patience = _PRICED if engine["split_cost"] else 1 << max(0, _FAR - min(depth, budget))
         goes_on = True
@@ -217,7 +224,16 @@ def _search(
     def bound_of(lower: int) -> Value | None:
         return encoding.bound(lower) if lower > LOWEST else None
 
+    def worth(preorder: Any) -> Value:
+        return encoding.solution(problem, preorder, INFINITE, LOWEST, False)[0].value
+
+    @functools.cache
+    def first_worth() -> Value:
+        return worth(workspaces[0].first)
+
     def look(nodes: int, lower: int, upper: int) -> str | None:
+        if workspaces[0].first is not None:
+            upper = min(upper, encoding.target(first_worth()))
         trace.note(time.perf_counter() - packed_at, upper, lower, nodes)
         return "gap" if search_limits.tell(value_of(upper), bound_of(lower), nodes) else None
 
@@ -225,7 +241,12 @@ def _search(
         session.run(search_limits.time_limit, look)
         searched_at = time.perf_counter()
         trace.note(searched_at - packed_at, session.upper, session.lower, session.nodes)
-        preorder = session.tree() if session.upper < target else None
+        preorder, upper, is_open = session.tree() if session.upper < target else None, session.upper, session.is_open()
+        if is_open and workspaces[0].first is not None:
+            beat = search_limits.beat if preorder is None else worth(preorder)
+            if beat is None or problem.task.better(first_worth(), beat):
+                preorder, upper = workspaces[0].first, encoding.target(first_worth())
+                is_open = session.lower < upper and bound_of(session.lower) != first_worth()
         stats = {"search": procedure.name, **statistics(workspaces, packed, begin, packed_at, searched_at)}
         if procedure.best_first and stats["evictions"]:
             stats["frontier"] = max(each.engine["frontier"] for each in workspaces)
@@ -238,8 +259,8 @@ def _search(
     if _overflowed(problem, workspaces):
         return None
     stats |= {"nodes": session.nodes, "exact": encoding.exact, "route": encoding.route}
-    stopped = (session.reason or "memory") if session.is_open() else None
-    return certify(problem, encoding, preorder, (session.lower, session.upper), bound_of(session.lower), stopped, stats)
+    stopped = (session.reason or "memory") if is_open else None
+    return certify(problem, encoding, preorder, (session.lower, upper), bound_of(session.lower), stopped, stats)
 
 
 def _overflowed(problem: Problem, workspaces: list[Workspace]) -> bool:

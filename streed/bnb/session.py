@@ -321,15 +321,15 @@ def scratch_bytes(packed: PackedProblem, lane_type: Any) -> int:
     return planes * width * width * lane + 3 * len(packed.row_bits) * width // 4 + 2**20
 
 
-def is_short(packed: PackedProblem, depth: int) -> bool:
-    """Whether a search of this size must be over in a moment, however bad its bounds."""
+def is_short(packed: PackedProblem, depth: int, times: int = 1) -> bool:
+    """Whether a search of this size must be over in a moment, or so many of them, however bad its bounds."""
     per_row = _COUNT if packed.row_values is None else _SUM
     per_pair = _SCORE if packed.scoring is None else _CALL
     if depth > 8:
         return False
     # the columns of the last two levels, after every split above them, whose sides share all rows
     pairs = float(packed.n_columns) ** max(2, depth)
-    return pairs * (len(packed.row_bits) * per_row * (packed.n_labels + 1) + per_pair) < _SHORT
+    return pairs * (len(packed.row_bits) * per_row * (packed.n_labels + 1) + per_pair) < times * _SHORT
 
 
 def statistics(

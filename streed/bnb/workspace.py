@@ -166,8 +166,11 @@ class Workspace:
 
         `joins`: the workspace has no store, but searches that of another thread (threads.py).
         """
+        self.problem = problem
         self.lane_type = lane_type
         self.control = control
+        self.first: Array | None = None
+        """The tree of a lookahead of two levels in preorder, if there was one."""
         # a thread that joins others has their branch cache
         self.space = attrs.evolve(space, branches=1) if joins else space
         self._states: dict[Any, Array] = {}
@@ -207,7 +210,7 @@ class Workspace:
             arrays["floor_mask"], arrays["floors"] = problem.floors
         for name, array in arrays.items():
             self.engine[name] = array.ctypes.data
-        self._kept = [problem, row_bits, *arrays.values()]
+        self._kept = [row_bits, *arrays.values()]
         if scoring is not None:
             for name, unit in (("score", "score"), ("combine", "combine_values"), ("subtract", "subtract_values")):
                 self.engine[name] = scoring.kernels.address(unit)
