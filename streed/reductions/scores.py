@@ -153,18 +153,19 @@ def quickly(oracle: Oracle, climb: Callable[[], Any]) -> None:
 def _climb(oracle: Oracle, score: LinearFraction, known: list[Least] | None) -> bool:
     """Offers ever better trees until there are none; False if no tree is allowed."""
     while True:
-        f = Fraction(0) if oracle.found is None else oracle.rank
+        f = 0 if oracle.found is None else oracle.rank
         found = _minimise(oracle, score, f, known)
         if found is None or not oracle.offer(found) or not any(score.slopes):
             return oracle.found is not None
 
 
-def _minimise(oracle: Oracle, score: LinearFraction, f: Fraction, known: list[Least] | None) -> EvaluatedTree | None:
+def _minimise(oracle: Oracle, score: LinearFraction, f: Any, known: list[Least] | None) -> EvaluatedTree | None:
     """A tree that beats the score f if any does; what the solve proves joins what is `known`, also if it is stopped."""
-    weights, scale = in_whole(score.weights_at(f))
+    p, q = f.numerator, f.denominator
+    weights, scale = in_whole([q * fall + p * slope for fall, slope in zip(score.falls, score.slopes, strict=True)])
     # a sum of whole numbers is below this exactly if the score is above f
     is_asked = oracle.found is not None and any(score.slopes)
-    below = math.ceil((score.top - f * score.base) * scale) if is_asked else None
+    below = math.ceil((q * score.top - p * score.base) * scale) if is_asked else None
     least = None
     try:
         found = oracle.minimise(weights, below)
@@ -175,7 +176,7 @@ def _minimise(oracle: Oracle, score: LinearFraction, f: Fraction, known: list[Le
         raise
     finally:
         if known is not None and least is not None:
-            known.append((weights, scale, least))
+            known.append((weights, q * scale, least))
     return found
 
 
@@ -187,7 +188,7 @@ def bound_by(oracle: Oracle, score: LinearFraction, known: Sequence[Least]) -> A
         if any(score.slopes):
             bound = min(bound, best_beyond(score, weights, least, value_ranges))
         else:
-            bound = min(bound, (score.top - Fraction(least) / scale) / score.base)
+            bound = min(bound, (score.top - least / scale) / score.base)
     return bound
 
 
