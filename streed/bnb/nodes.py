@@ -14,14 +14,14 @@ from streed.bnb.shared_store import (
     more_children,
     more_edges,
 )
-from streed.kernels.records import NODE, NONE, UNLIMITED
+from streed.kernels.records import EDGE, NODE, NONE, UNLIMITED
 from streed.kernels.simd import count_ones, raise_atomic
 from streed.kernels.views import CHILD_TYPE, EDGE_TYPE, NODE_TYPE, inline, matrix, native, records, vector
 
 _BLOCK = 8
 """Edges and children come in blocks of up to so many, or of a multiple of it."""
 
-_NODE = NODE.itemsize
+_NODE, _EDGE_WORDS = NODE.itemsize, EDGE.itemsize // 4
 
 _CLASSES = 64
 """Sizes of which blocks are kept for others."""
@@ -177,25 +177,13 @@ def planned_budget(e, node, column, without):  # type: ignore[no-untyped-def]
 def sort_edges(e, node):  # type: ignore[no-untyped-def]
     """Puts the edges of a node in order of their upper bounds (insertion: equal ones stay as they are)."""
     edges = edges_of(e)
+    words = matrix(e.edges, e.edge_space, _EDGE_WORDS, int32)
     begin = int64(node.edges)
     for i in range(begin + 1, begin + node.n_edges):
         k = i
         while k > begin and edges[k - 1].upper > edges[k].upper:
-            saved = (
-                edges[k].lower,
-                edges[k].upper,
-                edges[k].cost,
-                edges[k].children,
-                edges[k].split,
-                edges[k].n_children,
-            )
-            edges[k] = edges[k - 1]
-            edges[k - 1].lower = saved[0]
-            edges[k - 1].upper = saved[1]
-            edges[k - 1].cost = saved[2]
-            edges[k - 1].children = saved[3]
-            edges[k - 1].split = saved[4]
-            edges[k - 1].n_children = saved[5]
+            for w in range(_EDGE_WORDS):
+                words[k - 1, w], words[k, w] = words[k, w], words[k - 1, w]
             k -= 1
 
 
