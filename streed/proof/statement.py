@@ -223,8 +223,8 @@ class Statement:
 
 _TOO_FINE = (
     "costs",
-    "times the weights of rows and classes, they are too fine for whole numbers",
-    'round both to fewer digits: instead of class_weight="balanced", give a dict of such weights, rounded',
+    "with the weights of rows and classes, they are too fine for whole numbers",
+    'round costs and weights to fewer digits (those that class_weight="balanced" makes cannot be proved)',
 )
 
 _Words = tuple[list[str], dict[str, Sequence[Any]], list[str]]

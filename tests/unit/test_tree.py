@@ -278,8 +278,7 @@ def test_what_has_no_literal() -> None:
         with pytest.raises(InputError, match="literal"):
             export(tree)
     assert "0.25" in to_sql(make_tree(make_data(seed=1), seed=1, shown=(Fraction(1, 4),)))
-    with pytest.raises(InputError, match="name"):
-        to_python(tree, "no name")
+    refused("name", "name", call=lambda: to_python(tree, "no name"))
     pytest.importorskip("sklearn")
     with pytest.raises(InputError, match="labels are of the types"):
         to_sklearn(make_tree(make_data(seed=1), seed=1, shown=(1, "one")))
@@ -328,10 +327,8 @@ def test_onnx_takes_the_raw_table(fitted: Any) -> None:
     session = runtime.InferenceSession(to_onnx(fitted).SerializeToString(), providers=["CPUExecutionProvider"])
     for table in tables:
         assert session.run(None, onnx_inputs(fitted, table))[0].tolist() == fitted.predict(X).tolist()
-    with pytest.raises(InputError, match="no column named"):
-        onnx_inputs(fitted, X[["sex"]])
-    with pytest.raises(InputError, match="held numbers before"):
-        onnx_inputs(fitted, X.assign(age="old"))
+    refused("X", "no column named", call=lambda: onnx_inputs(fitted, X[["sex"]]))
+    refused("X", "held numbers before", call=lambda: onnx_inputs(fitted, X.assign(age="old")))
     array = np.random.default_rng(1).normal(size=(60, 3))
     model = OptimalTreeClassifier(max_depth=1).fit(array, (array[:, 1] > 0.2).astype(int))
     session = runtime.InferenceSession(to_onnx(model).SerializeToString(), providers=["CPUExecutionProvider"])
