@@ -128,7 +128,7 @@ def as_onnx(case: Case) -> list[Any]:
             continue
         values = case.table[node.name]
         if "string" in node.type:
-            column = np.array([_text(value) for value in values], dtype=object)
+            column = np.array(["" if value is None else str(value) for value in values], dtype=object)
         elif "int64" in node.type:
             column = np.array([NO_DATE if value is None else _moment(value) for value in values])
         else:
@@ -249,7 +249,3 @@ def _moment(value: Any) -> int:
     if isinstance(value, dt.timedelta):
         return value // dt.timedelta(microseconds=1)
     return microseconds(dt.datetime.fromisoformat(value) if isinstance(value, str) else value)
-
-
-def _text(value: Any) -> str:
-    return "" if value is None else str(value)

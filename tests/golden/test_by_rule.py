@@ -99,10 +99,6 @@ QUICK = ("accuracy", "balanced-accuracy", "f1", "lexicographic", "misclassificat
 """Tasks for which nothing is compiled that the rest of the tests does not need."""
 
 
-def _names() -> list[Any]:
-    return [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in sorted(VALUES)]
-
-
 def test_every_task_has_a_value_and_no_value_is_orphaned() -> None:
     assert set(VALUES) == set(registry.tasks()), "record the task's value in tests/golden/test_by_rule.py"
     assert set(ARGUMENTS) | set(DATA) | WHOLE_WEIGHTS | set(QUICK) <= set(VALUES)
@@ -124,7 +120,9 @@ def test_the_search_in_python_finds_the_value(name: str) -> None:
     _check(name, search="general")
 
 
-@pytest.mark.parametrize("name", _names())
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=() if n in QUICK else pytest.mark.slow) for n in sorted(VALUES)]
+)
 def test_the_default_search_finds_the_value(name: str) -> None:
     _check(name)
 

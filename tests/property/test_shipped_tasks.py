@@ -119,15 +119,14 @@ QUICK = ("cost-sensitive", "relative-risk")
 """One by prices, one by a kernel of its own; the rest is for the long run."""
 
 
-def _cases() -> list[Any]:
-    return [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in sorted(shipped.DATA)]
-
-
 def test_data_are_drawn_for_tasks_that_ship() -> None:
     assert set(shipped.DATA) <= set(registry.tasks())
 
 
-@pytest.mark.parametrize("name", _cases())
+NAMES = [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in sorted(shipped.DATA)]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_every_application_is_separable(name: str) -> None:
     task, data = shipped.examples(name)[0], shipped.DATA[name]
     laws = tuple(law for law in LAWS if not law.needs_engine)

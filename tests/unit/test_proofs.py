@@ -29,6 +29,7 @@ from streed.proof.statement import Statement
 from streed.task.algebra import at_most
 from streed.tasks import Accuracy, DemographicParity, Gini, InstanceCosts, SparseAccuracy, Splits
 from tests.processes import ended
+from tests.unit.outcomes import refused
 from tests.unit.specimens import labels, sample
 
 GROUPS = np.random.default_rng(7).integers(0, 2, 50)
@@ -47,10 +48,8 @@ def test_what_cannot_be_proved_is_refused() -> None:
     X, y = labels()
     with pytest.raises(TaskError, match="not of this task"):
         proof.prove(streed.solve(Gini(), X, y, max_depth=2), X, y)
-    with pytest.raises(InputError, match="has no tree"):
-        proof.prove(3, X, y)
-    with pytest.raises(InputError, match="tree"):
-        proof.prove(streed.solve(Accuracy(), X, y, max_depth=2), X[:, :1], y)
+    refused("tree", "has no tree", call=lambda: proof.prove(3, X, y))
+    refused("X", "tree", call=lambda: proof.prove(streed.solve(Accuracy(), X, y, max_depth=2), X[:, :1], y))
     front = streed.solve(Accuracy() & DemographicParity(), X, y, max_depth=1, sensitive_features=GROUPS)
     with pytest.raises(TaskError, match="front"):
         proof.prove(front, X, y, sensitive_features=GROUPS)

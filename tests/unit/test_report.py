@@ -222,8 +222,7 @@ def test_the_tree_in_svg(small: Tree) -> None:
         assert said in written
     assert "cost 1" in written
     assert "cost 1" not in texts(plot.tree_svg(small, show_cost=False))
-    with pytest.raises(InputError, match="has no tree"):
-        plot.tree_svg(Result(None, None, "infeasible", None, None, {}, Accuracy()))
+    refused("tree", "no tree", call=lambda: plot.tree_svg(Result(None, None, "infeasible", None, None, {}, Accuracy())))
 
 
 def test_the_points_of_a_front(small: Tree, data: Dataset, ax: Any) -> None:
