@@ -140,8 +140,6 @@ class PolicyTree(OptimalTree):
         if self.treatment_costs is not None:
             with argument_names(costs="treatment_costs", limit="budget"):
                 found.append(TreatmentCosts(self.treatment_costs) <= self.budget)
-        if self.capacity is None and self.parity is None:
-            return found
         known = treatments(data)
         control = known[0] if self.control is None else self.control
         if np.ndim(control) or control not in known:
