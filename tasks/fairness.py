@@ -156,11 +156,9 @@ class TreatmentEquality(Events, SumLimit):
     def bounded_sums(self, data: Dataset) -> tuple[RowSum, ...]:
         low, high = self._ends()
         ends = [(low.denominator, -low.numerator), (-high.denominator, high.numerator)]
-        return tuple(
-            self.sum_of(dict(zip(itertools.product(self.rates, [group]), each, strict=True)), data, 0)
-            for group in self.groups(data).names
-            for each in ends
-        )
+        names = itertools.product(self.groups(data).names, ends)
+        shares = [dict(zip(itertools.product(self.rates, [group]), each, strict=True)) for group, each in names]
+        return tuple(self.sums_of(shares, data, 0))
 
     def achieved(self, data: Dataset, predicted: Array, nodes: int) -> Mapping[str, Any]:
         low, high = self._ends()

@@ -24,8 +24,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any, ClassVar, final
 
@@ -34,7 +33,7 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.errors import InputError, TaskError
-from streed.exact import Array, Range, exact_number
+from streed.exact import LARGEST_TOTAL, Array, Range, exact_number
 from streed.task.analysis.facts import given_class, positive_number
 from streed.task.bounded_sums import Gap, RowSum, SumLimit, bounded_sum, integer_weights
 from streed.tasks.support import ROW_DATA, Groups, present_groups
@@ -44,6 +43,9 @@ def listed(value: Any) -> Any:
     """The value, as a tuple where it lists several."""
     return tuple(value) if isinstance(value, (list, set, frozenset)) else value
 
+
+Shares = Mapping[tuple[str, str], int]
+"""What an event counts for, by its kind and the group of the row."""
 
 Counts = Mapping[str, Mapping[str, tuple[int, int]]]
 """By kind of event and group: what the rows weigh that it happens to, and all that it may happen to."""
@@ -93,19 +95,27 @@ class Events:
         """How many labels there are."""
         return data.n_classes
 
-    def sum_of(self, shares: Mapping[tuple[str, str], int], data: Dataset, least: int | None = None) -> RowSum:
-        """The sum of what events count for, by kind and the group of the row, at least so much (None: any)."""
+    def sums_of(self, wanted: Iterable[Shares], data: Dataset, least: int | None = None) -> list[RowSum]:
+        """The sums of what events count for, each at least so much (None: any)."""
+        own = self._by_group(data)
 
-        def costs(other: Dataset) -> Array:
-            groups = self.groups(other)
-            labels, found = np.arange(self.n_labels(other))[None, :], []
-            for kind in sorted({kind for kind, _ in shares}):
-                worth = np.array([shares.get((kind, name), 0) for name in groups.names])[groups.number]
-                worth *= self.counted(kind, other)
-                found.append(worth[:, None] * self.happens(kind, labels, other))
-            return functools.reduce(operator.add, found)
+        def costs(shares: Shares, other: Dataset) -> Array:
+            events, rows = own if other is data else self._by_group(other)
+            is_large = max(map(abs, shares.values())) >= LARGEST_TOTAL
+            found = np.zeros((other.n_rows, self.n_labels(other)), object if is_large else np.int64)
+            for (kind, name), worth in shares.items():
+                if name in rows:
+                    found[rows[name]] += worth * events[kind][rows[name]].astype(found.dtype)
+            return found
 
-        return bounded_sum(costs, data, least)
+        return [bounded_sum(functools.partial(costs, shares), data, least) for shares in wanted]
+
+    def _by_group(self, data: Dataset) -> tuple[dict[str, Array], dict[str, Array]]:
+        """By kind (n, K), whether the event happens to a row that counts by its label; by group, its rows."""
+        groups, labels = self.groups(data), np.arange(self.n_labels(data))[None, :]
+        rows = np.split(np.argsort(groups.number, kind="stable"), np.bincount(groups.number).cumsum()[:-1])
+        events = {x: self.counted(x, data)[:, None] & self.happens(x, labels, data) for x in self.rates}
+        return events, dict(zip(groups.names, rows, strict=True))
 
     def counts(self, data: Dataset, predicted: Array) -> Counts:
         """The counts for predictions (n,), numbers of labels, from the raw rows; weights of parts are scaled up."""
@@ -164,29 +174,29 @@ class Rate(Bounded, Events):
 
     def ratios(self, data: Dataset) -> tuple[tuple[RowSum, int], ...]:
         """The imbalance of every two groups, by kind of rate: n_b p_a - n_a p_b, and n_a n_b."""
-        found = []
+        shares, sizes = [], []
         for kind in self.rates:
             for (a, of_a), (b, of_b) in itertools.combinations(self.sizes(kind, data).items(), 2):
                 common = math.gcd(of_a, of_b)
-                shares = {(kind, a): of_b // common, (kind, b): -(of_a // common)}
-                found.append((self.sum_of(shares, data), of_a * of_b // common))
-        return tuple(found)
+                shares.append({(kind, a): of_b // common, (kind, b): -(of_a // common)})
+                sizes.append(of_a * of_b // common)
+        return tuple(zip(self.sums_of(shares, data), sizes, strict=True))
 
     def sums(self, side: str, limit: Fraction, data: Dataset) -> list[RowSum]:
         """The sums that say that the gap, the ratio, the lowest or the highest rate is within the limit."""
         if side == "gap":
-            ends = [(signed, math.floor(limit * size)) for signed, size in self.ratios(data)]
+            ends = [(signed, limit.numerator * size // limit.denominator) for signed, size in self.ratios(data)]
             return [attrs.evolve(signed, least=-most, most=most) for signed, most in ends]
-        found, sign = [], 1 if side == "lowest" else -1
+        found, shares, sign = [], [], 1 if side == "lowest" else -1
         for kind in self.rates:
             sizes = self.sizes(kind, data)
             for a, b in itertools.permutations(sizes, 2) if side == "ratio" else ():
                 more, less = limit.denominator * sizes[b], limit.numerator * sizes[a]
                 common = math.gcd(more, less)
-                found.append(self.sum_of({(kind, a): more // common, (kind, b): -less // common}, data, 0))
+                shares.append({(kind, a): more // common, (kind, b): -less // common})
             for group, size in sizes.items() if side != "ratio" else ():
-                found.append(self.sum_of({(kind, group): sign}, data, math.ceil(sign * limit * size)))
-        return found
+                found += self.sums_of([{(kind, group): sign}], data, math.ceil(sign * limit * size))
+        return found + self.sums_of(shares, data, 0)
 
     def __str__(self) -> str:
         """As it is written, without what is None."""
