@@ -58,6 +58,9 @@ _PART = 0.125
 _FEW_COLUMNS = (0, 0, 12, 4)
 """By the depth: with so many columns there are few trees."""
 
+_FEW_NODES = 2 ** (SHALLOW + 1)
+"""Shallow trees of more, which have splits into many values, are given other labels, too, as deep ones are."""
+
 _NARROW, _WIDE = 2**29, 2**58
 """Totals that fit the engine's middle lanes, and its widest ones."""
 
@@ -221,8 +224,8 @@ class Relaxation:
     def _meet(self, found: EvaluatedTree) -> Line:
         """(e, z) of a tree; keeps it if it is the best one in the intervals."""
         self._lines.append(line := self._line(found))
-        is_deep = self._is_deep and found.branches
-        moved = relabelled(self.trees, found, self.weights, self.intervals) if is_deep else None
+        is_large = (self._is_deep and found.branches) or len(found.preorder) > _FEW_NODES
+        moved = relabelled(self.trees, found, self.weights, self.intervals) if is_large else None
         for each in (found, moved):
             value, z = line if each is None else self._line(each)
             inside = all(least <= x <= most for x, (least, most) in zip(z, self.intervals, strict=True))
