@@ -93,6 +93,8 @@ class Relaxation:
         self._answers: dict[Scaled, Line] = {}
         """Of the trees that were optimal, by multipliers."""
         self._known = False
+        self._last: tuple[int, ...] = ()
+        """The sums of the tree that is optimal for the multipliers."""
 
     @functools.cached_property
     def _wideness(self) -> list[int]:
@@ -195,12 +197,16 @@ class Relaxation:
 
         Under a limit of 0 on groups of n0 and n1 rows n1 a = n0 b has no solutions but the ends, if these are coprime.
         """
+        self.trees.remaining()
         vectors, sizes = self.trees.vectors[:, :, self.first + j], self.trees.sizes
         if vectors.shape[1] != 2 or self.trees.splits[self.first + j]:
             return False
-        steps, number = distinct_numbers(vectors[:, 1] - vectors[:, 0])
         least, most = self.intervals[j]
-        if most - least >= np.abs(steps).min() or len(steps) != 2:
+        differences = vectors[:, 1] - vectors[:, 0]
+        if most - least >= np.abs(differences).min():
+            return False
+        steps, number = distinct_numbers(differences)
+        if len(steps) != 2:
             return False
         base, counts = vectors[:, 0] @ sizes, np.bincount(number, sizes).astype(np.int64)
         left = np.array([[least], [most]]) - base - steps[0] * np.arange(counts[0] + 1)
@@ -242,6 +248,7 @@ class Relaxation:
                 return None
             e, z = self._answers[scaled] = self._meet(found)
             self._raise_to(scale * e + sum(map(operator.mul, whole, z)), scaled)
+        self._last = self._answers[scaled][1]
         return scaled, self._answers[scaled]
 
     def _raise_to(self, least: int, scaled: Scaled) -> None:
@@ -280,8 +287,11 @@ class Relaxation:
 
     def _raise_multiplier(self, j: int) -> bool:
         """Raises the bound by the j-th multiplier; False if no tree is in the j-th window."""
-        others = [m if i != j else 0.0 for i, m in enumerate(self._multipliers)]
+        self.trees.remaining()
         least, most = self.intervals[j]
+        if not self._multipliers[j] and least <= self._last[j] <= most:
+            return True
+        others = [m if i != j else 0.0 for i, m in enumerate(self._multipliers)]
         answer = self._relaxed(others)
         if answer is None:
             return False

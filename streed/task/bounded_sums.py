@@ -61,14 +61,18 @@ class RowSum:
         return int(least_of_labels(self.costs).sum()), int(most_of_labels(self.costs).sum())
 
 
-def bounded_sum(of: Callable[[Dataset], Array], data: Dataset, least: int | None = None) -> RowSum:
-    """The sum of these costs, at least so much (None: any); raises InputError if it may be beyond 2**60."""
+def bounded_sum(
+    of: Callable[[Dataset], Array], data: Dataset, least: int | None = None, most: int | None = None
+) -> RowSum:
+    """The sum of these costs, from least to most (None: any); raises InputError if it may be beyond 2**60."""
     costs, (weights, unit) = of(data), integer_weights(data)
     check_weighted(costs, weights)
-    found = RowSum(costs if weights is None else costs * weights[:, None], 0, unit, of=of)
-    lowest, highest = found.spread
-    least = lowest if least is None else least
-    return attrs.evolve(found, least=least, most=max(least, highest))
+    weighted = costs if weights is None else costs * weights[:, None]
+    if least is None:
+        least = int(least_of_labels(weighted).sum())
+    if most is None:
+        most = max(least, int(most_of_labels(weighted).sum()))
+    return RowSum(weighted, 0, unit, least, most, of)
 
 
 @attrs.frozen(order=False)
