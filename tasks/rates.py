@@ -113,9 +113,8 @@ class Events:
     def _by_group(self, data: Dataset) -> tuple[dict[str, Array], dict[str, Array]]:
         """By kind (n, K), whether the event happens to a row that counts by its label; by group, its rows."""
         groups, labels = self.groups(data), np.arange(self.n_labels(data))[None, :]
-        rows = np.split(np.argsort(groups.number, kind="stable"), np.bincount(groups.number).cumsum()[:-1])
         events = {x: self.counted(x, data)[:, None] & self.happens(x, labels, data) for x in self.rates}
-        return events, dict(zip(groups.names, rows, strict=True))
+        return events, {name: np.flatnonzero(groups.number == at) for at, name in enumerate(groups.names)}
 
     def counts(self, data: Dataset, predicted: Array) -> Counts:
         """The counts for predictions (n,), numbers of labels, from the raw rows; weights of parts are scaled up."""
