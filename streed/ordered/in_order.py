@@ -267,6 +267,9 @@ def solve_in_order(w, orders, depth, low, high, budget, found):  # type: ignore[
     _solve(w, (spaces, marks), orders[:, : orders.shape[1]], depth, low, high, budget, found)
 
 
+_FIRST = 6
+"""The best trees of fewer levels are found one level after the other."""
+
 _SPARE = 0.5
 """Seconds to find the tree of a search that was stopped; of a limit of time, at most half of it."""
 
@@ -285,7 +288,6 @@ def search_in_order(problem: Problem, search_limits: SearchLimits, name: str) ->
     if costs.wide is not None:
         return None
     search = _Search(problem, costs, np.array(asked.signs))
-    search.solve(search.found, depth=min(1, search.depth))
     seconds = search_limits.time_limit
     spare = _SPARE if seconds is None else min(_SPARE, seconds / 2)
     deadline = None if seconds is None else clock() + seconds - spare
@@ -297,7 +299,7 @@ def search_in_order(problem: Problem, search_limits: SearchLimits, name: str) ->
             search_limits.report(best, bound, int(search.control[NODES]), "searching")
         return None
 
-    stopped = runner.run([lambda: search.solve(search.found)], search.control, deadline, look)
+    stopped = runner.run([search.deepen], search.control, deadline, look)
     searched = time.perf_counter()
     search.ends = None if stopped is None else clock() + spare
     solution = search.solution()
@@ -325,7 +327,9 @@ class _Search:
     def __init__(self, problem: Problem, costs: IntegerCosts, signs: Array) -> None:
         data = self.data = problem.data
         self.shown = problem.task.objective_of
-        self.features, self.costs, self.depth = Features.of(data), costs, problem.max_depth or 0
+        self.features, self.costs = Features.of(data), costs
+        self.deepest, self.depth = problem.max_depth or 0, 0
+        """Of all trees, and of those that were searched when the best one was found."""
         ranks = self.features.ranks
         least = costs.costs.min(axis=1, keepdims=True)
         price = min(costs.split, int((costs.costs - least).max(axis=1).sum()) + 1)
@@ -337,12 +341,25 @@ class _Search:
         )  # fmt: skip
         self.found = np.full(6, INFEASIBLE, np.int64)
         self.ends: float | None = None
+        self.search(min(1, self.deepest))
 
-    def solve(self, found: Array, orders: Array | None = None, depth: int | None = None, *within: int) -> None:
-        """Writes what is found of some rows, of all by default; `within`: the labels, and a budget."""
-        rows, deepest = self.orders if orders is None else orders, self.depth if depth is None else depth
-        low, high, budget = within or (0, self.costs.costs.shape[1] - 1, INFEASIBLE)
-        given = (self.work, np.ascontiguousarray(rows), deepest, low, high, budget, found)
+    def deepen(self) -> None:
+        """Finds the best tree of ever more levels, then of all, so that a search that is stopped knows those of few."""
+        for depth in [*range(2, min(_FIRST, self.deepest)), self.deepest]:
+            if self.control[STOP]:
+                return
+            self.search(depth)
+
+    def search(self, depth: int) -> None:
+        """Finds the best tree of so many levels, if it is better than what was found."""
+        found = np.full(6, INFEASIBLE, np.int64)
+        self.solve(found, self.orders, depth, 0, self.costs.costs.shape[1] - 1, int(self.found[COST]))
+        if found[COST] < self.found[COST]:
+            self.found, self.depth = found, depth
+
+    def solve(self, found: Array, orders: Array, depth: int, low: int, high: int, budget: int) -> None:
+        """Writes what is found of some rows, with labels from `low` to `high`, and costs less than the budget."""
+        given = (self.work, np.ascontiguousarray(orders), depth, low, high, budget, found)
         if self.ends is None:
             solve_in_order(*given)
         else:
