@@ -116,10 +116,8 @@ def _solve_stump(w, orders, depth, low, high, found):  # type: ignore[no-untyped
             for k in range(labels):
                 right[k] = total[k] - left[k]
             for c in range(low, high + 1 if sign else low + 1):
-                first, last = _range(sign, low, high, c, True)
-                here = _best_leaf(left, first, last)
-                first, last = _range(sign, low, high, c, False)
-                there = _best_leaf(right, first, last)
+                here = _best_leaf(left, *_range(sign, low, high, c, True))
+                there = _best_leaf(right, *_range(sign, low, high, c, False))
                 if here + there + price < found[COST]:
                     _write(found, here + there + price, f, r + 1, c, here, there)
     for f in range(ordered, n_columns):
@@ -177,15 +175,6 @@ def _cuts_of(w, orders, f):  # type: ignore[no-untyped-def]
 
 
 @native
-def _halve(ends, bounds, at, middle, here, there):  # type: ignore[no-untyped-def]
-    """Puts the two halves of an interval in its place, and behind it."""
-    bounds[at + 1, 0], bounds[at + 1, 1] = here, bounds[at, 1]
-    bounds[at, 1] = there
-    ends[at + 1, 0], ends[at + 1, 1] = middle, ends[at, 1]
-    ends[at, 1] = middle
-
-
-@native
 def _solve(w, work, orders, depth, low, high, budget, found):  # type: ignore[no-untyped-def]
     """The cost of the best tree of that depth, which it writes; where none costs less than the budget, of any."""
     ranks, signs, costs, _, ordered, price, min_leaf, control = w
@@ -232,7 +221,10 @@ def _solve(w, work, orders, depth, low, high, budget, found):  # type: ignore[no
                         if side == 1 and here[c] + there[c] < limit and load_atomic(control, STOP) == 0:
                             limit = here[c] + there[c]
                             _write(found, limit + price, f, position, c, here[c], there[c])
-            _halve(ends, bounds, size, middle, here, there)
+            # the two halves of the interval in its place, and behind it
+            bounds[size + 1, 0], bounds[size + 1, 1] = here, bounds[size, 1]
+            ends[size + 1, 0], ends[size + 1, 1] = middle, ends[size, 1]
+            bounds[size, 1], ends[size, 1] = there, middle
             size += 2
     return found[COST]
 
@@ -267,9 +259,6 @@ def solve_in_order(w, orders, depth, low, high, budget, found):  # type: ignore[
     _solve(w, (spaces, marks), orders[:, : orders.shape[1]], depth, low, high, budget, found)
 
 
-_FIRST = 6
-"""The best trees of fewer levels are found one level after the other."""
-
 _SPARE = 0.5
 """Seconds to find the tree of a search that was stopped; of a limit of time, at most half of it."""
 
@@ -281,8 +270,9 @@ def search_in_order(problem: Problem, search_limits: SearchLimits, name: str) ->
     """
     begin, task, data = time.perf_counter(), problem.task, problem.data
     asked, depth = objective(task), problem.max_depth
-    is_free = depth is not None and (problem.max_nodes is None or problem.max_nodes >= 2**depth - 1)
-    if not isinstance(asked, TaskInOrder) or not is_free or any(limit.support is None for limit in task.limits):
+    if depth is None or (problem.max_nodes is not None and problem.max_nodes < 2**depth - 1):
+        return None
+    if not isinstance(asked, TaskInOrder) or any(limit.support is None for limit in task.limits):
         return None
     costs = exact_costs(asked.row_task(data), data)
     if costs.wide is not None:
@@ -299,7 +289,8 @@ def search_in_order(problem: Problem, search_limits: SearchLimits, name: str) ->
             search_limits.report(best, bound, int(search.control[NODES]), "searching")
         return None
 
-    stopped = runner.run([search.deepen], search.control, deadline, look)
+    levels = *range(2, min(6, depth)), depth  # those of few levels take little
+    stopped = runner.run([lambda: search.search(*levels)], search.control, deadline, look)
     searched = time.perf_counter()
     search.ends = None if stopped is None else clock() + spare
     solution = search.solution()
@@ -328,8 +319,6 @@ class _Search:
         data = self.data = problem.data
         self.shown = problem.task.objective_of
         self.features, self.costs = Features.of(data), costs
-        self.deepest, self.depth = problem.max_depth or 0, 0
-        """Of all trees, and of those that were searched when the best one was found."""
         ranks = self.features.ranks
         least = costs.costs.min(axis=1, keepdims=True)
         price = min(costs.split, int((costs.costs - least).max(axis=1).sum()) + 1)
@@ -339,23 +328,18 @@ class _Search:
             ranks, signs[self.features.column], costs.costs - least, data.counts,
             len(ranks) - len(data.categorical), price, problem.min_leaf, self.control,
         )  # fmt: skip
-        self.found = np.full(6, INFEASIBLE, np.int64)
+        self.found, self.depth = np.full(6, INFEASIBLE, np.int64), 0
+        """The best tree, and the levels that were searched for it."""
         self.ends: float | None = None
-        self.search(min(1, self.deepest))
+        self.search(min(1, problem.max_depth or 0))
 
-    def deepen(self) -> None:
-        """Finds the best tree of ever more levels, then of all, so that a search that is stopped knows those of few."""
-        for depth in [*range(2, min(_FIRST, self.deepest)), self.deepest]:
-            if self.control[STOP]:
-                return
-            self.search(depth)
-
-    def search(self, depth: int) -> None:
-        """Finds the best tree of so many levels, if it is better than what was found."""
-        found = np.full(6, INFEASIBLE, np.int64)
-        self.solve(found, self.orders, depth, 0, self.costs.costs.shape[1] - 1, int(self.found[COST]))
-        if found[COST] < self.found[COST]:
-            self.found, self.depth = found, depth
+    def search(self, *levels: int) -> None:
+        """Finds the best tree of ever more levels, so that a search that is stopped knows those of few."""
+        for depth in levels:
+            found = np.full(6, INFEASIBLE, np.int64)
+            self.solve(found, self.orders, depth, 0, self.costs.costs.shape[1] - 1, int(self.found[COST]))
+            if found[COST] < self.found[COST]:
+                self.found, self.depth = found, depth
 
     def solve(self, found: Array, orders: Array, depth: int, low: int, high: int, budget: int) -> None:
         """Writes what is found of some rows, with labels from `low` to `high`, and costs less than the budget."""
@@ -408,8 +392,7 @@ class _Search:
                 children.reverse()
             return attrs.evolve(branch, children=tuple(children))
 
-        high = self.costs.costs.shape[1] - 1
-        root = grow(np.arange(data.n_rows), self.orders, self.found, self.depth, 0, high)
+        root = grow(np.arange(data.n_rows), self.orders, self.found, self.depth, 0, self.costs.costs.shape[1] - 1)
         claimed = int(self.found[COST] + self.costs.costs.min(axis=1).sum())
         if total != claimed and self.ends is None:
             raise MismatchError(f"the tree costs {total}, the search claimed {claimed}; please report this")
