@@ -97,10 +97,10 @@ class Reduction(Driver):
         self.driver.check(limited(FixedCosts(np.zeros((1, 1), np.int64), 0), task.limits))
 
     def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
-        begin = time.perf_counter()
+        begin, started = time.perf_counter(), clock()
         plan = make_plan(problem)
         problem = plan.problem
-        trees = Trees(problem, plan.parts, plan.splits, self.driver, search_limits)
+        trees = Trees(problem, plan.parts, plan.splits, self.driver, search_limits.after(clock() - started))
         oracle = Oracle(trees, plan.intervals, plan.rank_of)
         trees.best = lambda: None if oracle.found is None else plan.value(oracle.found, trees.value_ranges)
         stopped, name = None, "supported points" if plan.fraction is None else "dinkelbach"
