@@ -102,7 +102,7 @@ def _streed(task: str, X: Any, y: Any, depth: int) -> Callable[[float], float]:
         "F1": (tasks.F1, {}),
         "parity .01": (
             lambda: tasks.Accuracy().subject_to(tasks.DemographicParity() <= 0.01),
-            {"sensitive_features": X[:, 0]},
+            {"sensitive_features": X[:, X.min(axis=0) < X.max(axis=0)][:, 0]},
         ),
         "squared error": (tasks.SquaredError, {}),
         "a user's task": (OwnGini, {}),
