@@ -57,7 +57,7 @@ from streed.data import Dataset
 from streed.data.database import MOMENTS
 from streed.data.dataset import row_matrix, row_numbers
 from streed.errors import InputError, TaskError
-from streed.exact import Array, Range, as_float, exact_integers, exact_number
+from streed.exact import ONE, Array, Range, as_float, exact_integers, exact_number
 from streed.task import GeneralTask, RowCostTask, State, Task, Value, bound
 from streed.task.joint import combination
 from streed.task.states import kept_by_data
@@ -118,9 +118,7 @@ def _read(data: Dataset) -> tuple[_Rows, Fraction, Fraction]:
         return _Rows(sums - start * sizes, squares, sizes, Fraction(1), False), start * own, own
     sums, own = exact_integers(data.targets, "y")
     each = data.exact_weights
-    sizes, weight = np.ones(len(sums), np.int64), Fraction(1)
-    if each is not None:
-        sizes, weight = exact_integers(each, "sample_weight")
+    sizes, weight = (np.ones(len(sums), np.int64), ONE) if each is None else exact_integers(each, "sample_weight")
     order = np.argsort(sums, kind="stable")
     reached = sizes[order].cumsum()
     start = int(sums[order[np.searchsorted(2 * reached, reached[-1])]])
@@ -217,8 +215,7 @@ class SquaresOfUnits(_Squares):
     def leaf_cost(self, s: State, k: int) -> Any:
         if s.weight == 0:
             return 0.0
-        # Rounding may leave a little less than nothing.
-        return max(s.square - s.sum * (s.sum / s.weight), 0.0)
+        return max(s.square - s.sum * (s.sum / s.weight), 0.0)  # rounding may leave a little less than nothing
 
     def exact_cost(self, data: Dataset, rows: Array, k: int) -> Any:
         """The squared errors as a fraction: 0 of equal targets."""
@@ -338,20 +335,16 @@ class LinearLeaves(GeneralTask):
     """(n, m) float64, of the size of 1, in `units`: powers of two, as all units are, so that nothing is rounded."""
     units: Any = bound(())
     size: float = bound(1.0)
-    """That of the targets,"""
     unit: float = bound(1.0)
-    """and of how far they lie from their mean."""
     weight: float = bound(1.0)
-    """The unit of weights."""
+    """The units of targets, of how far they lie from their mean, and of weights."""
 
     def bind(self, data: Dataset) -> LinearLeaves:
         column = data.row_data.get("features")
-        if column is not None and column.ndim == 1 and column.dtype.names is None:
-            given = row_numbers(data, "features", "LinearLeaves")[:, None].astype(np.float64)
-        else:
-            given = row_matrix(data, "features", "LinearLeaves")[0].astype(np.float64)
-        units = _units(given)
-        size = float(_units(data.targets))
+        is_one = column is not None and column.ndim == 1 and column.dtype.names is None
+        asked = data, "features", "LinearLeaves"
+        given = (row_numbers(*asked)[:, None] if is_one else row_matrix(*asked)[0]).astype(np.float64)
+        units, size = _units(given), float(_units(data.targets))
         unit = float(_units(data.targets - float((data.targets / size).mean()) * size))
         weight = 1.0 if data.weights is None else float(_units(data.weights))
         found = attrs.evolve(self, features=given / units, units=units, size=size, unit=unit, weight=weight)
@@ -378,8 +371,7 @@ class LinearLeaves(GeneralTask):
         if total == 0:
             return center, (0.0,) * self.features.shape[1], 0.0
         z, y = self.features[rows], (data.targets[rows] - center) / self.unit
-        means, mean = weights @ z / total, weights @ y / total
-        roots = np.sqrt(weights)
+        means, mean, roots = weights @ z / total, weights @ y / total, np.sqrt(weights)
         # Rows of the identity beside those of the data are the penalty; the least-norm solution is one for ridge 0.
         penalty = np.diag(np.sqrt(float(self.ridge) * total) / self.units)
         left = np.vstack([(z - means) * roots[:, None], penalty])

@@ -59,7 +59,7 @@ _FAR, _PRICED = 10, 32
 for each level less; and how many times as many it gets where splits cost something, which bounds trees by itself."""
 
 _WIDE = 4
-"""Of so many times the work of a short search, the first node of a wave is expanded late."""
+"""Where the sides of the root take the work of so many short searches, a lookahead of two levels is first."""
 
 _EXACT = 5
 """Levels of the largest subtrees of the best tree that are searched exactly between waves."""
