@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numba import int32, int64, uint64
 
-from streed.bnb.node_index import enter_slot, find_node
+from streed.bnb.node_index import enter_slot, look_up
 from streed.bnb.nodes import (
     below,
     block_size,
@@ -50,7 +50,7 @@ def _mark_best_tree(e, root, keep):  # type: ignore[no-untyped-def]
             column = first + side if categorical else first
             without = 0 if categorical else 1 - side
             write_child_rows(e, rows, column, without)
-            v = find_node(e, below(int64(node.depth)), planned_budget(e, node, column, without), False)
+            v, _ = look_up(e, below(int64(node.depth)), planned_budget(e, node, column, without))
             if v != NONE and keep[v] == 0 and size < len(stack):
                 keep[v] = 1
                 stack[size] = v

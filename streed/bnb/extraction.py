@@ -36,7 +36,7 @@ from streed.bnb.bounds import next_side
 from streed.bnb.branch_cache import extend_branch, literal
 from streed.bnb.expand import ask, is_shallow, open_node
 from streed.bnb.improve import aim, enter, improve, is_empty_side, leave, use_edge
-from streed.bnb.node_index import find_node
+from streed.bnb.node_index import look_up
 from streed.bnb.nodes import (
     below,
     children_of,
@@ -280,7 +280,7 @@ def _split_of(e, rows, depth, budget, high, low, count):  # type: ignore[no-unty
     if not has_rows(e, rows) or depth == 0 or budget == 0:
         return int64(LEAF), int64(NONE), int64(0)
     copy_into(rows_of(e)[e.node_count], rows)
-    v = find_node(e, depth, budget, False)
+    v, _ = look_up(e, depth, budget)
     if e.settled == 1:
         return _settled_split(e, v, rows, depth, budget, high, low)
     if v != NONE and nodes_of(e)[v].split != NO_TREE and nodes_of(e)[v].found <= latest:

@@ -27,18 +27,8 @@ def _hash(rows, depth, budget):  # type: ignore[no-untyped-def]
 
 
 @native
-def find_node(e, depth, budget, add):  # type: ignore[no-untyped-def]
-    """The node whose rows stand behind the last node (in rows_of(e)[e.node_count]), or NONE; with `add`, makes it."""
-    v, slot = look_up(e, depth, budget)
-    if v != NONE or not add:
-        return v
-    write_node(e, depth, budget)
-    return enter_node(e, slot)
-
-
-@native
 def look_up(e, depth, budget):  # type: ignore[no-untyped-def]
-    """(the node whose rows stand behind the last node, or NONE; its slot in the index, or the one it would have).
+    """(the node whose rows stand in rows_of(e)[e.node_count], or NONE; its slot, or the one it would have).
 
     Writes the hash of its key to the record behind the last node, where `write_node` leaves it.
     """

@@ -20,7 +20,7 @@ from streed.bnb.bounds import choose_edge, next_side
 from streed.bnb.expand import is_shallow, open_node
 from streed.bnb.extraction import settle_ties
 from streed.bnb.improve import aim, enter, improve, leave, solve_shallow, use_edge
-from streed.bnb.node_index import find_node
+from streed.bnb.node_index import enter_node, look_up, write_node
 from streed.bnb.nodes import children_of, edges_of, free_edges, nodes_of, sort_edges
 from streed.bnb.shared_store import go_in, go_out
 from streed.kernels.compiled import entry
@@ -93,10 +93,12 @@ def place(engine, depth, budget):  # type: ignore[no-untyped-def]
 @native
 def place_root(e, depth, budget):  # type: ignore[no-untyped-def]
     """Makes the node of the rows that stand behind the last one, or finds it, and lets the search begin there."""
-    count = e.node_count
-    e.root = find_node(e, depth, budget, True)
-    if e.root == count:
-        nodes_of(e)[e.root].upper = INFINITE
+    root, slot = look_up(e, depth, budget)
+    if root == NONE:
+        write_node(e, depth, budget)
+        nodes_of(e)[e.node_count].upper = INFINITE
+        root = enter_node(e, slot)
+    e.root = root
 
 
 @native

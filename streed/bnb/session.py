@@ -13,7 +13,7 @@ import numpy as np
 from streed.bnb import runner, units, workspace
 from streed.bnb.depth_three import compile_terminal, extract_root, is_terminal, solve_root
 from streed.bnb.eviction import evict, make_room
-from streed.bnb.extraction import extract, extract_tree
+from streed.bnb.extraction import EXTRACT, extract, extract_tree
 from streed.bnb.layout import join_store
 from streed.bnb.root import search_root
 from streed.bnb.shared_store import CHILD_CHUNK, EDGE_CHUNK, NODE_CHUNK
@@ -306,11 +306,14 @@ def link_units(workspace: Workspace, kind: str, relaxed: bool, terminal: bool) -
         engine.write(units.further("count_splits", "count_more_splits"))
     if terminal:
         compile_terminal()
-        return
-    engine.write(units.further(*units.OF_NODES))
-    if not relaxed:
-        engine["expand"] = units.expander(*workspace.expansion(kind)).address
-    ready(search_root, "(int64, int64, int64, boolean)")
+    else:
+        if not relaxed:
+            engine["expand"] = units.expander(*workspace.expansion(kind)).address
+        ready(search_root, "(int64, int64, int64, boolean)")
+    # the last first: another process compiles them from the first on
+    engine.write(units.further(*reversed(units.shared(deep=not terminal))))
+    if not terminal:
+        ready(extract_tree, EXTRACT)
 
 
 def scratch_bytes(packed: PackedProblem, lane_type: Any) -> int:

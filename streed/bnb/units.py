@@ -29,23 +29,23 @@ from streed.kernels.views import KERNEL, engine_at
 
 @functools.cache
 def addresses(kind: str, lane: Any) -> dict[str, int]:
-    """The kernels that every search calls, by the field of the record that holds their address."""
+    """The kernels of a kind that every search calls, by the field of the record that holds their address."""
     return {
         "prepare": _compiled(_PREPARE[kind], lane).address,
         "solve_children": _compiled(_SOLVE_CHILDREN[kind], lane).address,
         "push_bounds": _compiled(bounds.push_bounds, lane).address,
-        **of_every_kind(),
     }
 
 
-def of_every_kind() -> dict[str, int]:
-    """Those of them that are the same for all kinds and lane types."""
-    return {"load": _compiled(rows.load_asked).address, "solve_shallow": _compiled(solve_depth_three).address}
-
-
 def further(*names: str) -> dict[str, int]:
-    """Those of these names that not every search calls, likewise."""
+    """The other kernels of these names, likewise."""
     return {name: _compiled(_FURTHER[name]).address for name in names}
+
+
+def shared(*, deep: bool) -> tuple[str, ...]:
+    """Those that are the same for all kinds and lane types; `deep`: of a search of nodes."""
+    of_nodes = ("open_node", "store", "recall", "inherit") if deep else ()
+    return ("solve_shallow", "load", *of_nodes)
 
 
 def expander(kind: str, lane: Any) -> Any:
@@ -53,10 +53,9 @@ def expander(kind: str, lane: Any) -> Any:
     return _compiled(_EXPAND[kind], None if kind in (COUNTED, SUMMED) else lane)
 
 
-OF_NODES = ("open_node", "recall", "store", "inherit")
-"""What every search of nodes calls."""
-
 _FURTHER = {
+    "solve_shallow": solve_depth_three,
+    "load": rows.load_asked,
     "recall": recall_sides,
     "store": store_sides,
     "inherit": inherit_bounds,
@@ -128,10 +127,9 @@ def compile_shared(*, deep: bool) -> None:
     of_problem = ("int64", "int32[:, ::1]", "uint64[:, ::1]", words, table, table, words, words, "uint8[::1]", words)
     ready(link_problem, f"({', '.join(of_problem)})")
     ready(empty_caches, "(int64, uint64[::1])")
-    of_every_kind()
+    compile_measuring()
     if deep:
-        further(*OF_NODES)
         ready(extract_tree, EXTRACT)
     else:
         compile_terminal()
-    compile_measuring()
+    further(*shared(deep=deep))

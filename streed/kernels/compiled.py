@@ -72,13 +72,14 @@ class CodeCache(_Cache):  # type: ignore[misc]
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The code for a signature; None, said to who listens, if it has to be compiled."""
+        if self._directory is not None and not self.is_kept(sig):
+            compilation.start_planned()
         target_context.refresh()
         code = None if self._directory is None else self._loaded(sig, target_context)
         told = listener.get()
         if code is None and told is not None:
             told.begun()
         if code is None and self._directory is not None:
-            compilation.start_planned()
             self._lock = _locked(self._path(sig, target_context.codegen()))
             code = self._loaded(sig, target_context)
         return code

@@ -30,6 +30,7 @@ from numba.core.compiler_machinery import PassManager
 from numba.core.environment import lookup_environment
 from numba.core.registry import cpu_target
 from numba.core.typed_passes import InlineOverloads, NopythonRewrites, NoPythonSupportedFeatureValidation
+from numba.core.types.functions import BaseFunction
 from numba.core.untyped_passes import InlineClosureLikes, WithLifting
 
 from streed.kernels.compilation import say_once
@@ -93,12 +94,15 @@ def _linked_late() -> Iterator[None]:
     if not is_known or codegen._library_class is not JITCodeLibrary:  # the last: it is late already, or another's
         yield
         return
+    call_type = BaseFunction.get_call_type
     try:
         Flags.__eq__, Flags.__hash__ = _are_alike, _hash_of_names
+        BaseFunction.get_call_type = _asked_once(call_type)  # type: ignore[method-assign]
         codegen._library_class = LateLibrary
         codegen.set_env = functools.partial(set_environment, codegen)
         yield
     finally:
+        BaseFunction.get_call_type = call_type  # type: ignore[method-assign]
         # attributes of this class and this object, which hid those of the classes above
         del Flags.__eq__, Flags.__hash__
         vars(codegen).pop("_library_class", None)
@@ -116,6 +120,21 @@ def _are_alike(one: Any, other: Any) -> bool:
 def _hash_of_names(flags: Any) -> int:
     """A hash for the same use."""
     return hash(frozenset(flags._values))
+
+
+def _asked_once(call_type: Callable[..., Any]) -> Callable[..., Any]:
+    """The method, which asks dozens of templates for the type of every single `+`, with its answers remembered."""
+    known: dict[tuple[int, Any], tuple[Any, Any]] = {}
+
+    def get_call_type(function: Any, context: Any, arguments: Any, keywords: Any) -> Any:
+        if keywords:
+            return call_type(function, context, arguments, keywords)
+        key = id(function), arguments
+        if key not in known:
+            known[key] = function, call_type(function, context, arguments, keywords)  # keeps the function, for its id
+        return known[key][1]
+
+    return get_call_type
 
 
 class LateLibrary(JITCodeLibrary):  # type: ignore[misc]

@@ -30,7 +30,7 @@ from tests.differential.volume.kinds import KINDS, draw_costs
 from tests.differential.volume.problem import Problem, Size
 from tests.shipped import NATIVE
 from tests.unit.kernel_harness import KINDS as OF_COSTS
-from tests.unit.kernel_harness import Bench, find_or_add, make_instance
+from tests.unit.kernel_harness import Bench, add_node, make_instance
 
 QUICK = {"scores": 30, "fairness": 19, "hostile": 24, "proofs": 50, "claims": 60, "exports": 6}
 """How many are tried of the families that compile little; of the others only where much is compiled."""
@@ -228,7 +228,7 @@ def test_no_bound_of_a_side_is_above_its_optimum(labels: int) -> None:
             everything, some = instance.everything(), rng.random(shape["rows"]) < 0.1
             bench.load()
             for state in (everything, *map(bench.rows_with, bench.active())):
-                begun = find_or_add(bench.engine.address, bench.place(state), 9, UNLIMITED, True)
+                begun = add_node(bench.engine.address, bench.place(state), 9, UNLIMITED)
                 floor, least = int(bench.workspace.nodes[begun]["lower"]), instance.optimum(state, None)
                 assert floor <= least <= floor + 31 * instance.split
             known = np.zeros(2 * int(bench.engine["width"]), np.int32)

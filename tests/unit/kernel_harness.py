@@ -16,7 +16,7 @@ import attrs
 import numpy as np
 
 from streed.bnb import units, workspace
-from streed.bnb.node_index import find_node
+from streed.bnb.node_index import enter_node, look_up, write_node
 from streed.bnb.nodes import rows_of
 from streed.bnb.workspace import Space
 from streed.data import Dataset
@@ -46,13 +46,15 @@ def load(engine, row_set):  # type: ignore[no-untyped-def]
 
 
 @entry
-def find_or_add(engine, row_set, depth, budget, add):  # type: ignore[no-untyped-def]
-    """`find_node` for the rows (W,)."""
+def add_node(engine, row_set, depth, budget):  # type: ignore[no-untyped-def]
+    """A node of the rows (W,)."""
     e = engine_at(engine)
     rows = rows_of(e)[e.node_count]
     for w in range(len(row_set)):
         rows[w] = row_set[w]
-    return find_node(e, depth, budget, add)
+    slot = look_up(e, depth, budget)[1]
+    write_node(e, depth, budget)
+    return enter_node(e, slot)
 
 
 @final
@@ -152,7 +154,7 @@ class Bench:
             self.workspace = workspace.Workspace(self.packed, SPACE, lane, self.control, False, 0, False)
         self.engine = engine = self.workspace.engine
         engine["asked_goal"] = INFINITE
-        engine.write(units.addresses(self.packed.kind, lane))
+        engine.write(units.addresses(self.packed.kind, lane) | units.further(*units.shared(deep=False)))
         self.workspace.node_rows[0] = self.place(instance.everything())
 
     def __enter__(self) -> Self:
