@@ -42,8 +42,7 @@ def _entries(base: type[Any]) -> dict[str, Entry]:
     return {entry.name: entry for entry in entries}
 
 
-_KINDS = (Task, Limit, Fairness, RightPredictions)
-tasks, limits, notions, rates = (functools.partial(_entries, kind) for kind in _KINDS)
+tasks, limits, notions, rates = (functools.partial(_entries, x) for x in (Task, Limit, Fairness, RightPredictions))
 """Every task, limit, notion of fairness, and rate of right predictions that can be asked for, by name."""
 
 

@@ -32,7 +32,7 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
-from streed.errors import InputError, TaskError
+from streed.errors import InputError, TaskError, check_kind
 from streed.exact import LARGEST_TOTAL, Array, Range, exact_number
 from streed.task.analysis.facts import given_class, positive_number
 from streed.task.bounded_sums import Gap, RowSum, SumLimit, bounded_sum, integer_weights
@@ -296,8 +296,7 @@ class Precision(RightPredictions):
 
 
 def _check_rate(limit: Any, attribute: Any, value: Any) -> None:
-    if not isinstance(value, Rate):
-        raise InputError(attribute.name, f"{value!r} is no rate", "give one such as DemographicParity() or Recall()")
+    check_kind(attribute.name, value, Rate)
 
 
 @final

@@ -28,8 +28,9 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.data.column import distinct
+from streed.data.dataset import row_array
 from streed.data.ordered import distinct_numbers
-from streed.errors import InputError, listed
+from streed.errors import InputError, check_kind, listed
 from streed.exact import Array, Range
 from streed.task import Limit, State
 from streed.task.states import kept_by_data
@@ -63,11 +64,6 @@ def _listed(values: Any) -> tuple[Any, ...] | None:
     return found
 
 
-def _is_name(limit: Limit, attribute: Any, value: Any) -> None:
-    if not isinstance(value, str):
-        raise InputError("by", f"{value!r} is no name", 'give "class", or the name of row data')
-
-
 @final
 @attrs.frozen
 class MinSupportOf(Limit):
@@ -77,7 +73,7 @@ class MinSupportOf(Limit):
     the kinds are the combinations that occur. `values`: only these kinds. Raises InputError for what the data lack.
     """
 
-    by: str = attrs.field(validator=_is_name)
+    by: str = attrs.field(validator=lambda _, __, value: check_kind("by", value, str))
     min_rows: int = attrs.field(validator=_ROWS)
     values: Any = attrs.field(default=None, converter=_listed)
 
@@ -97,11 +93,8 @@ def _kinds(by: str, data: Dataset) -> tuple[Array, list[Any]]:
     """(n,) the number of each row's kind, and the kinds, sorted."""
     if by == CLASS:
         return data.class_numbers, list(data.class_labels)
-    if by not in data.row_data:
-        known = ", ".join([CLASS, *data.row_data])
-        raise InputError(by, f"MinSupportOf needs it, and there are: {known}", f"give {by}= to solve")
-    values = [tuple(value) if isinstance(value, list) else value for value in data.row_data[by].tolist()]
-    kinds, numbers_ = distinct(values, by, "it")
+    held = row_array(data, by, "MinSupportOf").tolist()
+    kinds, numbers_ = distinct([tuple(kind) if isinstance(kind, list) else kind for kind in held], by, "it")
     return numbers_, list(kinds)
 
 
@@ -156,9 +149,7 @@ def _coded(column: Array) -> tuple[list[Any], Array]:
 
 def _columns(data: Dataset, name: str, feature: Any) -> list[Array]:
     """The sensitive columns that the notion is about."""
-    if ROW_DATA not in data.row_data:
-        raise InputError(ROW_DATA, f"missing, and {name} compares groups of rows", f"give {ROW_DATA}=...")
-    table = data.row_data[ROW_DATA]
+    table = row_array(data, ROW_DATA, name)
     wanted = feature if isinstance(feature, tuple) else (feature,)
     if table.dtype.names is not None:
         named = {label: table[label] for label in table.dtype.names}

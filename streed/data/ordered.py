@@ -17,7 +17,7 @@ import attrs
 import numpy as np
 
 from streed.data.single_values import MICROSECOND, clock_text, date_text, duration_text, moment_of
-from streed.exact import Array, exact_integers
+from streed.exact import Array, as_float, exact_integers
 
 
 class Kind(enum.StrEnum):
@@ -278,7 +278,9 @@ def at_most(numbers: Array, threshold: float) -> Array:
     """(m,) bool: which numbers of any type are no larger than the threshold, an int or float, compared exactly."""
     kind = numbers.dtype.kind
     if kind == "f":
-        limit = float_below(threshold) if isinstance(threshold, int) else threshold
+        limit = as_float(threshold)
+        if limit > threshold:  # a whole number between two floats
+            limit = math.nextafter(limit, -math.inf)
         return numbers.astype(np.float64, copy=False) <= limit
     if kind in "iu":
         if isinstance(threshold, float):
@@ -306,12 +308,3 @@ def _beside_infinity(low: float, high: float) -> float:
     if high > -_LARGEST_SINGLE:
         return -_LARGEST_SINGLE
     return -_LARGEST if high > -_LARGEST else low
-
-
-def float_below(number: int) -> float:
-    """The largest float that is no larger than the whole number."""
-    try:
-        found = float(number)
-    except OverflowError:
-        return _LARGEST if number > 0 else -math.inf
-    return found if found <= number else math.nextafter(found, -math.inf)

@@ -19,7 +19,7 @@ from typing import Any, Self
 import numpy as np
 
 from streed.errors import InputError, TaskError, shown
-from streed.exact import Array, as_objects
+from streed.exact import Array, as_float, as_objects
 
 
 def gaps_of(values: Array | list[Any], told: Array | None) -> Array | None:
@@ -74,12 +74,9 @@ def plain_number(value: Any) -> int | float:
     """The number as an int, if it is whole, or as the nearest float."""
     try:
         whole = math.trunc(value)
-        return int(whole) if whole == value else float(value)
-    except (OverflowError, ValueError):  # infinite, or a fraction beyond floats
-        try:
-            return float(value)
-        except OverflowError:
-            return math.copysign(math.inf, value)
+    except (OverflowError, ValueError):  # infinite, or no number
+        return float(value)
+    return int(whole) if whole == value else as_float(value)
 
 
 def is_fine(moment: Any) -> bool:

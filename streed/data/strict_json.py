@@ -122,11 +122,7 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def is_text(text: str) -> bool:
     """Whether UTF-8 can write it: no half of a character."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return text.encode(errors="ignore").decode() == text
 
 
 STANDARD_INPUT = "-"

@@ -125,7 +125,7 @@ def test_a_front_beside_a_gap_is_of_the_scores_that_are_maximised() -> None:
 
 
 def test_refused_input() -> None:
-    refused("sensitive_features", "missing", call=lambda: solve(DemographicParity() <= 0.1, groups=None))
+    refused("sensitive_features", "needs it", call=lambda: solve(DemographicParity() <= 0.1, groups=None))
     refused("sensitive_features", "119 rows", call=lambda: solve(DemographicParity() <= 0.1, groups=SEX[:-1]))
     refused("sensitive_features", "one group", call=lambda: solve(DemographicParity() <= 0.1, groups=[1] * 120))
     missing = [None, *SEX[1:]]
@@ -153,7 +153,7 @@ def test_saved_trees_hold_their_claims() -> None:
 
 def test_gaps_that_are_refused() -> None:
     given: dict[str, Any] = {"max_depth": 2, "sensitive_features": np.where(Y == 1, 0, SEX)}
-    refused("sensitive_features", "missing", call=lambda: streed.solve(Accuracy() & DemographicParity(), X, Y))
+    refused("sensitive_features", "needs it", call=lambda: streed.solve(Accuracy() & DemographicParity(), X, Y))
     refused("sensitive_features", "positive", call=lambda: streed.solve(Accuracy() & EqualOpportunity(), X, Y, **given))
     with pytest.raises(TaskError, match="sums over rows"):
         _ = WorstLeaf() & DemographicParity()
