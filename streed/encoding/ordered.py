@@ -18,7 +18,7 @@ from streed.errors import MismatchError
 from streed.exact import Array
 from streed.kernels.codegen.capture import mentions
 from streed.problem import Outcome, Problem
-from streed.task.analysis.linear_form import branching_context
+from streed.task.analysis.linear_form import price_of_splits
 from streed.task.base import parts_of
 from streed.tree import Branch, Node, flatten, nest
 from streed.tree.nodes import sides_in
@@ -34,7 +34,7 @@ def can_ask(problem: Problem) -> bool:
 
     The price of a split may be the same everywhere. A task of one's own may read the columns of the data.
     """
-    if branching_context(problem.task, problem.data.n_columns) not in ("none", "constant"):
+    if price_of_splits(problem.task) is None:
         return False
     return not any(_reads_columns(part) for part in parts_of(problem.task))
 

@@ -18,7 +18,7 @@ from streed.problem import Problem
 from streed.solving import rows_needed
 from streed.task import Task, Totals, Value
 from streed.task.algebra import Threshold
-from streed.task.analysis.linear_form import adds, branching_context, row_cost_form
+from streed.task.analysis.linear_form import adds, price_of_splits, row_cost_form
 from streed.task.analysis.vector_form import vector_costs
 from streed.task.base import objective
 from streed.task.bounded_sums import Gap, LinearFraction, RowSum, SumLimit, row_sum
@@ -103,7 +103,7 @@ class Question:
         if max_nodes is not None:
             why = f"the leaves of {type(task).__name__} cost no sum over rows, beside which nodes could be counted"
             raise InputError("max_nodes", why, "limit the depth instead")
-        return made((), None, (), _split_of(task, inner, data))
+        return made((), None, (), _split_of(task, inner))
 
     @property
     def depth(self) -> int:
@@ -179,15 +179,14 @@ def _fraction(task: Task, rated: Any, data: Dataset) -> tuple[tuple[RowSum, ...]
     return tuple(sums), fraction
 
 
-def _split_of(task: Task, inner: Task, data: Dataset) -> Fraction | int:
+def _split_of(task: Task, inner: Task) -> Fraction | int:
     """What a branching node costs; raises InputError for tasks whose values are no exact sums over leaves and nodes."""
     if not adds(inner):
         raise _refused(task, "its values are not added up", "")
-    context = branching_context(inner, data.n_columns)
-    if context not in ("none", "constant"):
+    price = price_of_splits(inner)
+    if price is None:
         raise _refused(task, "what its splits cost depends on the node", "use one price for all splits")
-    cost = inner.branching_cost(data.size, (), 0) if context == "constant" else None
-    return 0 if cost is None else exact_number(cost)
+    return exact_number(price)
 
 
 def exact_leaf(task: Task, cost: Any) -> Any:

@@ -29,7 +29,7 @@ from streed.data.dataset import AUTO
 from streed.data.ordered import OrderedValues
 from streed.exact import Array
 from streed.task.analysis.facts import can_generate
-from streed.task.analysis.linear_form import branching_context, row_cost_form
+from streed.task.analysis.linear_form import price_of_splits, row_cost_form
 from streed.task.base import Task, Value, objective
 from streed.task.bounded_sums import exact_costs
 from streed.task.joint import TaskInOrder
@@ -79,7 +79,7 @@ def _kind(task: Task, data: Dataset, max_depth: int | None, max_nodes: int | Non
     bound = task.bind(data)
     if isinstance(objective(bound), TaskInOrder) and max_depth is not None:
         return IN_ORDER if max_nodes is None or max_nodes >= 2**max_depth - 1 else OTHERS
-    if branching_context(bound, data.n_columns) not in ("none", "constant"):
+    if price_of_splits(bound) is None:
         return OTHERS
     by_row = row_cost_form(bound, data) is not None
     made = not by_row and not data.categorical and can_generate(bound, data)
@@ -136,9 +136,7 @@ def cut_loss(task: Task, data: Dataset, max_depth: int | None, max_nodes: int | 
 
 def _worst_costs(task: Task, data: Dataset) -> tuple[Array, Fraction] | None:
     """What each row adds to a tree at most (n,) int64, with all that it stands for, and the worth of 1; or None."""
-    if task.limits or record_of(task).sum_limits:
-        return None
-    if branching_context(task, data.n_columns) not in ("none", "constant"):
+    if task.limits or record_of(task).sum_limits or price_of_splits(task) is None:
         return None
     form = row_cost_form(task, data)
     if form is not None:

@@ -25,9 +25,9 @@ from streed.data import Dataset
 from streed.errors import InputError, StreedError
 from streed.exact import ONE, Array
 from streed.task.algebra import as_costs
-from streed.task.analysis.linear_form import branching_context, row_cost_form
+from streed.task.analysis.linear_form import price_of_splits, row_cost_form
 from streed.task.analysis.vector_form import vector_costs
-from streed.task.base import TOTAL, Task, Value, field_names, objective
+from streed.task.base import TOTAL, Task, Value, field_names, objective, parts_of
 from streed.task.bounded_sums import worsens
 from streed.task.joint import Joint, Sum, WeightedSum, with_tests
 from streed.task.objective import record_of
@@ -225,7 +225,9 @@ _OF_ROWS = "nothing is compiled for this task"
 
 def _sentences(task: Task, data: Dataset) -> list[str]:
     """What is known of the bound task on its data."""
-    inner, total, context = objective(task), task.order == TOTAL, branching_context(task, data.n_columns)
+    inner, total, price = objective(task), task.order == TOTAL, price_of_splits(task)
+    by_path = any(reads(part, "path") for part in parts_of(inner) if part.stands_alone)
+    context = ("path" if by_path else "split") if price is None else "none" if price == 0 else "constant"
     by_rows = row_cost_form(task, data) is not None
     sums = None if by_rows or task.reads_rows else quick_sums(task, data)
     operator = "the sum" if inner.adds_values else "the task's own"

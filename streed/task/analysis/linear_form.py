@@ -8,7 +8,6 @@ square root. As cvxpy derives curvature, this derives linearity; it never guesse
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
@@ -109,7 +108,10 @@ def row_cost_form(
         return inner
 
     def read(watch: _Watch) -> LinearForm:
-        split = _split_cost(inner, watch)
+        price = price_of_splits(inner)
+        split = Fraction(-1 if price is None else exact_number(price))
+        if split < 0:
+            watch.end("a branching node that costs no one price, or less than nothing")
         known = inner.statistics(data) if statistics_of is None or inner is not task else statistics_of()
         statistics = {name: np.asarray(values) for name, values in known.items()}
         state = _symbolic_state(statistics, watch, weighted=data.sample_weight is not None)
@@ -135,37 +137,13 @@ def adds(task: Task) -> bool:
     return task.order == TOTAL and task.adds_values and not task.overrides("better") and not task.overrides("feasible")
 
 
-def branching_context(task: Task, n_columns: int) -> str:
-    """What the bound task's branching costs depend on, of a node on one of `n_columns` columns.
-
-    "none": there are none. "constant": nothing. "split": the column and, linearly, the rows. "path": the columns above.
-    """
+def price_of_splits(task: Task) -> Any:
+    """What a branching node of the bound task costs wherever it is, 0 for nothing; None where that depends on it."""
     inner = objective(task)
-
-    def asked(split: int, watch: _Watch) -> Any:
-        rows, opaque = (_Form({_ROWS: 1}, 0, watch), _Opaque(watch))
-        return inner.branching_cost(rows, opaque, split)  # type: ignore[arg-type]
-
     cost = _on_symbols(lambda watch: inner.branching_cost(*[_Opaque(watch)] * 3))  # type: ignore[arg-type]
-    if not _is_opaque(cost):
-        return "none" if cost is None or (adds(inner) and bool(cost == 0)) else "constant"
-    costs = (_on_symbols(functools.partial(asked, split)) for split in range(n_columns))
-    return "path" if any(map(_is_opaque, costs)) else "split"
-
-
-def _is_opaque(cost: Any) -> bool:
-    """Whether a cost is one of the arguments, or has one as an entry."""
-    return any(type(entry) is _Opaque for entry in (cost if isinstance(cost, tuple) else (cost,)))
-
-
-def _split_cost(task: Task, watch: _Watch) -> Fraction:
-    if not task.overrides("branching_cost"):
-        return Fraction(0)
-    cost = task.branching_cost(_Opaque(watch), _Opaque(watch), _Opaque(watch))  # type: ignore[arg-type]
-    exact = Fraction(0 if cost is None else exact_number(cost))
-    if exact < 0:
-        watch.end("a branching node that costs less than nothing")
-    return exact
+    if any(type(entry) is _Opaque for entry in (cost if isinstance(cost, tuple) else (cost,))):
+        return None
+    return 0 if cost is None else cost
 
 
 def _on_symbols(ask: Callable[[_Watch], Any]) -> Any:
