@@ -191,11 +191,6 @@ def log_ratio(a: Any, b: Any) -> Any:
     return math.log(a / b)
 
 
-def simplest(x: int | Fraction) -> int | Fraction:
-    """A whole fraction as an int, any other number as it is."""
-    return int(x) if x.denominator == 1 else x
-
-
 def readable(value: Any, *, real: bool = False) -> Any:
     """A value without fractions, which few libraries take: ints and floats in their place, in tuples too.
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.errors import MismatchError, StreedError
-from streed.exact import Array, exact_number, simplest
+from streed.exact import Array, exact_number
 from streed.kernels.packed import writable
 from streed.kernels.records import LEAF
 from streed.kernels.routing import measure_tree, route_rows
@@ -194,4 +194,4 @@ def _worth(total: Any, unit: Fraction, exact: bool) -> Any:
         return total * unit.numerator / unit.denominator
     if unit == 1:
         return total
-    return simplest(total * unit)
+    return exact_number(total * unit)

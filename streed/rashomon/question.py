@@ -13,7 +13,7 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.errors import InputError, check_choice
-from streed.exact import exact_number, readable, simplest
+from streed.exact import exact_number, readable
 from streed.problem import Problem
 from streed.solving import rows_needed
 from streed.task import Task, Totals, Value
@@ -127,7 +127,7 @@ class Question:
 
     def value(self, totals: Sequence[int]) -> Value:
         """The value, as the task has it, of a tree whose sums have these totals."""
-        worth = [simplest(each.unit * total) for each, total in zip(self.sums, totals, strict=False)]
+        worth = [exact_number(each.unit * total) for each, total in zip(self.sums, totals, strict=False)]
         return worth[0] if len(self.sums) == 1 else tuple(worth)
 
     def rank(self, value: Value) -> Any:

@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 
 from streed.encoding.certificate import nest_preorder
-from streed.exact import Array, simplest
+from streed.exact import Array, exact_number
 from streed.problem import Problem
 from streed.tables.vector_trees import EvaluatedTree, Trees, Vector, Weighed, Window
 from streed.task import State
@@ -64,13 +64,13 @@ class Plan:
     def value(self, found: EvaluatedTree, value_ranges: Sequence[Window]) -> Any:
         """The task's value of a tree: each limited sum appears as what it is above its least and below its most."""
         count = len(found.vector) - len(self.intervals)
-        value = [simplest(unit * x) for x, unit in zip(found.vector[:count], self.units, strict=False)]
+        value = [exact_number(unit * x) for x, unit in zip(found.vector[:count], self.units, strict=False)]
         rest = zip(value_ranges[count:], found.vector[count:], self.units[count:], strict=True)
         for each in self.kept:
             by_nodes = found.branches * each.split
             (least, most), x, unit = ((0, 0), by_nodes, each.unit) if each.counts_nodes else next(rest)
             both = [unit * x] if each.least is None else [unit * (x - least), unit * (most - x + by_nodes)]
-            value += map(simplest, both)
+            value += map(exact_number, both)
         return tuple(value)
 
     def exact_value(self, found: EvaluatedTree, weighed: Weighed, value_ranges: Sequence[Window]) -> Any:
@@ -87,20 +87,20 @@ class Plan:
             return None, None
         if self.shown is not None:
             return None, self.shown(rank)
-        least = simplest(-rank * self.units[0]) if self.wide is None else self.wide.lower(math.ceil(-rank))
+        least = exact_number(-rank * self.units[0]) if self.wide is None else self.wide.lower(math.ceil(-rank))
         return (least, *[0] * sum(1 if each.least is None else 2 for each in self.kept)), None
 
     def measured_root(self, found: EvaluatedTree, weighed: Weighed) -> Node:
         """The tree with the rows and costs of its leaves by the task; one without rows shows what its parent would."""
         count = len(self.parts) - len(self.intervals)
-        units, costs = list(map(simplest, self.units[:count])), weighed.sums[:, :count].tolist()
+        units, costs = list(map(exact_number, self.units[:count])), weighed.sums[:, :count].tolist()
         if self.wide is not None:
-            units, costs = [simplest(self.wide.unit)], [[0] for _ in costs]
+            units, costs = [exact_number(self.wide.unit)], [[0] for _ in costs]
             for row, (leaf, label) in enumerate(zip(weighed.leaf.tolist(), weighed.predicted.tolist(), strict=True)):
                 costs[leaf][0] += self.wide.costs[row, label]
         shown: list[Any] = [list(map(operator.mul, units, each)) for each in costs]
         if not all(type(unit) is int for unit in units):
-            shown = [list(map(simplest, each)) for each in shown]
+            shown = [list(map(exact_number, each)) for each in shown]
         shown = [each[0] if self.shown is None else tuple(each) for each in shown]
         columns, labels, rows = found.preorder.tolist(), found.labels.tolist(), weighed.rows.tolist()
         arity, ends = found.arity.tolist(), list(range(1, len(rows) + 1))
@@ -123,7 +123,7 @@ def make_plan(problem: Problem) -> Plan:
     record, data = record_of(problem.task), problem.data
     first: Any = record.parts[0]
     weights, fine = integer_weights(data)
-    unit = simplest(fine)
+    unit = exact_number(fine)
     values = (row_sum(part, data, most) for part, most in record.limited)
     kept = (*(each for each in values if each is not None), *record.intervals)
     limited = [each for each in kept if not each.counts_nodes]
@@ -133,7 +133,7 @@ def make_plan(problem: Problem) -> Plan:
     rank: Callable[[Vector], Any]
     if first.components is None:
         costs = exact_costs(row_cost_form(first, data) or first, data, of_all_labels=True)
-        own = [(costs.costs, costs.split, simplest(costs.unit))]
+        own = [(costs.costs, costs.split, exact_number(costs.unit))]
         found = LinearFraction(0, (1,), 1, (0,))
 
         def rank(vector: Vector) -> Any:
@@ -145,7 +145,7 @@ def make_plan(problem: Problem) -> Plan:
         for at, each in enumerate(components):
             check_weighted(each, weights)
             components[at] = each if weights is None else each * weights[:, None]
-        totals = [tuple([simplest(unit * total) for total in each.sum(axis=0).tolist()]) for each in components]
+        totals = [tuple([exact_number(unit * total) for total in each.sum(axis=0).tolist()]) for each in components]
         state = State(data.size, bound=scored, **dict(zip(scored.components, totals, strict=True)))
         fraction, count = scored.fraction(state), len(components)
         found = None if fraction is None else fraction.in_units(unit)
@@ -154,10 +154,10 @@ def make_plan(problem: Problem) -> Plan:
 
         def rank(vector: Vector) -> Any:
             sums = vector[:count]
-            score = scored.rank(tuple(simplest(unit * x) for x in sums), state) if found is None else found.at(sums)
+            score = scored.rank(tuple(exact_number(unit * x) for x in sums), state) if found is None else found.at(sums)
             return score if price is None else score - price * vector[count]
 
-    own += [(each.costs, each.split, simplest(each.unit)) for each in limited]
+    own += [(each.costs, each.split, exact_number(each.unit)) for each in limited]
     parts, splits, units = zip(*own, strict=True)
     # those of a row side by side in memory, since rows are told apart by them
     by_row = np.stack(parts, axis=-1).transpose(2, 0, 1)

@@ -12,7 +12,7 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.errors import StreedError
-from streed.exact import Array, exact_number, simplest
+from streed.exact import Array, exact_number
 from streed.task.analysis.linear_form import row_cost_form
 from streed.task.base import COMPONENTWISE, Task, objective
 from streed.task.bounded_sums import exact_costs
@@ -39,10 +39,7 @@ class VectorCosts:
 
     def value(self, vector: Sequence[int]) -> tuple[Any, ...]:
         """The task's value of whole numbers."""
-        return tuple(
-            unit * part if unit.__class__ is int else simplest(unit * part)
-            for unit, part in zip(self.units, vector, strict=False)
-        )
+        return tuple(exact_number(unit * part) for unit, part in zip(self.units, vector, strict=False))
 
 
 @final
@@ -84,7 +81,7 @@ def vector_costs(given: Task, data: Dataset) -> VectorCosts | None:
     return VectorCosts(
         np.stack([each.costs for each in found]),
         tuple(each.split for each in found),
-        tuple(simplest(each.unit) for each in found),
+        tuple(exact_number(each.unit) for each in found),
         tuple(
             None if cap is None else math.floor(Fraction(exact_number(cap)) / each.unit)
             for cap, each in zip(caps, found, strict=True)
