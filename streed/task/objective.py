@@ -24,7 +24,7 @@ import attrs
 from streed.data import Dataset
 from streed.errors import NotSeparableError, TaskError
 from streed.exact import Array
-from streed.task.analysis.linear_form import adds, row_cost_form
+from streed.task.analysis.linear_form import adds
 from streed.task.base import COMPONENTWISE, PARTIAL, TOTAL, Task, Value, bound, name
 from streed.task.bounded_sums import Gap, RowSum, SumLimit, worsening_statistics, worsens
 from streed.task.joint import Joint
@@ -157,8 +157,6 @@ class Objective(Joint):
     def _with_sums(self, data: Dataset) -> Objective:
         """The record whose parts are bound, with the sums of the limits and the gaps on the data."""
         first = self.parts[0]
-        if first.components is None:
-            first = row_cost_form(first, data) or first
         labels = tuple(first.labels(data))
         for limit in self.sum_limits:
             if limit.of_classes and len(labels) != data.n_classes:

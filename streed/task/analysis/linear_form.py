@@ -44,12 +44,8 @@ class LinearForm(RowCostTask):
     coefficients: tuple[tuple[tuple[Key, Fraction], ...], ...]
     """For every label, the coefficients of the entries of the statistics; `rows` is one of them."""
     split: Fraction
-    known: tuple[Dataset, dict[str, Array]] | None = attrs.field(default=None, repr=False, eq=False)
+    known: tuple[Dataset, dict[str, Array]] = attrs.field(repr=False, eq=False)
     """Data whose statistics are known, and these."""
-
-    @property
-    def larger_is_better(self) -> bool:
-        return self.task.larger_is_better
 
     def labels(self, data: Dataset) -> Sequence[Any]:
         return self.task.labels(data)
@@ -59,7 +55,8 @@ class LinearForm(RowCostTask):
 
     def cost_terms(self, data: Dataset) -> list[tuple[Fraction, Array]]:
         """One term per entry of a statistic that matters: its unit and (n, K) integers; one of all where that fits."""
-        statistics, ones = self.statistics(data), np.ones(data.n_rows, np.int64)
+        statistics = self.known[1] if self.known[0] is data else self.task.statistics(data)
+        ones = np.ones(data.n_rows, np.int64)
         used = sorted({key for label in self.coefficients for key, _ in label}, key=str)
         columns = [_entry(np.asarray(statistics.get(name, ones)).T, entry) for name, entry in used]
         factors = [[dict(label).get(key, Fraction(0)) for label in self.coefficients] for key in used]
@@ -74,23 +71,6 @@ class LinearForm(RowCostTask):
 
     def split_cost(self) -> Fraction | int:
         return self.split
-
-    def statistics(self, data: Dataset) -> dict[str, Array]:  # type: ignore[misc]
-        if self.known is not None and self.known[0] is data:
-            return self.known[1]
-        return self.task.statistics(data)
-
-    def leaf_cost(self, s: State, k: int) -> Any:  # type: ignore[misc]
-        return sum(factor * _entry(getattr(s, name), at) for (name, at), factor in self.coefficients[k])
-
-    def overrides(self, name: str) -> bool:
-        return self.task.overrides(name) if name == "leaf_label" else super().overrides(name)
-
-    def leaf_label(self, s: State, k: int) -> Any:
-        return self.task.leaf_label(s, k)
-
-    def score(self, value: Any, totals: State) -> Any:
-        return self.task.score(value, totals)
 
 
 def row_cost_form(
@@ -119,7 +99,7 @@ def row_cost_form(
         return LinearForm(inner, tuple(_linear(form, watch) for form in forms), split, (data, statistics))
 
     form = _on_symbols(read)
-    return form if isinstance(form, LinearForm) and _agrees(form, inner, form.statistics(data), data) else None
+    return form if isinstance(form, LinearForm) and _agrees(form, inner, form.known[1], data) else None
 
 
 def _products(columns: list[Array], factors: list[list[Fraction]]) -> tuple[Fraction, Array]:
