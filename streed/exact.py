@@ -237,7 +237,7 @@ def close(a: Any, b: Any, part: float = 1e-9, least: float = 1e-9) -> bool:
 def in_whole(values: Sequence[int | Fraction]) -> tuple[list[int], Fraction]:
     """(the numbers times a factor > 0 that makes them whole and coprime, and that)."""
     common = math.lcm(*(x.denominator for x in values))
-    whole = [int(x * common) for x in values]
+    whole = [x.numerator * (common // x.denominator) for x in values]
     divisor = max(math.gcd(*whole), 1)
     return [x // divisor for x in whole], Fraction(common, divisor)
 
@@ -286,12 +286,10 @@ def _small(values: Array, name: str) -> tuple[Array, Fraction] | None:
 def _any_size(values: Array, name: str) -> tuple[Array, Fraction]:
     """The values as Python integers (objects), and the worth of one."""
     place: Any = slice(None)
-    if values.dtype.kind == "O":
+    if values.dtype.kind in "Obui":
         fractions = [Fraction(exact_number(x, name)) for x in values.flat]
         common = math.lcm(*{x.denominator for x in fractions})
         whole = [x.numerator * (common // x.denominator) for x in fractions]
-    elif values.dtype.kind in "bui":
-        common, whole = 1, values.ravel().tolist()
     else:
         different, place = np.unique(values.ravel().astype(np.float64), return_inverse=True)
         written = [_digits_of(each) for each in different.tolist()]

@@ -178,10 +178,5 @@ def _largest_total(costs: Array, weights: Array | None) -> int:
 
 def common_unit(worths: list[Fraction]) -> Fraction:
     """The largest fraction of which every given one is a whole multiple."""
-    numerator, denominator = 0, 1
-    for worth in filter(None, worths):
-        numerator = math.gcd(numerator * worth.denominator, worth.numerator * denominator)
-        denominator *= worth.denominator
-        common = math.gcd(numerator, denominator)
-        numerator, denominator = numerator // common, denominator // common
-    return Fraction(numerator, denominator) if numerator else Fraction(1)
+    common = math.lcm(*(worth.denominator for worth in worths))
+    return Fraction(math.gcd(*(worth.numerator * (common // worth.denominator) for worth in worths)) or 1, common)

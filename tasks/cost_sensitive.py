@@ -110,10 +110,8 @@ class CostSensitive(TaskWithTests):
         costs = self.costs.for_labels(data.class_labels)
         found = _bound_to(attrs.evolve(self, costs=costs), names)
         if data.sample_weight is not None and isinstance(found, CostSensitive):
-            remedy = "give whole weights as frequency= in place of sample_weight, or leave the tests out"
-            raise InputError(
-                "sample_weight", "tests are paid for per row, which branching costs count unweighted", remedy
-            )
+            said = "tests are paid for per row, which branching costs count unweighted"
+            raise InputError("sample_weight", said, "give whole weights as frequency=, or leave the tests out")
         return found
 
     def row_task(self, data: Dataset) -> RowCostTask:

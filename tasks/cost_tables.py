@@ -277,9 +277,8 @@ class CostTable:
         it dearer: m(F, f) is the least of them. Raises InputError for prices of too many digits.
         """
         tests, owners = [TestCost("", 0), *self.tests], np.array(owner, np.int64) - NO_TEST
-        (full, discounted), unit = whole_numbers(
-            [[tests[test].cost for test in owners], [tests[test].discounted for test in owners]]
-        )
+        asked = [tests[test] for test in owners]
+        (full, discounted), unit = whole_numbers([[test.cost for test in asked], [test.discounted for test in asked]])
         groups = np.array([NO_TEST, *self.group_of()])[owners]
         given = np.where((groups[:, None] == groups) & (groups != NO_TEST), discounted, full)
         given[owners[:, None] == owners] = 0
@@ -326,9 +325,8 @@ def _places(test: TestCost, place_of: Mapping[str, int], n_columns: int, every: 
         found = [j for name, j in place_of.items() if made_of.fullmatch(name)]
         if every and not found:
             known = ", ".join(map(repr, list(place_of)[:8]))
-            raise InputError(
-                "costs", f"there is no column of the feature {test.name!r}", f"the columns are {known} ..."
-            )
+            absent = f"there is no column of the feature {test.name!r}"
+            raise InputError("costs", absent, f"the columns are {known} ...")
         return found
     places = []
     for column in test.columns:

@@ -134,9 +134,8 @@ class Entropy(MajorityLeaves):
     def bind(self, data: Dataset) -> Task:
         bound_ = attrs.evolve(self, classes=data.class_labels)
         largest = sum(data.class_totals())
-        if not isinstance(largest, int) or (data.weights is not None and data.weights.dtype.kind == "f"):
-            return bound_
-        if largest > _LARGEST_TABLE:
+        real = data.weights is not None and data.weights.dtype.kind == "f"
+        if real or not isinstance(largest, int) or largest > _LARGEST_TABLE:
             return bound_
         x = np.arange(largest + 1, dtype=np.float64)
         return attrs.evolve(bound_, table=x * np.log2(np.maximum(x, 1)))

@@ -103,9 +103,8 @@ class ErrorMetric(SumTask):
         positive = self.positive_class(data)
         classes = range(data.n_classes) if positive is None else (positive, 1 - positive)
         wrong = (data.class_numbers[:, None] != np.arange(data.n_classes)).astype(np.int64)
-        return {
-            name: wrong * (data.class_numbers == k)[:, None] for name, k in zip(self.components, classes, strict=True)
-        }
+        named = zip(self.components, classes, strict=True)
+        return {name: wrong * (data.class_numbers == k)[:, None] for name, k in named}
 
     def rank(self, value: Value, totals: State) -> Any:
         """Its `fraction`, unless a score says otherwise."""
@@ -269,9 +268,9 @@ def _try_function(function: Callable[..., Any], sizes: Sequence[Any]) -> None:
             more = (*errors[:k], after[k][x], *errors[k + 1 :])
             found = function(*more, *sizes)
             if not found <= less:
-                where, each = (
-                    ("", "(false negatives, false positives)") if len(sizes) == 2 else (f" in class {k}", "errors")
-                )
+                where, each = f" in class {k}", "errors"
+                if len(sizes) == 2:
+                    where, each = "", "(false negatives, false positives)"
                 said = [f"({', '.join(map(str, x))}) gives {y!r}" for x, y in ((more, found), (errors, less))]
                 raise NotSeparableError(
                     f"MonotoneMetric: the function is better with more errors{where}: {each} = {', '.join(said)}; give "

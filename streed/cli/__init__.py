@@ -243,9 +243,8 @@ class Asked(types.SimpleNamespace):
         from streed.datasets import ALL, GROUPS
         from streed.tasks import SquaredError
 
-        reader = {".parquet": "read_parquet", ".csv": "read_csv", ".tsv": "read_csv"}.get(
-            Path(self.data).suffix.lower()
-        )
+        readers = {".parquet": "read_parquet", ".csv": "read_csv", ".tsv": "read_csv"}
+        reader = readers.get(Path(self.data).suffix.lower())
         if reader is None:
             fail(f"data: {self.data!r} is no Parquet or CSV file; name one, such as rows.parquet")
         groups: dict[str, Any] = {GROUPS: list(self.sensitive)} if self.sensitive else {}

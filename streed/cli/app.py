@@ -88,14 +88,7 @@ def explain(asked: shell.Asked) -> None:
     option("--data", metavar="NAME", help="A strategy of data sets in that file, or a function of Hypothesis' draw."),
     option("--examples", type=click.IntRange(1), default=100, show_default=True, metavar="N", help="Data sets a law."),
     option("--seed", type=int, metavar="N", help="Draw other data."),
-    option(
-        "--time-limit",
-        type=click.FloatRange(0),
-        default=20.0,
-        show_default=True,
-        metavar="SECONDS",
-        help="For all laws.",
-    ),
+    option("--time-limit", type=click.FloatRange(0), default=20.0, metavar="SECONDS", help="For all laws (20)."),
     option("--engine/--no-engine", default=True, show_default=True, help="Whether to try the drivers too."),
     shell.json_option,
 )

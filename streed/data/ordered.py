@@ -161,13 +161,7 @@ def distinct_numbers(values: Array) -> tuple[Array, Array]:
             if np.count_nonzero(counts) == len(counts):
                 return np.arange(low, high + 1, dtype=np.int64), offsets
             return np.flatnonzero(counts) + low, (np.cumsum(counts > 0) - 1)[offsets]
-    order = np.argsort(values)
-    in_order = values[order]
-    is_new = np.ones(len(values), bool)
-    is_new[1:] = in_order[1:] != in_order[:-1]
-    codes = np.empty(len(values), np.int64)
-    codes[order] = np.cumsum(is_new) - 1
-    return in_order[is_new], codes
+    return np.unique(values, return_inverse=True)
 
 
 def proportions(weights: Array | None) -> Array | None:

@@ -155,9 +155,8 @@ class OptimalTreeClassifier(LabelTree):
         if not signs:
             return label_task(self.task, cost_complexity)
         if self.task is not None:
-            raise InputError(
-                "monotonic_cst", "it goes with the error rate alone, and a task is given", "leave task out"
-            )
+            found = "it goes with the error rate alone, and a task is given"
+            raise InputError("monotonic_cst", found, "leave task out")
         up, down = ([column for column, sign in signs.items() if sign == side] for side in (1, -1))
         return MonotoneErrors(up, down, cost_complexity=cost_complexity, normalized=True)
 

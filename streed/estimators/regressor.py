@@ -29,7 +29,7 @@ from streed.estimators.base import OptimalTree, task_of, with_splits
 from streed.estimators.reading import FREQUENCY, checked_column, checked_weights, signs_of
 from streed.exact import Array
 from streed.task import Task
-from streed.tasks import SquaredError
+from streed.tasks import RelativeRisk, SquaredError
 from streed.tasks.survival import as_times, cumulative_hazards, nelson_aalen, survival_functions
 
 
@@ -122,8 +122,6 @@ class SurvivalTree(OptimalTree):
         return self._make_data(X, times, weights, {"event": events, FREQUENCY: copies})
 
     def _objective(self, cost_complexity: Any) -> Task:
-        from streed.tasks import RelativeRisk
-
         return with_splits(RelativeRisk() if self.task is None else task_of(self.task), cost_complexity)
 
     def _statistics(self, data: Dataset) -> Array:

@@ -161,9 +161,8 @@ def measure(tree: Tree, what: Any, rows: Rows | None) -> float:
         return float(getattr(tree, SIZES[what]))
     if not isinstance(what, (Fairness, str)) or (isinstance(what, str) and what not in COUNTS):
         names = ", ".join(map(repr, [*SIZES, *COUNTS]))
-        raise InputError(
-            "measure", brief(what), f"use one of {names}, a notion such as DemographicParity(), a function"
-        )
+        remedy = f"use one of {names}, a notion such as DemographicParity(), a function"
+        raise InputError("measure", brief(what), remedy)
     if rows is None:
         raise InputError("X", f"missing, and {label(what)} is measured on rows", "give X and y, or a Dataset")
     predicted = rows.predicted(tree)

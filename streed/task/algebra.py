@@ -208,13 +208,8 @@ class Threshold:
         assert found is not None
         column = predicted if found.costs.shape[1] > 1 else 0  # of which a task has one that cares for no label
         total = int(found.costs[np.arange(data.n_rows), column].sum()) + found.split * nodes
-        said = {
-            "value": float(found.unit * total),
-            "limit": float(self.limit),
-            "holds": found.holds(total),
-            "rates": {},
-        }
-        return {"limit_on": name(self.task), **said}
+        said = {"value": float(found.unit * total), "limit": float(self.limit), "holds": found.holds(total)}
+        return {"limit_on": name(self.task), "rates": {}, **said}
 
 
 def at_most(task: Task, limit: Any) -> Threshold:

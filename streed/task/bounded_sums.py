@@ -61,18 +61,14 @@ class RowSum:
         return int(least_of_labels(self.costs).sum()), int(most_of_labels(self.costs).sum())
 
 
-def bounded_sum(
-    of: Callable[[Dataset], Array], data: Dataset, least: int | None = None, most: int | None = None
-) -> RowSum:
-    """The sum of these costs, from least to most (None: any); raises InputError if it may be beyond 2**60."""
+def bounded_sum(of: Callable[[Dataset], Array], data: Dataset, least: int | None) -> RowSum:
+    """The sum of these costs, at least so much (None: any); raises InputError if it may be beyond 2**60."""
     costs, (weights, unit) = of(data), integer_weights(data)
     check_weighted(costs, weights)
     weighted = costs if weights is None else costs * weights[:, None]
     if least is None:
         least = int(least_of_labels(weighted).sum())
-    if most is None:
-        most = max(least, int(most_of_labels(weighted).sum()))
-    return RowSum(weighted, 0, unit, least, most, of)
+    return RowSum(weighted, 0, unit, least, max(least, int(most_of_labels(weighted).sum())), of)
 
 
 @attrs.frozen(order=False)
@@ -333,9 +329,7 @@ class Penalized(SumTask):
         if not isinstance(bound, SumTask) or len(bound.components) != 2:
             raise TaskError(f"a price of splits goes with scores of two sums, and {name(self.task)} has more here")
         if any(np.any(costs != 0) for _, costs in self.penalty.cost_terms(data)):
-            raise TaskError(
-                f"what is taken from a score must be a price of splits, and {name(self.penalty)} costs rows"
-            )
+            raise TaskError(f"what is taken from a score is a price of splits, and {name(self.penalty)} costs rows")
         return Penalized(bound, self.penalty)
 
     def sums(self, data: Dataset) -> Mapping[str, Array]:

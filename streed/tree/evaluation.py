@@ -108,10 +108,9 @@ def leaf_displays(
     for visit in found:
         if isinstance(visit.node, Leaf):
             seen = visit.rows if len(visit.rows) else found[visit.parent].rows
-            exact = task.exact_label(data, seen, visit.node.label)
-            shown.append(
-                task.leaf_label(state_of(sums, seen, data, task), visit.node.label) if exact is None else exact
-            )
+            label = visit.node.label
+            exact = task.exact_label(data, seen, label)
+            shown.append(task.leaf_label(state_of(sums, seen, data, task), label) if exact is None else exact)
     return tuple(shown)
 
 

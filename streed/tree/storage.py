@@ -59,11 +59,8 @@ def dump(tree: Tree, indent: int | None = None) -> str:
             asked = {"threshold": strict.plain_value(cut[0].threshold), "gaps": cut[0].gaps} if cut else {}
             nodes.append(branch | asked)
             continue
-        leaf: dict[str, Any] = {
-            "label": int(first),
-            "rows": int(second),
-            "cost": strict.plain_value(worth(tree.unit, third)),
-        }
+        cost = strict.plain_value(worth(tree.unit, third))
+        leaf: dict[str, Any] = {"label": int(first), "rows": int(second), "cost": cost}
         if shown is not None:
             leaf["shows"] = typed(next(shown))
         nodes.append(leaf)
@@ -77,9 +74,8 @@ def dump(tree: Tree, indent: int | None = None) -> str:
         "claims": None if tree.claims is None else _claims(tree.claims),
     }
     if tree.recipe is not None:
-        document["recipe"] = attrs.asdict(tree.recipe, recurse=False) | {
-            "columns": list(map(held_column, tree.recipe.columns))
-        }
+        columns = list(map(held_column, tree.recipe.columns))
+        document["recipe"] = attrs.asdict(tree.recipe, recurse=False) | {"columns": columns}
     return json.dumps(document, indent=indent, ensure_ascii=False, allow_nan=False)
 
 

@@ -148,9 +148,8 @@ class Tree:
         """The tree in Graphviz's language: boxes for leaves, edges labelled with the answers."""
         shows = iter(self.shows())
         lines = ["digraph tree {", '  node [fontname="Helvetica"];', '  edge [fontname="Helvetica"];']
-        for place, (node, (_, below, *_)) in enumerate(
-            zip(nodes.walk(self.root), nodes.flatten(self.root), strict=True)
-        ):
+        pairs = zip(nodes.walk(self.root), nodes.flatten(self.root), strict=True)
+        for place, (node, (_, below, *_)) in enumerate(pairs):
             if isinstance(node, nodes.Leaf):
                 lines.append(f"  n{place} [shape=box, label={_quoted(_leaf(self, node, next(shows)))}];")
                 continue
@@ -355,10 +354,8 @@ def verdict_html(value: Any, optimal: bool, lower: Any, upper: Any, gap: Any, *,
 
 def front_html(front: Sequence[tuple[Any, Tree]]) -> str:
     """The values of a front and the sizes of their trees, as a table."""
-    lines = "".join(
-        f"<tr><td>{escaped(number(value))}</td><td>{escaped(size_text(tree))}</td></tr>"
-        for value, tree in front[:_MOST]
-    )
+    cells = [(escaped(number(value)), escaped(size_text(tree))) for value, tree in front[:_MOST]]
+    lines = "".join(f"<tr><td>{value}</td><td>{size}</td></tr>" for value, size in cells)
     rest = f"<tr><td>... ({len(front):,})</td><td></td></tr>" if len(front) > _MOST else ""
     head = "<tr><th>value</th><th>tree</th></tr>"
     return f'<table class="streed-front"><caption>nondominated</caption>{head}{lines}{rest}</table>'

@@ -167,11 +167,8 @@ def explain(task: Task, data: Dataset | None = None) -> str:
         if not isinstance(name, str) or name in shown.row_data:
             raise
         if data is not None:
-            raise InputError(
-                name,
-                f"{type(task).__name__} reads it as row data, and the data has none",
-                f"give {name}= to Dataset.make",
-            ) from error
+            found = f"{type(task).__name__} reads it as row data, and the data has none"
+            raise InputError(name, found, f"give {name}= to Dataset.make") from error
         return "\n".join([*lines, f"nothing can be derived without the row data {name!r} that it reads; give data="])
     return "\n".join([*lines, "", *told])
 
