@@ -56,16 +56,14 @@ class AndOrSearch:
         self.recursion = recursion
         """By which the first tree is found."""
         self._task, self._monitor = recursion.values, recursion.monitor
-        self._problem = problem
-        self._root: _Node | None = None
+        self._deepening, cell = Deepening(recursion, problem, None), recursion.states.root
+        self._root = self._node(cell, recursion.useful(cell, problem.max_depth, problem.max_nodes), ())
 
     def run(self) -> bool:
         """Searches until the answer is proved, which it says, or the monitor stops it."""
-        cell = self.recursion.states.root
-        limits = self.recursion.useful(cell, self._problem.max_depth, self._problem.max_nodes)
-        root = self._root = self._node(cell, limits, ())
+        root = self._root
         if not root.solved:
-            for ahead in Deepening(self.recursion, self._problem, None).look_ahead(cell, limits, (), _LOOK):
+            for ahead in self._deepening.look_ahead(root.cell, root.limits, (), _LOOK):
                 if root.best is None or self._task.better(ahead[0], root.best[0]):
                     root.best = ahead
         while not root.solved:
@@ -77,12 +75,10 @@ class AndOrSearch:
     @property
     def solutions(self) -> list[Found]:
         """What is known of the answer."""
-        return [] if self._root is None or self._root.best is None else [self._root.best]
+        return [] if self._root.best is None else [self._root.best]
 
     def bound(self) -> Value | None:
         """A value that no tree is better than, or None."""
-        if self._root is None or self._root.lower is None:
-            return self.recursion.states.floor(self.recursion.states.root)
         return self._root.lower
 
     def _node(self, cell: Cell, limits: Limits, path: Path) -> _Node:
@@ -115,23 +111,16 @@ class AndOrSearch:
 
     def _conclude(self, node: _Node) -> None:
         """Brings the node's solution and bound to what its edges know, and the edge of the best bound to the front."""
-        open_edges: list[_Edge] = []
         for edge in node.edges or ():
             self._take(node, edge)
-        for edge in node.edges or ():
-            if not self._may_serve(node, edge):
-                continue
-            first = open_edges[0].lower if open_edges else None
-            if not open_edges or (first is not None and (edge.lower is None or self._task.better(edge.lower, first))):
-                open_edges.insert(0, edge)
-            else:
-                open_edges.append(edge)
-        node.edges = open_edges
-        if not open_edges:
+        edges = node.edges = [edge for edge in node.edges or () if self._may_serve(node, edge)]
+        for at, edge in enumerate(edges):
+            first = edges[0].lower
+            if first is not None and (edge.lower is None or self._task.better(edge.lower, first)):
+                edges.insert(0, edges.pop(at))
+        if not edges:
             _settle(node)
-            return
-        lower = open_edges[0].lower
-        if lower is not None and (node.lower is None or self._task.better(node.lower, lower)):
+        elif (lower := edges[0].lower) is not None and (node.lower is None or self._task.better(node.lower, lower)):
             node.lower = lower
 
     def _take(self, node: _Node, edge: _Edge) -> None:

@@ -213,7 +213,7 @@ class Recursion:
         return value if cost is None else self.values.combine(value, cost)
 
 
-NO_LIMITS = SearchLimits()
+_NO_LIMITS = SearchLimits()
 
 _INTERVAL = 0.02
 """Seconds between looks at the memory and reports."""
@@ -223,7 +223,7 @@ _INTERVAL = 0.02
 class StopMonitor:
     """Counts nodes, and says when to stop: by the limits, or when `report` says that the gap is small enough."""
 
-    def __init__(self, search_limits: SearchLimits = NO_LIMITS, report: Callable[[int], bool] | None = None) -> None:
+    def __init__(self, search_limits: SearchLimits = _NO_LIMITS, report: Callable[[int], bool] | None = None) -> None:
         now = clock()
         self.nodes = 0
         self.stopped: str | None = None

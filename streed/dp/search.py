@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import numbers
 import sys
 import time
@@ -15,6 +14,7 @@ from streed.dp.recursion import Budgets, Recursion, StopMonitor
 from streed.dp.solutions import Deepening, Front, Least, ideal_score, nondominated_at_root
 from streed.dp.states import Found, States
 from streed.errors import MismatchError
+from streed.exact import close
 from streed.problem import Outcome, Problem, SearchLimits, Solution, process_memory
 from streed.problem.known_tree import broken_limit, with_costs
 from streed.task import TOTAL, Task, Value
@@ -74,9 +74,9 @@ def search_general(problem: Problem, search_limits: SearchLimits, *, best_first:
         lower = value if not _is_exact(value) and value < lower and _agree(lower, value, (value,)) else lower
     seconds = {"seconds_setup": prepared - begin, "seconds_search": searched - prepared}
     seconds["seconds_check"] = time.perf_counter() - searched
-    of_states = (0, 0) if states is None else (len(states.cells), states.leaves_asked)
+    subproblems, leaves = (0, 0) if states is None else (len(states.cells), states.leaves_asked)
     stats = {"search": "general", "route": "general", "threads": 1, **seconds, "nodes": monitor.nodes}
-    stats |= dict(zip(("subproblems", "leaves"), of_states, strict=True))
+    stats |= {"subproblems": subproblems, "leaves": leaves}
     stats |= {"pruned": 0 if search is None else search.recursion.pruned, "peak_bytes": process_memory.peak()}
     stats |= {"columns": data.n_columns, "exact": exact, "rounding": 0.0 if size is None else _REAL * size}
     ideal = ideal_score(problem) if stopped is not None and not is_total else None
@@ -127,15 +127,12 @@ def _agree(claimed: Value, value: Value, leaf_costs: tuple[Value, ...]) -> bool:
     if claimed == value:
         return True
     if isinstance(value, tuple):
-        if not isinstance(claimed, tuple) or len(claimed) != len(value):
-            return False
         parts = [cost for cost in leaf_costs if isinstance(cost, tuple)]
         columns = zip(*parts, strict=True) if parts else [()] * len(value)
-        return all(_agree(a, b, tuple(c)) for a, b, c in zip(claimed, value, columns, strict=True))
-    if _is_exact(value) and _is_exact(claimed):
-        return False
-    scale = max([abs(float(value)), *(abs(float(cost)) for cost in leaf_costs)])
-    return math.isclose(claimed, value, rel_tol=_ROUNDING, abs_tol=_ROUNDING * scale)
+        same = isinstance(claimed, tuple) and len(claimed) == len(value)
+        return same and all(map(_agree, claimed, value, columns))
+    scale = max(abs(float(cost)) for cost in (value, *leaf_costs))
+    return close(claimed, value, _ROUNDING, _ROUNDING * scale)
 
 
 def _widened(task: Task, bound: Any, rounding: float, states: States | None) -> Any:

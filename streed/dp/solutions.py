@@ -20,7 +20,7 @@ import numpy as np
 from streed.dp.recursion import CLOSED, Algebra, Limits, Option, Path, Recursion, StopMonitor
 from streed.dp.states import Cell, Found, States
 from streed.exact import Array
-from streed.problem import Problem, SearchLimits
+from streed.problem import Problem
 from streed.task import COMPONENTWISE, TOTAL, Task, Totals, Value
 from streed.task.analysis.vector_form import VectorCosts
 from streed.task.base import objective
@@ -239,7 +239,7 @@ def _least(part: Task, problem: Problem) -> Value | None:
     if part.order != TOTAL:
         return None
     alone = Problem(problem.data, part, problem.max_depth, problem.max_nodes, problem.min_leaf)
-    states = States(alone, StopMonitor(SearchLimits(), None))
+    states = States(alone, StopMonitor())
     return states.floor(states.root)
 
 

@@ -97,7 +97,6 @@ class States:
         """Whether the sums of a set of rows do not tell what it costs as a leaf."""
         self._known_leaves: dict[Any, list[Found]] = {}
         self.cells: dict[int, Cell] = {}
-        self._floors = self._group_floors(inner)
         self.leaves_asked = 0
         """Leaves whose cost the task was asked for."""
         everything = (1 << data.n_rows) - 1
@@ -198,7 +197,7 @@ class States:
         """The splits that part the cell's rows in different ways, with the children; those of the `last` are leaves."""
         if cell.splits is not None:
             return cell.splits
-        sums = None if self._by_row_sets else self.child_sums(cell)
+        sums = None if self._by_row_sets else self._sums.by_literal(self.members(cell.rows), self._codes)
         found: list[tuple[int, tuple[Cell, ...]]] = []
         seen: set[tuple[int, ...]] = set()
         rows, make = cell.rows, self._made if last else self._cell
@@ -228,10 +227,6 @@ class States:
     def _made(self, rows: int, sums: Sums | None) -> Cell:
         return Cell(rows, self.count(rows) if sums is None else sums[0], self.min_leaf, sums)
 
-    def child_sums(self, cell: Cell) -> list[Sums]:
-        """The rows and sums of every child of every split."""
-        return self._sums.by_literal(self.members(cell.rows), self._codes)
-
     # -- bounds ----------------------------------------------------------------------------------------------------
 
     def floor(self, cell: Cell) -> Value | None:
@@ -256,11 +251,13 @@ class States:
                     cell.floor = groups
         return cell.floor
 
-    def _group_floors(self, inner: Task) -> Array | None:
+    @functools.cached_property
+    def _floors(self) -> Array | None:
         """(n,) objects: at the first row of each group of equal rows what the group costs as a leaf, else 0.
 
         Groups are asked for a part of the time limit. The others count as 0, where no cost is below that.
         """
+        inner = objective(self.task)
         is_free = not inner.overrides("branching_cost") or inner.worsening
         never_pays = is_free or (isinstance(inner, RowCostTask) and inner.split_cost() >= 0)
         if not (self.task.superadditive and self.is_cost and never_pays):
