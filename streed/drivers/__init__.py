@@ -50,10 +50,11 @@ _MANY_SPLITS = 150
 """Where more may pay, best-first search was behind at any time, in value and in bound."""
 
 
-def by_thresholds(problem: Problem, search_limits: SearchLimits, name: str) -> Outcome | None:
-    """The outcome, as of the driver of that name, of a search over thresholds; None where there are few."""
-    if not is_for_thresholds(problem):
-        return None
+def without_questions(problem: Problem, search_limits: SearchLimits, name: str) -> Outcome | None:
+    """The outcome, as of the driver of that name, of leaves in order or over many thresholds; None for others."""
+    found = search_in_order(problem, search_limits, name)
+    if found is not None or problem.questions is not None or not is_for_thresholds(problem):
+        return found
     return search_ordered(problem, search_limits, name) or search_generated(problem, search_limits, name)
 
 
@@ -66,12 +67,9 @@ class Native(Driver):
     """Whether a search without a depth limit that takes long gets bounds by prices of its rows beside it."""
 
     def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
-        found = search_in_order(problem, search_limits, self.name)
-        if found is None and problem.questions is None:
-            found = by_thresholds(problem, search_limits, self.name)
+        found, began = without_questions(problem, search_limits, self.name), clock()
         if found is not None:
             return found
-        began = clock()
         outcome = search_native(problem, search_limits, self.procedure, self.row_prices)
         if outcome is None:
             return self.without_kernels(problem, search_limits)
@@ -120,10 +118,8 @@ class Branches(Native):
     def check(self, task: Task) -> None:
         """Raises TaskError for tasks whose order is not total: there is no best partial tree to go on with."""
         if task.order != TOTAL:
-            raise TaskError(
-                f"{type(objective(task)).__name__} has a partial order, and best-first search needs a total one\n"
-                'use search="depth-first", which finds the front'
-            )
+            found = f"{type(objective(task)).__name__} has a partial order, and best-first search needs a total one"
+            raise TaskError(f'{found}\nuse search="depth-first", which finds the front')
 
     def without_kernels(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
         outcome = search_general(problem, search_limits, best_first=True)
@@ -156,10 +152,8 @@ class Fronts(Driver):
 
     def check(self, task: Task) -> None:
         if task.order == TOTAL:
-            raise TaskError(
-                f"{type(objective(task)).__name__} has one optimum and no front; join it with another by &, or "
-                'leave out search="fronts"'
-            )
+            found = f"{type(objective(task)).__name__} has one optimum and no front"
+            raise TaskError(f'{found}; join it with another by &, or leave out search="fronts"')
 
     def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
         return DepthFirst().without_kernels(problem, search_limits)
@@ -307,16 +301,10 @@ class OverOrdered(Driver):
 
     def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
         """Raises InputError where there are so many thresholds that their questions do not fit into memory."""
-        began = time.perf_counter()
-        if not problem.data.ordered:
-            return self.driver.search(problem, search_limits)
-        is_native = isinstance(self.driver, (Native, Auto))
-        ahead = search_in_order(problem, search_limits, self.driver.name) if is_native else None
-        if ahead is not None:
-            return ahead
         if isinstance(self.driver, General) or not can_ask(problem):
             return settled(General(self.own).search(problem, search_limits), problem.data)
-        ahead = by_thresholds(problem, search_limits, self.driver.name) if is_native else None
+        began, is_native = time.perf_counter(), isinstance(self.driver, (Native, Auto))
+        ahead = without_questions(problem, search_limits, self.driver.name) if is_native else None
         if ahead is not None:
             if ahead.is_proved or ahead.stopped or problem.data.n_questions > _MOST_QUESTIONS:
                 return ahead

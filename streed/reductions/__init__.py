@@ -90,10 +90,8 @@ class Reduction(Driver):
         check_summed(first, "a reduction adds up what trees cost")
         for limit in task.limits:
             if limit.support is None:
-                raise TaskError(
-                    f"a reduction enforces limits on the rows of leaves only, and {limit!r} has no support; use "
-                    'MinSupport, or search="general"'
-                )
+                found = f"a reduction enforces limits on the rows of leaves only, and {limit!r} has no support"
+                raise TaskError(f'{found}; use MinSupport, or search="general"')
         self.driver.check(limited(FixedCosts(np.zeros((1, 1), np.int64), 0), task.limits))
 
     def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
