@@ -17,7 +17,7 @@ from streed.errors import InputError, MismatchError
 from streed.exact import Range
 from streed.kernels.compilation import Compilation, clock
 from streed.problem import SearchLimits
-from streed.rashomon.counting import Budget, Counted, budget_of, budget_of_first
+from streed.rashomon.counting import Budget, Counted, budget_of, count_first
 from streed.rashomon.question import Question
 from streed.rashomon.rashomon_set import RashomonSet
 from streed.solve import check_stops, solve
@@ -90,9 +90,7 @@ def rashomon(
         positive_class(task, data, warn=True)
     price = question.sums[0].split if question.sums else question.split
     if max_depth is None and nodes is None and (question.fraction is not None or price <= 0):
-        raise InputError(
-            "max_depth", "without one, and with splits that cost nothing, trees have no end", "give max_depth=4, say"
-        )
+        raise InputError("max_depth", "where splits are free, trees have no end", "give max_depth=4, say")
 
     began, search_limits = clock(), SearchLimits(time_limit, memory_limit)
     limits = functools.partial(StopMonitor, search_limits)  # of a count that begins when it is called
@@ -101,7 +99,7 @@ def rashomon(
         """What is left of them."""
         return StopMonitor(search_limits.after(clock() - began))
 
-    best = None
+    best, known = None, None
     within: Budget | Callable[[Any], Budget]
     if "budget" in near:
         within = budget_of(question, near["budget"])
@@ -114,7 +112,7 @@ def rashomon(
             return RashomonSet(Counted(question, stopped=result.stats["stopped"] or "time"), limits)
         if result.tree is None:
             return RashomonSet(Counted(question), limits)
-        best = question.rank(question.bound.objective_of(inspect(result.tree, task, data).value))
+        best, known = question.rank(question.bound.objective_of(inspect(result.tree, task, data).value)), result.value
         within = _budget(question, best, **near)
     else:
         # leaves that are asked one by one are remembered by the count, which finds the optimum as it goes
@@ -125,17 +123,10 @@ def rashomon(
         counted = Counted.of(question, within, monitor=rest())
         if "n_best" in near and counted.stopped is None and counted.histogram.total:
             first = RashomonSet(counted, limits)
-            held = budget_of_first(question, near["n_best"], first.best_rank, rest)
-            if isinstance(held, Counted):
-                return RashomonSet(held, limits, first.optimum)
-            counted = Counted.of(question, held, monitor=rest())
-    if counted.stopped is not None:
-        return RashomonSet(counted, limits, None if best is None else result.value)
-    trees = RashomonSet(counted, limits)
-    if best is not None and trees.best_rank != best:
-        raise MismatchError(
-            f"the best counted value is {trees.optimum}, the optimum {result.value}; please report this"
-        )
+            known, counted = first.optimum, count_first(question, near["n_best"], first.best_rank, rest)
+    trees = RashomonSet(counted, limits, None if counted.stopped is None else known)
+    if best is not None and counted.stopped is None and trees.best_rank != best:
+        raise MismatchError(f"the best counted value is {trees.optimum}, the optimum {known}; please report this")
     return trees
 
 

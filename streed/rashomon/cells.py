@@ -154,14 +154,13 @@ class RowCells:
 
     def asked(self, split: int) -> list[Asked]:
         """The questions that make the split, and count."""
-        if split in self._asked:
-            return self._asked[split]
-        binary, ones = self.binary, self.ones[split]
-        questions, same = binary.questions, binary.codes[0] == binary.codes[0, binary.first[split]]
-        for q in np.flatnonzero(binary.member == split).tolist():
-            sides = [self.everything ^ ones, ones]
-            answers = tuple(sides if same[q] else sides[::-1])
-            self._asked.setdefault(split, []).append(Asked(int(questions.column[q]), questions.cut(q), answers))
+        if split not in self._asked:
+            binary, sides = self.binary, (self.everything ^ self.ones[split], self.ones[split])
+            questions, same = binary.questions, binary.codes[0] == binary.codes[0, binary.first[split]]
+            self._asked[split] = [
+                Asked(int(questions.column[q]), questions.cut(q), sides if same[q] else sides[::-1])
+                for q in np.flatnonzero(binary.member == split).tolist()
+            ]
         return self._asked[split]
 
     def below(self, path: tuple[int, ...], split: int) -> tuple[int, ...]:
@@ -316,7 +315,6 @@ class Engine:
     members: Array
     """(g, words) uint64: the rows of each kind."""
     everything: int
-    words: int
     _entries: tuple[Array, Array]
     _columns: list[int]
     """By column of the engine the place of the split."""
@@ -347,7 +345,7 @@ class Engine:
             members[kind, begin:end] = rows[begin:end]
         entries = np.stack([costs, np.zeros_like(costs)], axis=2)
         return cls(
-            oracle, sets, members, int.from_bytes(rows.tobytes(), "little"), len(rows),
+            oracle, sets, members, int.from_bytes(rows.tobytes(), "little"),
             (entries, np.array([price, 0], np.int64)), packed.column.tolist(), flipped.tolist(),
         )  # fmt: skip
 
@@ -366,7 +364,7 @@ class Engine:
         room = (budget - base) // sets.unit
         if room < 0:
             return
-        bits = np.frombuffer(rows.to_bytes(8 * self.words, "little"), np.uint64).copy()
+        bits = np.frombuffer(rows.to_bytes(8 * self.sets.shape[1], "little"), np.uint64).copy()
         found = functools.partial(sets.splits, RowSet(bits, depth, _ANY_PATH), room)
         for column, (without, having) in found() if self._runs else sets.run(lambda: list(found())):
             least = (having, without) if self._flipped[column] else (without, having)

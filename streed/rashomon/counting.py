@@ -164,13 +164,6 @@ class Counted:
         inside = np.array(keep, bool)
         return Histogram.made(found.keys[inside], found.counts[inside])
 
-    @property
-    def has_every_tree(self) -> bool:
-        """Whether it is plain that the budget leaves out no tree."""
-        if self.packing is None:
-            return False
-        return bool(self.limit >= self.packing.largest + self.packing.split[0] * self.question.most_branches)
-
     @functools.cached_property
     def levels(self) -> list[tuple[Any, Any, list[Key]]]:
         """The scores that there are, the best first, exactly, each with a value and the keys that have it."""
@@ -190,9 +183,8 @@ class Counted:
 
     def extras(self, key: Key) -> tuple[int, ...]:
         """The totals of the extra sums of a key."""
-        if self.packing is None or not self.extra:
-            return ()
-        return self.packing.totals((int(key),))[-len(self.extra) :]
+        totals = () if self.packing is None else self.packing.totals((int(key),))
+        return totals[len(totals) - len(self.extra) :]
 
 
 def _sums(question: Question, budget: Budget, extra: Sequence[RowSum]) -> list[RowSum]:
@@ -268,12 +260,15 @@ class _NativeCounting(Counting):
 
 def budget_of(question: Question, rank: Any) -> Budget:
     """The budget that holds the trees whose score is no worse than this."""
-    if question.fraction is not None:
-        return _fraction_budget(question, Fraction(rank))
-    if not question.sums:
+    fraction, sums = question.fraction, question.sums
+    if fraction is not None:
+        # (top - falls . v) / (base + slopes . v) >= rank exactly if (falls + rank slopes) . v <= top - rank base
+        rank = Fraction(rank)
+        weights, scale = in_whole([w * each.unit for w, each in zip(fraction.weights_at(rank), sums, strict=True)])
+        return Budget(rank, tuple(weights), math.floor(scale * (fraction.top - rank * fraction.base)))
+    if not sums:
         return Budget(rank, (), _value_budget(question, rank))
-    unit = Fraction(question.sums[0].unit)
-    return Budget(rank, (), math.floor(_value_budget(question, rank) / unit))
+    return Budget(rank, (), math.floor(_value_budget(question, rank) / Fraction(sums[0].unit)))
 
 
 def _value_budget(question: Question, rank: Any) -> Any:
@@ -281,21 +276,9 @@ def _value_budget(question: Question, rank: Any) -> Any:
     zero, one, two = (Fraction(question.rank(value)) for value in (0, 1, 2))
     slope = one - zero
     if slope == 0 or two - one != slope or (slope < 0) != question.task.larger_is_better:
-        raise InputError(
-            "task",
-            f"the score of {type(question.task).__name__} is no affine function of its value, so that no budget on the "
-            "value holds its near-optimal trees",
-            "leave score as it is, and give a slack or a budget on the value",
-        )
+        found = f"the score of {type(question.task).__name__} is no affine function of its value, on which budgets are"
+        raise InputError("task", found, "leave score as it is, and give a slack or a budget on the value")
     return (Fraction(rank) - zero) / slope
-
-
-def _fraction_budget(question: Question, rank: Fraction) -> Budget:
-    """(top - falls . v) / (base + slopes . v) >= rank exactly if (falls + rank slopes) . v <= top - rank base."""
-    fraction = question.fraction
-    assert fraction is not None
-    weights, scale = in_whole([w * each.unit for w, each in zip(fraction.weights_at(rank), question.sums, strict=True)])
-    return Budget(rank, tuple(weights), math.floor(scale * (fraction.top - rank * fraction.base)))
 
 
 _STEPS, _STEPS_OF_SUMS = 40, 400
@@ -305,8 +288,8 @@ Of one sum there may be more, as its unit may be tiny: they end where every tree
 """
 
 
-def budget_of_first(question: Question, k: int, best: Any, limits: Callable[[], StopMonitor]) -> Budget | Counted:
-    """The budget of the k-th best tree, of the worst one if there are fewer, by the best score; or a stopped count."""
+def count_first(question: Question, k: int, best: Any, limits: Callable[[], StopMonitor]) -> Counted:
+    """The trees no worse than the k-th best one, or all if there are fewer, by the best score; or a stopped count."""
     sums = question.sums
     rises = not sums or (len(sums) == 1 and not question.limits and question.max_nodes is None)
     # without trivial splits, pairs of subtrees are left out, so that k of each may make fewer than k trees
@@ -320,9 +303,12 @@ def budget_of_first(question: Question, k: int, best: Any, limits: Callable[[], 
         counted = Counted.of(question, budget, monitor=limits(), enough=k if cuts else None)
         if counted.stopped is not None:
             return counted
-        if counted.histogram.total >= k or counted.has_every_tree:
-            break
+        packing = counted.packing
+        if counted.histogram.total >= k or (
+            packing is not None and counted.limit >= packing.largest + packing.split[0] * question.most_branches
+        ):
+            break  # or it is plain that the budget leaves out no tree
         slack *= 2
     trees = itertools.accumulate(sum(counted.histogram.table[key] for key in keys) for *_, keys in counted.levels)
     place = next((at for at, seen in enumerate(trees) if seen >= k), -1)
-    return budget_of(question, counted.levels[place][0])
+    return Counted.of(question, budget_of(question, counted.levels[place][0]), monitor=limits())

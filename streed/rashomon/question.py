@@ -72,9 +72,7 @@ class Question:
         bound = task.bind(data)
         inner = objective(bound)
         if not trivial and bound.overrides("leaf_label"):
-            raise InputError(
-                "trivial", "the leaves of this task show no labels, by which splits are trivial", "use True"
-            )
+            raise InputError("trivial", "leaves of this task show no labels, by which splits are trivial", "use True")
         needed = rows_needed(bound, min_leaf, data)
         made = functools.partial(
             cls, task, data, bound, max_depth, needed, labels, trivial, columns, max_nodes=max_nodes
@@ -85,9 +83,7 @@ class Question:
         if record.gaps or (inner.order != "total" and not several):
             raise _refused(task, "it has a front and no one optimum", "limit the other quantities by subject_to")
         if several and labels == "best":
-            raise InputError(
-                "labels", "which label of a leaf is best depends on the other leaves for this task", "use labels='all'"
-            )
+            raise InputError("labels", "which label is best depends on the other leaves here", "use labels='all'")
         if several and any(limit.support is None for limit in bound.limits):
             raise _refused(task, "limits on leaves other than their number of rows do not go with several sums", "")
         limits = record.intervals
@@ -164,11 +160,8 @@ def _fraction(task: Task, rated: Any, data: Dataset) -> tuple[tuple[RowSum, ...]
     """The sums of a task of several, and its score as a fraction of them."""
     fraction = None if rated.price is not None else rated.fraction(Totals(rated, data))
     if fraction is None:
-        raise _refused(
-            task,
-            "its score is no fraction of sums, so that no linear budget holds its near-optimal trees",
-            "use F1, FBeta, Jaccard, CohenKappa or a task of costs per row",
-        )
+        remedy = "use F1, FBeta, Jaccard, CohenKappa or a task of costs per row"
+        raise _refused(task, "its score is no fraction of sums, so that no linear budget holds them", remedy)
     found = vector_costs(rated, data)
     if found is None:
         raise _refused(task, "its sums are no exact integers", "round the weights to a few decimals")
@@ -220,7 +213,6 @@ def quantity(given: Any, question: Question) -> Quantity:
     Raises InputError for anything else.
     """
     data = question.data
-    check_sums(question)
     if isinstance(given, Gap):
         ratios = given.ratios(data)
         sums = tuple(attrs.evolve(signed, least=None, most=None) for signed, _ in ratios)
@@ -234,32 +226,22 @@ def quantity(given: Any, question: Question) -> Quantity:
 
 def limited_sums(limit: Any, question: Question) -> tuple[RowSum, ...]:
     """The sums that a limit keeps in intervals: `DemographicParity() <= 0.1` or `Splits() <= 3`."""
-    check_sums(question)
     if isinstance(limit, SumLimit):
         return _fitting(limit.bounded_sums(question.data), question)
     if isinstance(limit, Threshold):
         return _fitting((_row_sum(limit.task.bind(question.data), question.data, limit.limit),), question)
-    raise InputError(
-        "limit", f"{limit!r} limits no sum over the whole tree", "write Splits() <= 3 or DemographicParity() <= 0.1"
-    )
-
-
-def check_sums(question: Question) -> None:
-    """Raises InputError where keys hold no sums, as leaves are asked one by one."""
-    if not question.sums:
-        raise InputError(
-            "task",
-            f"the leaves of {type(question.task).__name__} cost no sum over rows, beside which others could be counted",
-            "use a task of costs per row",
-        )
+    remedy = "write Splits() <= 3 or DemographicParity() <= 0.1"
+    raise InputError("limit", f"{limit!r} limits no sum over the whole tree", remedy)
 
 
 def _fitting(sums: tuple[RowSum, ...], question: Question) -> tuple[RowSum, ...]:
-    """The sums, for the labels of the question; raises InputError if they are about others."""
+    """The sums, for the labels of the question; raises InputError if they are about others, or keys hold no sums."""
+    if not question.sums:  # leaves are asked one by one
+        found = f"leaves of {type(question.task).__name__} cost no sum over rows, beside which others could be counted"
+        raise InputError("task", found, "use a task of costs per row")
     shape = (question.data.n_rows, question.n_labels)
     for each in sums:
         if each.costs.shape != shape:
-            raise InputError(
-                "by", f"it is about {each.costs.shape[1]} labels, and leaves have {shape[1]}", "give one of the same"
-            )
+            found = f"it is about {each.costs.shape[1]} labels, and leaves have {shape[1]}"
+            raise InputError("by", found, "give one of the same")
     return sums
