@@ -94,21 +94,14 @@ class Generation:
         """Whether the bound may come close to the goal; None as long as that cannot be said."""
         return None if self.promise is None else self.promise >= PROMISING
 
-    def run(self, deadline: float | None = None) -> None:
-        """Goes on until the bound meets the goal or the program's value, until that is hopeless, or until stopped.
-
-        The deadline is one of `time.perf_counter`, in seconds.
-        """
-
-        def stopped() -> bool:
-            return bool(self.control[STOP]) or (deadline is not None and time.perf_counter() >= deadline)
-
-        pricing, master = Pricing(self.leaves, self.control), Master(self.leaves, stopped)
+    def run(self) -> None:
+        """Goes on until the bound meets the goal or the program's value, until that is hopeless, or until stopped."""
+        pricing, master = Pricing(self.leaves, self.control), Master(self.leaves, self.control)
         master.add(np.ones((1, self.leaves.n_classes), bool))
         master.add(self.leaves.members([(literal,) for literal in np.flatnonzero(self.leaves.allowed).tolist()]))
         if self.known is not None:
             master.add(self.known)
-        while not stopped() and self._tolerance <= _MOST_TOLERANCE:
+        while not self.control[STOP] and self._tolerance <= _MOST_TOLERANCE:
             solved = self._timed("program", master.solve)
             if solved is None:
                 return
@@ -118,7 +111,7 @@ class Generation:
             if self.rounds > 1 or share < PROMISING:
                 # few leaves, as in the first round, make the value larger rather than smaller
                 self.promise = share
-            new = self._repair(pricing, master, value, pricing.in_units(prices), stopped)
+            new = self._repair(pricing, master, value, np.rint(prices * 2.0**pricing.shift).astype(np.int64))
             self.known = master.members
             self.columns = len(self.known)
             if self.best is None:
@@ -132,23 +125,23 @@ class Generation:
                 self._reach = min(_WIDEST, 4 * self._reach)
                 master.draw(pricing.in_codes(self.best.units), self._reach)
 
-    def _repair(self, pricing: Pricing, master: Master, value: float, units: Array, stopped: Callable[[], bool]) -> int:
+    def _repair(self, pricing: Pricing, master: Master, value: float, units: Array) -> int:
         """How many leaves were new to the program, of all that were found while prices were made feasible."""
         new = 0
         best: Array | None = None
         for _ in range(_REPAIRS):
             self.enumerations += 1
             asked = units, int(self._tolerance * pricing.due), self._limit, _OF_ENUMERATION
-            found = self._timed("enumeration", functools.partial(pricing.exactly, *asked))
-            members = self.leaves.members(found.columns)
+            found, excess = self._timed("enumeration", functools.partial(pricing.exactly, *asked))
+            members = self.leaves.members(found)
             new += master.add(members)
-            if found.excess is not None:
-                feasible = pricing.scaled(units, found.excess)
+            if excess is not None:
+                feasible = pricing.scaled(units, excess)
                 if best is None or feasible.sum() > best.sum():
                     best = feasible
-                if found.excess <= _FEASIBLE * pricing.due:
+                if excess <= _FEASIBLE * pricing.due:
                     break
-            elif stopped():
+            elif self.control[STOP]:
                 return new
             elif len(members) <= _SOME:
                 new += 1
@@ -165,7 +158,7 @@ class Generation:
 
     def _improve(self, pricing: Pricing, master: Master, value: float, units: Array) -> None:
         """Takes feasible prices for the best ones if they are, and moves the box."""
-        bound = pricing.bound(units)
+        bound = float(units.sum()) / 2.0**pricing.shift - float(self.leaves.due)
         before = -np.inf if self.best is None else self.best.bound
         self._stale = 0 if bound > before + _GAP * abs(bound) else self._stale + 1
         if bound > before:
@@ -201,7 +194,7 @@ _FEW, _PRIMAL = 500, 4
 class Master:
     """The leaves known so far, and the linear program of them."""
 
-    def __init__(self, leaves: Leaves, stopped: Callable[[], bool]) -> None:
+    def __init__(self, leaves: Leaves, control: Array) -> None:
         import highspy
 
         self.leaves = leaves
@@ -220,7 +213,7 @@ class Master:
         }  # fmt: skip
 
         def look(event: Any) -> None:
-            if stopped():
+            if control[STOP]:
                 event.interrupt()
 
         highs.cbIpmInterrupt.subscribe(look)

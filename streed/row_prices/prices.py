@@ -150,17 +150,6 @@ _FINEST = 14
 
 
 @final
-@attrs.frozen
-class Found:
-    """What pricing found."""
-
-    columns: list[tuple[int, ...]]
-    """Conjunctions that are overcharged."""
-    excess: int | None
-    """No conjunction is overcharged by more units; None if the enumeration did not end."""
-
-
-@final
 class Pricing:
     """The leaves of a problem, with units for their prices."""
 
@@ -177,17 +166,9 @@ class Pricing:
         self.due = int(Fraction(due) * Fraction(2) ** self.shift)
         self._costs = leaves.costs << self.shift if self.shift >= 0 else leaves.costs >> -self.shift
 
-    def in_units(self, prices: Array) -> Array:
-        """(N,) int64: prices in codes, rounded to units."""
-        return np.rint(prices * 2.0**self.shift).astype(np.int64)
-
     def in_codes(self, units: Array) -> Array:
         """(N,) float64: prices in units, in codes."""
         return units / 2.0**self.shift
-
-    def bound(self, units: Array) -> float:
-        """What every tree costs at least, in codes, if the prices are feasible."""
-        return float(units.sum()) / 2.0**self.shift - float(self.leaves.due)
 
     def scaled(self, units: Array, excess: int) -> Array:
         """Prices that overcharge no leaf, of such as overcharge none by more than the excess.
@@ -213,10 +194,13 @@ class Pricing:
                 cuts[inside] += -(-short * left // left.sum())
         return units - cuts
 
-    def exactly(self, units: Array, tolerance: int, node_limit: int, most: int) -> Found:
-        """At most so many overcharged leaves of a label, none missed that is overcharged by more than the tolerance.
+    def exactly(
+        self, units: Array, tolerance: int, node_limit: int, most: int
+    ) -> tuple[list[tuple[int, ...]], int | None]:
+        """(at most so many overcharged leaves of a label, by how many units no leaf is overcharged more).
 
-        Unless there are more nodes than the limit.
+        None that is overcharged by more than the tolerance is missed, unless there are more nodes than the limit: then
+        the last is None.
         """
         leaves, found = self.leaves, (np.zeros(most, np.int64), np.zeros((most, LONGEST), np.int32))
         lengths, longest = np.zeros(most, np.int64), min(leaves.most_literals, 2**30)
@@ -231,4 +215,4 @@ class Pricing:
             columns += [tuple(found[1][j, : lengths[j]].tolist()) for j in range(stored)]
             if not ended:
                 break
-        return Found(columns, max(worst, tolerance) if ended else None)
+        return columns, max(worst, tolerance) if ended else None
