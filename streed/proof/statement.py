@@ -243,10 +243,10 @@ def _objective(task: Task, bound: Task, data: Dataset, coded: CodedTable, *, lim
     is_score = is_shipped(rated) and type(rated).__name__ in _SCORES
     if is_score and isinstance(rated, SumTask) and rated.fraction(Totals(rated, data)) is not None:
         return _of_score(rated, coded)
-    raise TaskError(
-        f"{task!r}: there are proofs of costs per row and label with a price per split or of tests, and of F1, F-beta "
-        "and Jaccard, also under limits on sums; not of this task"
+    taken = (
+        "costs per row and label with prices of splits or tests, and F1, F-beta and Jaccard, under limits on sums too"
     )
+    raise TaskError(f"{task!r}: there are proofs of {taken}; not of this task")
 
 
 def _amounts(task: Task, data: Dataset) -> list[Amount]:

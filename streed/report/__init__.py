@@ -129,13 +129,10 @@ def _page() -> Any:
     """The template: texts in it are escaped, and characters that nobody sees are shown as signs."""
     import jinja2
 
-    def shown(value: Any) -> Any:
-        return visible(value) if type(value) is str else value
-
     return jinja2.Environment(
         loader=jinja2.PackageLoader("streed.report", ""),
         autoescape=True,
-        finalize=shown,
+        finalize=lambda value: visible(value) if type(value) is str else value,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,

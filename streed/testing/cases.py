@@ -216,10 +216,6 @@ class Case:
         neither = self.task.order == TOTAL and not self.task.better(a, b) and not self.task.better(b, a)
         return neither or close(a, b)
 
-    def at_least(self, a: Value, b: Value) -> bool:
-        """Whether a is as good as b or better (written a ⪰ b in the paper)."""
-        return bool(self.task.better(a, b)) or self.ties(a, b)
-
     # -- what is drawn ---------------------------------------------------------------------------------------------
 
     def sides(self, count: int) -> list[list[int]] | None:
@@ -272,23 +268,17 @@ class Case:
 
     def reach_beside(self, side: list[int], rows: list[int]) -> list[Reached]:
         """What a value may be combined with: values on the rows of a sibling, and the branching cost above `rows`."""
-        cost = self.draw_branching_cost(rows)
-        return self.reach(side) + ([] if cost is None else [cost])
+        own: list[Reached] = []
+        if self.data.n_columns:
+            path, split = self.draw_path(rows), self.draw(st.integers(0, self.data.n_columns - 1))
+            cost = self.task.branching_cost(len(rows), path, split)
+            words = f"of branching_cost(rows={len(rows)}, path={path}, split={split})"
+            own += [] if cost is None else [Reached(cost, lambda: words)]
+        return self.reach(side) + own
 
     def _reached(self, tree: Node, rows: list[int]) -> Reached:
         value = self.evaluation.cost(tree, rows)
         return Reached(value, lambda: f"of {self.tree_text(tree)} on {self.rows_text(rows)}")
-
-    def draw_branching_cost(self, rows: list[int]) -> Reached | None:
-        """The cost of a branching node at these rows, or None where the task has none."""
-        if not self.data.n_columns:
-            return None
-        path = self.draw_path(rows)
-        split = self.draw(st.integers(0, self.data.n_columns - 1))
-        cost = self.task.branching_cost(len(rows), path, split)
-        if cost is None:
-            return None
-        return Reached(cost, lambda: f"of branching_cost(rows={len(rows)}, path={path}, split={split})")
 
     def best_values(self, rows: Sequence[int], path: tuple[int, ...]) -> list[tuple[Value, Node]]:
         """The values of the reference's optimal trees at this state, with those trees."""

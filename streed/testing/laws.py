@@ -108,12 +108,13 @@ def _compare(
         return False
     for what, a, b in asked:
         if not close(a, b):
-            raise Violation(
-                f"{what} depends on how often rows are written" if limits else f"{what} does not count rows by weight",
+            told = [
                 (words[0], show(a)),
                 (words[1], show(b)),
                 ("expected", _NO_WEIGHTS if "branching" in what else _EQUAL),
-            )
+            ]
+            found = "depends on how often rows are written" if limits else "does not count rows by weight"
+            raise Violation(f"{what} {found}", *told)
     return True
 
 
@@ -251,13 +252,7 @@ def compile_first() -> None:
     streed.solve(Accuracy(), [[0], [1]], [0, 1], max_depth=2)
 
 
-@law(
-    "native equals Python",
-    "contract: leaf_cost",
-    unconcerned="no native kernel",
-    needs_engine=True,
-    effort=0.4,
-)
+@law("native equals Python", "contract: leaf_cost", unconcerned="no native kernel", needs_engine=True, effort=0.4)
 def _check_native(case: Case) -> bool:
     """the compiled leaf_cost gives the numbers that the Python method gives."""
     from streed.encoding.generated import native_values
