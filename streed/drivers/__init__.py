@@ -39,7 +39,7 @@ from streed.tables.fronts import measured, search_vectors
 from streed.tables.row_sets import EnumeratingOracle
 from streed.tables.vector_trees import EvaluatedTree, Trees, Vector
 from streed.task import TOTAL, Task, state_of
-from streed.task.analysis.vector_form import VectorCosts
+from streed.task.analysis.facts import VectorCosts
 from streed.task.base import objective
 from streed.task.objective import record_of
 

@@ -21,8 +21,8 @@ from streed.exact import Array, fraction_of
 from streed.kernels import coding
 from streed.problem import Problem
 from streed.task import State, Task, Value
-from streed.task.analysis.facts import first_states, is_larger_better, reads
-from streed.task.base import objective
+from streed.task.analysis.facts import first_states, reads
+from streed.task.base import is_larger_better, objective
 
 _OPERATORS = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
 

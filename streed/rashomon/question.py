@@ -18,8 +18,8 @@ from streed.problem import Problem
 from streed.solving import rows_needed
 from streed.task import Task, Totals, Value
 from streed.task.algebra import Threshold
+from streed.task.analysis.facts import vector_costs
 from streed.task.analysis.linear_form import adds, price_of_splits, row_cost_form
-from streed.task.analysis.vector_form import vector_costs
 from streed.task.base import objective
 from streed.task.bounded_sums import Gap, LinearFraction, RowSum, SumLimit, row_sum
 from streed.task.objective import record_of

@@ -17,7 +17,7 @@ from streed.kernels.packed import NO_FLIPS, writable
 from streed.kernels.records import CHUNK, LANES, UNIT_BYTES, WORD_ROWS
 from streed.problem import Problem
 from streed.tables.packing import KeyLayout, Keys
-from streed.task.analysis.vector_form import VectorCosts
+from streed.task.analysis.facts import VectorCosts
 
 DIRECTIONS = 5
 """In which a front is bounded, see `front_pairs.py`."""

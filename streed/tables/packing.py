@@ -24,7 +24,7 @@ from streed.data import Dataset
 from streed.exact import Array
 from streed.kernels.counting.equal_rows import find_classes
 from streed.kernels.counting.groups import MANY_ROWS, MOST_GROUPS, often_equal
-from streed.task.analysis.vector_form import VectorCosts
+from streed.task.analysis.facts import VectorCosts
 from streed.task.bounded_sums import least_of_labels, most_of_labels
 from streed.task.row_sums import sums_by
 

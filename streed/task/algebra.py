@@ -18,7 +18,7 @@ from streed.data import Dataset
 from streed.errors import NotSeparableError, StreedError, TaskError
 from streed.exact import ONE, Array, Range
 from streed.task.analysis.linear_form import adds
-from streed.task.base import TOTAL, Composition, RowCostTask, Task, name, objective
+from streed.task.base import TOTAL, Composition, RowCostTask, Task, is_larger_better, name, objective
 from streed.task.bounded_sums import Gap, Penalized, SumLimit, SumTask, row_sum
 from streed.task.joint import Sum, Terms, combination
 from streed.task.objective import Objective, check_summed, not_worsening, record_of
@@ -60,8 +60,6 @@ def as_costs(task: Task) -> Task:
     inner = objective(task)
     if not (inner.maximize and inner.order == TOTAL and inner.adds_values) or inner.overrides("feasible"):
         return task
-    from streed.task.analysis.facts import is_larger_better
-
     return _instead(task, Sum(((-ONE, inner),), True)) if is_larger_better(inner) else task
 
 

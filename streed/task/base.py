@@ -189,8 +189,6 @@ class Task(Fields, abc.ABC):
         """Whether a larger `score` is better: of gains (`maximize`), and of a score that falls with the costs."""
         if self.maximize or self.overrides("score") or not self.overrides("better") or self.order != TOTAL:
             return bool(self.maximize)
-        from streed.task.analysis.facts import is_larger_better
-
         return is_larger_better(self) is True
 
     @property
@@ -251,6 +249,41 @@ class Task(Fields, abc.ABC):
         from streed.task.algebra import constrain
 
         return constrain(self, limits)
+
+
+def is_larger_better(task: Task) -> bool | None:
+    """Whether the task's `better` is >; False if it is <, None if it is neither, or cannot be told."""
+    if not task.overrides("better"):
+        return False
+    greater: list[object] = []
+    for answer in (True, False):
+        a, b = _Operand(greater, answer), _Operand(greater, answer)
+        try:
+            said: Any = type(task).better(task, a, b)
+        except TypeError:
+            return None
+        # as the one comparison goes, so goes the answer
+        if len(greater) != 1 or said is not answer:
+            return None
+        larger = greater.pop() is a
+    return larger
+
+
+@final
+@attrs.frozen(eq=False)
+class _Operand:
+    """Stands for a value in a comparison: which of two is to be the greater one is noted, and answered as foreseen."""
+
+    greater: list[object]
+    answer: bool
+
+    def __lt__(self, other: object) -> bool:
+        self.greater.append(other)
+        return self.answer
+
+    def __gt__(self, other: object) -> bool:
+        self.greater.append(self)
+        return self.answer
 
 
 def name(task: Task) -> str:

@@ -19,7 +19,8 @@ from streed.plot import tree_svg
 from streed.reference import Evaluation, every_tree
 from streed.task import State, Task
 from streed.task.algebra import at_most
-from streed.task.analysis.facts import explain, is_larger_better
+from streed.task.analysis.facts import explain
+from streed.task.base import is_larger_better
 from streed.tasks import (
     F1,
     Accuracy,

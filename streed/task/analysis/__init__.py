@@ -1,1 +1,1 @@
-"""What is derived of a task: linear and vector form, what its costs depend on, and the facts that `explain` tells."""
+"""What is derived of a task: linear form, what its costs depend on, and the facts that `explain` tells."""

@@ -23,12 +23,11 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.errors import InputError, StreedError
-from streed.exact import ONE, Array
+from streed.exact import ONE, Array, exact_number
 from streed.task.algebra import as_costs
 from streed.task.analysis.linear_form import price_of_splits, row_cost_form
-from streed.task.analysis.vector_form import vector_costs
-from streed.task.base import TOTAL, Task, Value, field_names, objective, parts_of
-from streed.task.bounded_sums import worsens
+from streed.task.base import COMPONENTWISE, TOTAL, Task, Value, field_names, is_larger_better, objective, parts_of
+from streed.task.bounded_sums import exact_costs, worsens
 from streed.task.joint import Joint, Sum, WeightedSum, with_tests
 from streed.task.objective import record_of
 from streed.task.row_sums import quick_sums, state_of
@@ -114,39 +113,72 @@ def first_costs(task: Task, sums: dict[str, Array], data: Dataset) -> list[Value
     return [task.leaf_cost(s, k) for s in first_states(sums, data) for k in labels]
 
 
-def is_larger_better(task: Task) -> bool | None:
-    """Whether the task's `better` is >; False if it is <, None if it is neither, or cannot be told."""
-    if not task.overrides("better"):
-        return False
-    greater: list[object] = []
-    for answer in (True, False):
-        a, b = _Operand(greater, answer), _Operand(greater, answer)
-        try:
-            said: Any = type(task).better(task, a, b)
-        except TypeError:
-            return None
-        # as the one comparison goes, so goes the answer
-        if len(greater) != 1 or said is not answer:
-            return None
-        larger = greater.pop() is a
-    return larger
+Vector = tuple[int, ...]
 
 
 @final
 @attrs.frozen(eq=False)
-class _Operand:
-    """Stands for a value in a comparison: which of two is to be the greater one is noted, and answered as foreseen."""
+class VectorCosts:
+    """A tree's value by component: unit * (sum of costs[row, label] + split * branching nodes)."""
 
-    greater: list[object]
-    answer: bool
+    costs: Array
+    """(m, n, K) int64, row weights multiplied in."""
+    splits: Vector
+    units: tuple[Fraction | int, ...]
+    """What one is worth in the task's values."""
+    caps: tuple[int | None, ...]
+    """The most that each component may be, in whole numbers (None: any)."""
 
-    def __lt__(self, other: object) -> bool:
-        self.greater.append(other)
-        return self.answer
+    def value(self, vector: Sequence[int]) -> tuple[Any, ...]:
+        """The task's value of whole numbers."""
+        return tuple(exact_number(unit * part) for unit, part in zip(self.units, vector, strict=False))
 
-    def __gt__(self, other: object) -> bool:
-        self.greater.append(self)
-        return self.answer
+
+@final
+@attrs.frozen
+class Entry(Joint):
+    """One entry of the values of a task, as a task."""
+
+    parts: tuple[Task]
+    place: int
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return self.parts[0].leaf_cost(s, k)[self.place]
+
+    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
+        cost = self.parts[0].branching_cost(rows, path, split)
+        return None if cost is None else cost[self.place]
+
+
+def vector_costs(given: Task, data: Dataset) -> VectorCosts | None:
+    """The bound task, of sums in the componentwise order, as whole costs; None where it cannot be shown to be that."""
+    task = objective(given)
+    record = record_of(task)
+    added = task.order == COMPONENTWISE and task.adds_values and not task.overrides("better")
+    if task.reads_rows or not added or any(limit.support is None for limit in given.limits):
+        return None
+    if any(part.overrides("feasible") for part in record.parts):
+        return None
+    try:
+        known = task.statistics(data)
+        width = len(task.leaf_cost(state_of(quick_sums(task, data, known), slice(None), data), 0))
+        caps = [None] * width if record.is_plain else record.caps
+        forms = [row_cost_form(Entry((task,), place), data, lambda: known) for place in range(width)]
+        costs = [None if form is None else exact_costs(form, data) for form in forms]
+    except (StreedError, TypeError):
+        return None
+    found = [each for each in costs if each is not None and each.exact]
+    if len(found) < width:
+        return None
+    return VectorCosts(
+        np.stack([each.costs for each in found]),
+        tuple(each.split for each in found),
+        tuple(exact_number(each.unit) for each in found),
+        tuple(
+            None if cap is None else math.floor(Fraction(exact_number(cap)) / each.unit)
+            for cap, each in zip(caps, found, strict=True)
+        ),
+    )
 
 
 def explain(task: Task, data: Dataset | None = None) -> str:
