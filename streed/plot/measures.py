@@ -55,14 +55,10 @@ class Rows:
         data = self.data
         return np.ones(data.n_rows) if data.weights is None else data.weights.astype(np.float64)
 
-    def leaves(self, tree: Tree) -> Array:
-        """(n,) int64: the leaf of every row, from left to right."""
-        return tree.apply(self.X)
-
     def predicted(self, tree: Tree) -> Array:
         """(n,) int64: what the tree predicts, by number; -1 for what no row's label is."""
         known = {label: k for k, label in enumerate(self.data.classes)}
-        return np.array([known.get(shown, -1) for shown in tree.shows()], dtype=np.int64)[self.leaves(tree)]
+        return np.array([known.get(shown, -1) for shown in tree.shows()], dtype=np.int64)[tree.apply(self.X)]
 
 
 @attrs.frozen(eq=False)
@@ -253,7 +249,7 @@ def survey(
         raise InputError("X", "missing, and y or sample_weight is given", "give the rows with their labels")
     rows = X if isinstance(X, Rows) else Rows.make(X, y, sample_weight=sample_weight) if labelled else None
     if X is not None:
-        at = rows.leaves(grown) if rows is not None else grown.apply(X)
+        at = grown.apply(X if rows is None else rows.X)
         nodes = _counted(grown, nodes, np.array([seen.place for seen in nodes if seen.is_leaf])[at], rows)
     return _gathered(nodes) if gather else tuple(nodes)
 

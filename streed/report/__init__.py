@@ -163,7 +163,7 @@ def agreement(tree: Tree, rows: Rows) -> dict[str, Any] | None:
     if tree.shown is not None or not set(rows.data.classes) & set(tree.labels):
         return None
     known = list(dict.fromkeys((*rows.data.classes, *shows)))
-    predicted, k = np.array([known.index(shown) for shown in shows])[rows.leaves(tree)], len(known)
+    predicted, k = np.array([known.index(shown) for shown in shows])[tree.apply(rows.X)], len(known)
     counts = np.bincount(rows.data.class_numbers * k + predicted, rows.weights, k * k).reshape(k, k)
     names = [brief(label) for label in known] if k <= _MOST_CLASSES else []
     cells = [[(f"{n:,g}", f"{n / (counts.max() or 1):.3f}") for n in row] for row in counts]
@@ -177,7 +177,7 @@ def errors(tree: Tree, rows: Rows) -> dict[str, Any] | None:
     if not all(isinstance(value, numbers.Real) for value in (*rows.data.classes, *shows)):
         return None
     truth = np.array([float(label) for label in rows.data.classes])[rows.data.class_numbers]
-    said = np.array([float(shown) for shown in shows])[rows.leaves(tree)]
+    said = np.array([float(shown) for shown in shows])[tree.apply(rows.X)]
     weights = rows.weights / rows.weights.sum()
     square = float(weights @ (truth - said) ** 2)
     spread = float(weights @ (truth - weights @ truth) ** 2)
