@@ -48,10 +48,8 @@ def maximize(task: Task) -> Task:
         return as_costs(task)
     inner = objective(task)
     if not adds(inner):
-        raise TaskError(
-            f"maximize takes tasks whose values are added up, and {name(inner)} has a combine, order or feasible of "
-            "its own; declare that it is maximised by `maximize = True` instead"
-        )
+        said = f"maximize takes tasks whose values are added up, and {name(inner)} has a combine, order or feasible"
+        raise TaskError(f"{said} of its own; declare `maximize = True` instead")
     return _instead(task, Sum(_times(-ONE, inner.terms), True))
 
 
@@ -93,10 +91,8 @@ def scale(weight: Any, task: Task) -> Task:
     task = _operand(task, "*")
     factor = Fraction(Range().read("weight", weight))
     if factor < 0:
-        raise TaskError(
-            f"a task's weight must not be negative, got {weight!r}: order would not be preserved (Def. 4.4); what is "
-            "to be large is written streed.maximize(A), and a cost is taken from it by -"
-        )
+        said = f"a task's weight must not be negative, got {weight!r}: order would not be preserved (Def. 4.4)"
+        raise TaskError(f"{said}; write streed.maximize(A) of what is to be large, and take a cost from it by -")
     if factor == 1:
         return task
     return Sum(_times(factor, _gains(task)), True) if _is_gain(task) else combination(_times(factor, _costs(task, "*")))
@@ -109,33 +105,24 @@ def subtract(a: Task, b: Task) -> Task:
     if not _is_gain(a):
         return _penalize(a, b)
     if b.larger_is_better:
-        raise TaskError(
-            f"{name(a)} and {name(b)} are both maximised, so neither is a cost; add them by +, or write the second "
-            "without maximize"
-        )
+        raise TaskError(f"{name(a)} and {name(b)} are both maximised; add them by +, or write one without maximize")
     return Sum(_gains(a) + _costs(b, "-"), True)
 
 
 def _penalize(task: Task, penalty: Task) -> Task:
     """task - penalty; raises TaskError unless that is a score of two sums minus a price of splits."""
     if not isinstance(task, SumTask):
-        raise TaskError(
-            f"the operator - takes a price of splits from a score such as F1(), and {name(task)} is no score of "
-            "several sums; what is minimised gets a price by +, as in Accuracy() + 3 * Splits()"
-        )
+        said = f"the operator - takes a price of splits from a score such as F1(), and {name(task)} is none of several"
+        raise TaskError(f"{said} sums; what is minimised gets a price by +, as in Accuracy() + 3 * Splits()")
     if not isinstance(penalty, RowCostTask) or isinstance(penalty, Composition) or not penalty.any_label:
-        raise TaskError(
-            f"what is taken from a score must be a price of splits such as 0.01 * Splits(), and {name(penalty)} is none"
-        )
+        raise TaskError(f"a price of splits such as 0.01 * Splits() is taken from a score; {name(penalty)} is none")
     if isinstance(task, Penalized):
         total = combination([(Fraction(1), task.penalty), (Fraction(1), penalty)])
         assert isinstance(total, RowCostTask)
         return Penalized(task.task, total)
     if any(task.shown(rank) != rank for rank in (Fraction(1, 4), Fraction(3, 4))):
-        raise TaskError(
-            f"trees are not compared by the score of {name(task)} itself but by a power of it, from which no price can "
-            "be taken exactly; limit max_nodes instead"
-        )
+        said = f"trees are compared by a power of the score of {name(task)}, from which no price can be taken exactly"
+        raise TaskError(f"{said}; limit max_nodes instead")
     return Penalized(task, penalty)
 
 
@@ -156,10 +143,10 @@ def _is_gain(task: Task) -> bool:
 def _costs(task: Task, operator: str) -> Terms:
     """The terms of a task whose values are added up; raises NotSeparableError for any other."""
     if not adds(task):
-        raise NotSeparableError(
-            f"the operator {operator} needs tasks whose values are added up, smaller better, and {name(task)} has a "
-            "combine, order or feasible of its own: order would not be preserved (Def. 4.4); join it by & instead"
+        said = (
+            f"the operator {operator} adds values up, smaller better, and {name(task)} has a combine, order or feasible"
         )
+        raise NotSeparableError(f"{said} of its own: order would not be preserved (Def. 4.4); join it by & instead")
     return task.terms
 
 
@@ -172,10 +159,8 @@ def _gains(task: Task) -> Terms:
         base = task.score(0, nothing)
         falls = all(task.score(x, nothing) == base - x for x in (1, 7, Fraction(1, 3)))
     if not falls or not isinstance(task, Composition):
-        raise TaskError(
-            f"what is maximised by {name(task)} cannot be added to anything: its score is no constant minus its value; "
-            "write what is gained as a task that is not maximised, and streed.maximize(gain)"
-        )
+        said = f"{name(task)} is maximised and cannot be added to anything: its score is no constant minus its value"
+        raise TaskError(f"{said}; write what is gained as a task that is not maximised, and streed.maximize(gain)")
     return task.terms
 
 
@@ -217,10 +202,8 @@ def at_most(task: Task, limit: Any) -> Threshold:
     if task.order != TOTAL:
         raise TaskError(f"a limit is on one number, and the order of {name(task)} is {task.order}; limit its entries")
     if task.maximize or task.overrides("score"):
-        raise TaskError(
-            f"the score of {name(task)} is not the value that is minimised, so <= would not limit what is shown; write "
-            "the limit on a task whose value is meant"
-        )
+        said = f"the score of {name(task)} is not the value that is minimised, so <= would not limit what is shown"
+        raise TaskError(f"{said}; limit a task whose value is meant")
     if not adds(task) and not task.worsening:
         raise not_worsening(task, "its combine is its own and it does not declare `worsening`")
     return Threshold(task, Range().read("limit", limit))
@@ -238,9 +221,7 @@ def constrain(task: Task, limits: Sequence[Limit | Threshold]) -> Task:
     on_sums = tuple(limit for limit in limits if isinstance(limit, SumLimit))
     whole = record.parts[0]
     if thresholds and (record.is_front or (whole.order != TOTAL and whole.components is None)):
-        raise TaskError(
-            f"a limit on a value joins tasks whose order is total, and that of {name(task)} is {task.order}"
-        )
+        raise TaskError(f"a limit on a value joins tasks of total order, and that of {name(task)} is {task.order}")
     if on_sums:
         check_summed(record, f"{on_sums[0]!r} limits a sum over the whole tree")
     return attrs.evolve(
@@ -268,8 +249,6 @@ def _parts(task: Task) -> tuple[Task, ...]:
     if isinstance(task, Objective) and task.is_front and not (task.sum_limits or task.gaps):
         return task.parts
     if task.order != TOTAL:
-        raise TaskError(
-            f"the operator & joins tasks whose order is total, and that of {name(task)} is {task.order}; make each of "
-            "its entries a task"
-        )
+        said = f"the operator & joins tasks of total order, and that of {name(task)} is {task.order}"
+        raise TaskError(f"{said}; make each of its entries a task")
     return (task,)

@@ -129,11 +129,8 @@ def integer_weights(data: Dataset) -> tuple[Array | None, Fraction]:
         return None, ONE
     weights, unit = exact_integers(each, "sample_weight")
     if weights.dtype == object:
-        raise InputError(
-            "sample_weight",
-            "the weights have too many digits for exact sums",
-            "round them to nine decimals or fewer, and so that 18 digits hold their total and their smallest part",
-        )
+        remedy = "round them to nine decimals or fewer, and so that 18 digits hold their total and their smallest part"
+        raise InputError("sample_weight", "the weights have too many digits for exact sums", remedy)
     common = int(np.gcd.reduce(weights))
     return (weights // common, unit * common) if common > 1 else (weights, unit)
 
@@ -151,16 +148,11 @@ def check_weighted(costs: Array, weights: Array | None) -> None:
 
 def sums_too_large(weighted: bool) -> InputError:
     """The error for exact sums that may be beyond 2**60, because of row weights or without any."""
-    if weighted:
-        return InputError(
-            "sample_weight",
-            "in whole numbers of a common unit, the weights make exact sums beyond 2**60: scores and limits on rates "
-            "multiply weights by totals of weights",
-            "round them to fewer digits, so that their total is below about 10**8 of that unit, and 10**6 for kappa",
-        )
-    return InputError(
-        "task", "its costs make exact sums beyond 2**60", "give parameters of fewer digits, or fewer rows"
-    )
+    if not weighted:
+        return InputError("task", "exact sums of its costs are beyond 2**60", "give fewer digits, or fewer rows")
+    found = "exact sums in whole numbers are beyond 2**60: scores and limits on rates multiply weights by their totals"
+    remedy = "round them to fewer digits, so that their total is below about 10**8 of their unit, and 10**6 for kappa"
+    return InputError("sample_weight", found, remedy)
 
 
 def worsening_statistics(sums: Sequence[RowSum], data: Dataset) -> dict[str, Array]:

@@ -66,16 +66,13 @@ def build(task: Task | type[Task]) -> Task:
     missing = sorted(getattr(task, "__abstractmethods__", ()))
     if missing:
         signatures = [f"{name}({', '.join(inspect.signature(getattr(task, name)).parameters)})" for name in missing]
-        raise TaskError(
-            f"{task.__name__} lacks {', '.join(missing)}; define {' and '.join(signatures)}\n  {class_line(task)}"
-        )
+        said = f"{task.__name__} lacks {', '.join(missing)}; define {' and '.join(signatures)}"
+        raise TaskError(f"{said}\n  {class_line(task)}")
     try:
         inspect.signature(task).bind()
     except TypeError as error:
-        raise TaskError(
-            f"{task.__name__} needs arguments ({error}); give an instance, such as {task.__name__}(...)\n"
-            f"  {class_line(task)}"
-        ) from None
+        said = f"{task.__name__} needs arguments ({error}); give an instance, such as {task.__name__}(...)"
+        raise TaskError(f"{said}\n  {class_line(task)}") from None
     return task()
 
 
@@ -255,13 +252,14 @@ class ContractCheck:
         ordered: list[Any] = [b for _, b in sorted(pairs, key=lambda pair: pair[0])]
         falls, rises = (any(less(b, a) for a, b in itertools.pairwise(ordered)) for less in (operator.lt, operator.gt))
         if falls != rises and falls == (given.larger_is_better == rising):
-            self.fail(
-                "score",
-                f"{'falls' if falls else 'rises'} with the value, of which the {'larger' if rising else 'smaller'} is "
-                f"better, and larger_is_better is {given.larger_is_better}",
-                "with maximize = True, leaf_cost is a gain, and score may be left out; without it, what is paid, and "
-                "a score that falls with that declares larger_is_better = True",
+            said = (
+                f"{'falls' if falls else 'rises'} with the value, of which the {'larger' if rising else 'smaller'} is"
             )
+            remedy = (
+                "with maximize = True, leaf_cost is a gain, and score may be left out; without it, what is paid, and "
+            )
+            remedy += "a score that falls with that declares larger_is_better = True"
+            self.fail("score", f"{said} better, and larger_is_better is {given.larger_is_better}", remedy)
 
     def check_operators(self, costs: list[Value]) -> None:
         a, b = costs[0], costs[-1]

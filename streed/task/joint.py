@@ -38,10 +38,8 @@ def joint_labels(parts: Sequence[Task], data: Dataset) -> Sequence[Any]:
     labels = chosen.labels(data)
     for part in parts:
         if not part.any_label and not chosen.any_label and tuple(part.labels(data)) != tuple(labels):
-            raise TaskError(
-                f"{name(chosen)} and {name(part)} cannot be joined: their labels are {tuple(labels)} and "
-                f"{tuple(part.labels(data))}"
-            )
+            told = f"their labels are {tuple(labels)} and {tuple(part.labels(data))}"
+            raise TaskError(f"{name(chosen)} and {name(part)} cannot be joined: {told}")
     return labels
 
 

@@ -160,11 +160,8 @@ class Objective(Joint):
         labels = tuple(first.labels(data))
         for limit in self.sum_limits:
             if limit.of_classes and len(labels) != data.n_classes:
-                raise TaskError(
-                    f"{limit!r} is about which classes are predicted, and the leaves of {name(self.unbound[0])} show "
-                    f"{', '.join(map(repr, labels[:3]))}, no classes of y; use a task that predicts the classes, such "
-                    "as Accuracy"
-                )
+                seen = f"the leaves of {name(self.unbound[0])} show {', '.join(map(repr, labels[:3]))}, no classes of y"
+                raise TaskError(f"{limit!r} is about which classes are predicted, and {seen}; use one such as Accuracy")
         sums = tuple(each for limit in self.sum_limits for each in limit.bounded_sums(data))
         if any(each.costs.shape[1] != len(labels) for each in sums):
             raise TaskError(f"{self.sum_limits!r} are about the classes of y, which the task does not predict")
@@ -222,10 +219,8 @@ class Objective(Joint):
         for number, part in enumerate(self.parts):
             cost = self.cost_of(number, s, k)
             if isinstance(cost, tuple) and part.components is None:
-                raise TaskError(
-                    f"tasks whose values are numbers go together, and {name(part)} costs {cost!r}; make each of its "
-                    "entries a task, and join them by the operator &"
-                )
+                said = f"tasks whose values are numbers go together, and {name(part)} costs {cost!r}"
+                raise TaskError(f"{said}; make each of its entries a task, and join them by the operator &")
             own += cost if isinstance(cost, tuple) else [cost]
         return (*own, *(getattr(s, f"{side}{j}")[k] for j in range(len(self._sums)) for side in ("above", "below")))
 
@@ -378,12 +373,8 @@ def check_summed(given: Task, why: str) -> None:
     record = record_of(given)
     task = record if record.is_front else record.parts[0]
     if task.reads_rows:
-        raise TaskError(
-            f"{why}, which needs costs that add up row by row, and {name(task)} asks a function of all rows "
-            "of a leaf what it costs; use a task of costs per row, such as Accuracy"
-        )
+        said = f"{why}, which needs costs that add up row by row, and {name(task)} asks a function of a leaf's rows"
+        raise TaskError(f"{said}; use a task of costs per row, such as Accuracy")
     if task.components is None and not adds(task):
-        raise TaskError(
-            f"{why}, which needs a task whose values are sums over rows and nodes, and {name(task)} is none; "
-            "subclass RowCostTask or SumTask"
-        )
+        said = f"{why}, which needs a task whose values are sums over rows and nodes, and {name(task)} is none"
+        raise TaskError(f"{said}; subclass RowCostTask or SumTask")

@@ -322,7 +322,7 @@ REFUSED: list[tuple[tuple[str, ...], str]] = [
     ((*SOLVE, "--task", "sparse-accuracy", "--lam", LONG), "lam"),
     ((*SOLVE, "--task", "cost-sensitive", "--param", "costs=."), "directory"),
     ((*SOLVE, "--task", "weighted-accuracy('a')"), "maps no labels"),
-    ((*SOLVE, "--subject-to", "min-support-of(1, 2)"), "by: 1"),
+    ((*SOLVE, "--subject-to", "min-support-of(1, 2)"), "by: it is 1"),
     ((*SOLVE, "--subject-to", "recall >= x"), "subject_to: in"),
     (("solve", "weights.csv", "--target", "play", "--weights", "w"), "weights"),
     (("solve", "lines.csv", "--target", "b"), "a␊b"),
