@@ -157,8 +157,8 @@ class TreatmentEquality(Events, SumLimit):
         low, high = self._ends()
         ends = [(low.denominator, -low.numerator), (-high.denominator, high.numerator)]
         names = itertools.product(self.groups(data).names, ends)
-        shares = [dict(zip(itertools.product(self.rates, [group]), each, strict=True)) for group, each in names]
-        return tuple(self.sums_of(shares, data, 0))
+        shares = (dict(zip(itertools.product(self.rates, [group]), each, strict=True)) for group, each in names)
+        return tuple(self.sums_of([(each, 0, None) for each in shares], data))
 
     def achieved(self, data: Dataset, predicted: Array, nodes: int) -> Mapping[str, Any]:
         low, high = self._ends()

@@ -24,7 +24,8 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, ClassVar, final
 
@@ -32,10 +33,20 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
+from streed.data.ordered import distinct_numbers
 from streed.errors import InputError, TaskError, check_kind
 from streed.exact import LARGEST_TOTAL, Array, Range, exact_number
 from streed.task.analysis.facts import given_class, positive_number
-from streed.task.bounded_sums import Gap, RowSum, SumLimit, bounded_sum, integer_weights
+from streed.task.bounded_sums import (
+    Gap,
+    RowSum,
+    SumLimit,
+    integer_weights,
+    least_of_labels,
+    most_of_labels,
+    sums_too_large,
+)
+from streed.task.states import kept_by_data
 from streed.tasks.support import ROW_DATA, Groups, present_groups
 
 
@@ -46,6 +57,9 @@ def listed(value: Any) -> Any:
 
 Shares = Mapping[tuple[str, str], int]
 """What an event counts for, by its kind and the group of the row."""
+
+Bounds = tuple[Shares, int | None, int | None]
+"""What a sum is of, and the least and the most that it may be, None for any."""
 
 Counts = Mapping[str, Mapping[str, tuple[int, int]]]
 """By kind of event and group: what the rows weigh that it happens to, and all that it may happen to."""
@@ -70,8 +84,8 @@ class Events:
         return 1 if self.positive is None else given_class(list(data.classes), self.positive)
 
     def happens(self, kind: str, labels: Array, data: Dataset) -> Array:
-        """Whether the event happens to rows of these labels: (n,) of a label each, or (n or 1, K) of (1, K) labels."""
-        y, positive = data.class_numbers if labels.ndim == 1 else data.class_numbers[:, None], self.positive_class(data)
+        """(n,) bool: whether the event happens to rows of these labels (n,)."""
+        y, positive = data.class_numbers, self.positive_class(data)
         if kind == "errors":
             return np.asarray(labels != y)
         if kind in ("false negatives", "false positives"):  # a row of another class that gets a third one is neither
@@ -95,26 +109,23 @@ class Events:
         """How many labels there are."""
         return data.n_classes
 
-    def sums_of(self, wanted: Iterable[Shares], data: Dataset, least: int | None = None) -> list[RowSum]:
-        """The sums of what events count for, each at least so much (None: any)."""
-        own = self._by_group(data)
+    def sums_of(self, wanted: Sequence[Bounds], data: Dataset) -> list[RowSum]:
+        """The sums of what events count for, within bounds; raises InputError if they may be beyond 2**60."""
+        unit, kinds, found = integer_weights(data)[1], _kinds(data, self), []
+        costs = kinds.costs([shares for shares, _, _ in wanted])
+        if kinds.weights is not None:
+            costs *= kinds.weights[:, None]
+        for own, (shares, least, most) in zip(costs, wanted, strict=True):
+            least = int(least_of_labels(own) @ kinds.sizes) if least is None else least
+            most = max(least, int(most_of_labels(own) @ kinds.sizes)) if most is None else most
+            found.append(RowSum(own, 0, unit, least, most, functools.partial(self._of, shares), kinds.number))
+        return found
 
-        def costs(shares: Shares, other: Dataset) -> Array:
-            events, rows = own if other is data else self._by_group(other)
-            is_large = max(map(abs, shares.values())) >= LARGEST_TOTAL
-            found = np.zeros((other.n_rows, self.n_labels(other)), object if is_large else np.int64)
-            for (kind, name), worth in shares.items():
-                if name in rows:
-                    found[rows[name]] += worth * events[kind][rows[name]].astype(found.dtype)
-            return found
-
-        return [bounded_sum(functools.partial(costs, shares), data, least) for shares in wanted]
-
-    def _by_group(self, data: Dataset) -> tuple[dict[str, Array], dict[str, Array]]:
-        """By kind (n, K), whether the event happens to a row that counts by its label; by group, its rows."""
-        groups, labels = self.groups(data), np.arange(self.n_labels(data))[None, :]
-        events = {x: self.counted(x, data)[:, None] & self.happens(x, labels, data) for x in self.rates}
-        return events, {name: np.flatnonzero(groups.number == at) for at, name in enumerate(groups.names)}
+    def _of(self, shares: Shares, data: Dataset) -> Array:
+        """(n, K) what rows add to a sum by their labels, for each unit of their weights."""
+        kinds = _kinds(data, self)
+        costs: Array = kinds.costs([shares])[0][kinds.number]
+        return costs
 
     def counts(self, data: Dataset, predicted: Array) -> Counts:
         """The counts for predictions (n,), numbers of labels, from the raw rows; weights of parts are scaled up."""
@@ -132,6 +143,68 @@ class Events:
         number = self.positive_class(data)
         found = {x: {name: [float(unit * n) for n in pair] for name, pair in of.items()} for x, of in counts.items()}
         return {"favourable": None if number is None else data.classes[number], "counts": found}
+
+
+@final
+@attrs.frozen(eq=False)
+class _Kinds:
+    """Rows of one kind are of one group and weight, and the same events happen to them."""
+
+    events: dict[str, Array]
+    """By event (k, K) int64: 1 where it happens to rows of a kind that count, by their label."""
+    of_group: dict[str, Array]
+    """By group, its kinds."""
+    number: Array
+    """(n,) the kind of each row."""
+    sizes: Array
+    """(k,) how many rows are of each kind."""
+    weights: Array | None
+    """(k,) what each of them weighs; None where all weigh 1."""
+
+    def costs(self, wanted: Sequence[Shares]) -> Array:
+        """(m, k, K) what rows add to sums of shares by their label, without their weights."""
+        shared = defaultdict(list)
+        for place, shares in enumerate(wanted):
+            for share, each in shares.items():
+                shared[share].append((place, each))
+        shape = next(iter(self.events.values())).shape
+        found, size = np.zeros((len(wanted), *shape), np.int64), np.zeros(len(wanted))
+        weights = self.sizes if self.weights is None else self.sizes * self.weights
+        for (event, name), pairs in shared.items():
+            rows, places = self.of_group.get(name, _NONE), [place for place, _ in pairs]
+            happens, worth = self.events[event][rows], [each for _, each in pairs]
+            total = float(weights[rows] @ happens.sum(axis=1))
+            if not total:
+                continue
+            size[places] += np.abs(np.array(worth, np.float64)) * total
+            if size.max() >= LARGEST_TOTAL:
+                raise sums_too_large(self.weights is not None)
+            found[np.array(places)[:, None], rows] += np.array(worth, np.int64)[:, None, None] * happens
+        return found
+
+
+_NONE = np.zeros(0, np.int64)
+
+
+@kept_by_data
+def _kinds(data: Dataset, of: Events) -> _Kinds:
+    """The kinds of rows for some events."""
+    groups, weights, n = of.groups(data), integer_weights(data)[0], data.n_rows
+    labels, happens = [np.full(n, label) for label in range(of.n_labels(data))], {}
+    for x in of.rates:
+        counted = of.counted(x, data)
+        happens[x] = [counted & of.happens(x, each, data) for each in labels]
+    number = groups.number
+    for each in itertools.chain([] if weights is None else [distinct_numbers(weights)[1]], *happens.values()):
+        if each.min() < each.max():
+            number = distinct_numbers((int(each.max()) + 1) * number + each)[1]
+    sizes = np.bincount(number)
+    first = np.zeros(len(sizes), np.int64)
+    first[number] = np.arange(n)
+    own = groups.number[first]
+    of_group = {name: np.flatnonzero(own == at) for at, name in enumerate(groups.names)}
+    events = {x: np.array([each[first] for each in by_label], np.int64).T for x, by_label in happens.items()}
+    return _Kinds(events, of_group, number, sizes, None if weights is None else weights[first])
 
 
 class Bounded:
@@ -171,31 +244,39 @@ class Rate(Bounded, Events):
         groups = self.groups(data, 2)
         return dict(zip(groups.names, groups.sizes(self.counted(kind, data), integer_weights(data)[0]), strict=True))
 
-    def ratios(self, data: Dataset) -> tuple[tuple[RowSum, int], ...]:
+    def _pairs(self, data: Dataset) -> list[tuple[Shares, int]]:
         """The imbalance of every two groups, by kind of rate: n_b p_a - n_a p_b, and n_a n_b."""
-        shares, sizes = [], []
+        found: list[tuple[Shares, int]] = []
         for kind in self.rates:
             for (a, of_a), (b, of_b) in itertools.combinations(self.sizes(kind, data).items(), 2):
                 common = math.gcd(of_a, of_b)
-                shares.append({(kind, a): of_b // common, (kind, b): -(of_a // common)})
-                sizes.append(of_a * of_b // common)
-        return tuple(zip(self.sums_of(shares, data), sizes, strict=True))
+                shares = {(kind, a): of_b // common, (kind, b): -(of_a // common)}
+                found.append((shares, of_a * of_b // common))
+        return found
+
+    def ratios(self, data: Dataset) -> tuple[tuple[RowSum, int], ...]:
+        pairs = self._pairs(data)
+        sums = self.sums_of([(shares, None, None) for shares, _ in pairs], data)
+        return tuple((signed, size) for signed, (_, size) in zip(sums, pairs, strict=True))
 
     def sums(self, side: str, limit: Fraction, data: Dataset) -> list[RowSum]:
         """The sums that say that the gap, the ratio, the lowest or the highest rate is within the limit."""
+        wanted: list[Bounds] = []
         if side == "gap":
-            ends = [(signed, limit.numerator * size // limit.denominator) for signed, size in self.ratios(data)]
-            return [attrs.evolve(signed, least=-most, most=most) for signed, most in ends]
-        found, shares, sign = [], [], 1 if side == "lowest" else -1
+            for shares, size in self._pairs(data):
+                most = limit.numerator * size // limit.denominator
+                wanted.append((shares, -most, most))
+            return self.sums_of(wanted, data)
+        sign = 1 if side == "lowest" else -1
         for kind in self.rates:
             sizes = self.sizes(kind, data)
             for a, b in itertools.permutations(sizes, 2) if side == "ratio" else ():
                 more, less = limit.denominator * sizes[b], limit.numerator * sizes[a]
                 common = math.gcd(more, less)
-                shares.append({(kind, a): more // common, (kind, b): -less // common})
+                wanted.append(({(kind, a): more // common, (kind, b): -less // common}, 0, None))
             for group, size in sizes.items() if side != "ratio" else ():
-                found += self.sums_of([{(kind, group): sign}], data, math.ceil(sign * limit * size))
-        return found + self.sums_of(shares, data, 0)
+                wanted.append(({(kind, group): sign}, math.ceil(sign * limit * size), None))
+        return self.sums_of(wanted, data)
 
     def __str__(self) -> str:
         """As it is written, without what is None."""
@@ -274,6 +355,14 @@ class Specificity(RightPredictions):
 
 @final
 @attrs.frozen(order=False)
+class _Positives(RightPredictions):
+    """Whether positive predictions are right or wrong."""
+
+    rates: ClassVar[tuple[str, ...]] = ("positive", "false positives")
+
+
+@final
+@attrs.frozen(order=False)
 class Precision(RightPredictions):
     """The share of the rows predicted positive that are positive."""
 
@@ -285,14 +374,10 @@ class Precision(RightPredictions):
 
     def sums(self, side: str, limit: Fraction, data: Dataset) -> list[RowSum]:
         """TP / (TP + FP) >= u / v where (v - u) TP - u FP >= 0."""
-        label = self.positive_class(data)
-
-        def costs(other: Dataset) -> Array:
-            found = np.zeros((other.n_rows, other.n_classes), np.int64)
-            found[:, label] = limit.denominator * (other.class_numbers == label) - limit.numerator
-            return found
-
-        return [bounded_sum(costs, data, 0)]
+        worth = limit.denominator - limit.numerator, -limit.numerator
+        shares = {(event, ""): each for event, each in zip(_Positives.rates, worth, strict=True)}
+        positive = data.classes[self.positive_class(data)]
+        return _Positives(positive=positive).sums_of([(shares, 0, None)], data)
 
 
 def _check_rate(limit: Any, attribute: Any, value: Any) -> None:

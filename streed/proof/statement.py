@@ -261,7 +261,7 @@ def _amounts(task: Task, data: Dataset) -> list[Amount]:
             raise TaskError(f"{task!r}: there are proofs of limits on sums over rows and splits only")
         if each.costs.dtype == object:
             raise InputError(*_TOO_FINE)
-        made.append(Amount(each.costs, each.split, None if each.split else each.least, each.most))
+        made.append(Amount(each.by_row, each.split, None if each.split else each.least, each.most))
     return made
 
 

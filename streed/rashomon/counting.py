@@ -93,7 +93,7 @@ class Counted:
         than so many of the least keys need be counted, and those of the last of these keys.
         """
         sums = [] if callable(budget) else _sums(question, budget, extra)
-        costs, splits = [each.costs for each in sums], [each.split for each in sums]
+        costs, splits = [each.by_row for each in sums], [each.split for each in sums]
         packing = Packing.of(costs, splits, question.most_branches) if sums else None
         cells: RowCells | TaskCells
         if packing is None:

@@ -239,9 +239,8 @@ def _fitting(sums: tuple[RowSum, ...], question: Question) -> tuple[RowSum, ...]
     if not question.sums:  # leaves are asked one by one
         found = f"leaves of {type(question.task).__name__} cost no sum over rows, beside which others could be counted"
         raise InputError("task", found, "use a task of costs per row")
-    shape = (question.data.n_rows, question.n_labels)
     for each in sums:
-        if each.costs.shape != shape:
-            found = f"it is about {each.costs.shape[1]} labels, and leaves have {shape[1]}"
-            raise InputError("by", found, "give one of the same")
+        own, asked = each.costs.shape[1], question.n_labels
+        if own != asked:
+            raise InputError("by", f"it is about {own} labels, and leaves have {asked}", "give one of the same")
     return sums

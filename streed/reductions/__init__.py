@@ -98,7 +98,7 @@ class Reduction(Driver):
         begin, started = time.perf_counter(), clock()
         plan = make_plan(problem)
         problem = plan.problem
-        trees = Trees(problem, plan.parts, plan.splits, self.driver, search_limits.after(clock() - started))
+        trees = Trees(problem, plan.parts, plan.splits, self.driver, search_limits.after(clock() - started), plan.kind)
         oracle = Oracle(trees, plan.intervals, plan.rank_of)
         trees.best = lambda: None if oracle.found is None else plan.value(oracle.found, trees.value_ranges)
         stopped, name = None, "supported points" if plan.fraction is None else "dinkelbach"
@@ -147,7 +147,7 @@ class Reduction(Driver):
         if plan.costs is None or limits.time_limit == 0:
             return None, "rounding"
         scale, multipliers = oracle.scaled
-        sums = map(Further, plan.parts[1:], plan.splits[1:], multipliers, plan.intervals)
+        sums = map(Further, plan.parts[1:][:, plan.kind], plan.splits[1:], multipliers, plan.intervals)
         given = plan.problem, plan.costs, value, self.driver, limits
         try:
             return best_within_rounding(*given, tuple(sums), scale), None

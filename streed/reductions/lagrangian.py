@@ -28,7 +28,7 @@ from streed.exact import Array
 from streed.kernels.records import SHALLOW
 from streed.problem import SearchStopped
 from streed.reductions.plan import relabelled
-from streed.tables.near_optimal import NearOptimalTrees
+from streed.tables.near_optimal import MOST_KEYS, NearOptimalTrees
 from streed.tables.vector_trees import EvaluatedTree, Trees, Window
 
 Line = tuple[int, tuple[int, ...]]
@@ -202,9 +202,9 @@ class Relaxation:
         if vectors.shape[1] != 2 or self.trees.splits[self.first + j]:
             return False
         least, most = self.intervals[j]
-        differences = vectors[:, 1] - vectors[:, 0]
-        if most - least >= np.abs(differences).min():
+        if most - least >= self._finest[self.first + j]:
             return False
+        differences = vectors[:, 1] - vectors[:, 0]
         steps, number = distinct_numbers(differences)
         if len(steps) != 2:
             return False
@@ -215,11 +215,20 @@ class Relaxation:
         ends = sum(least <= end <= most for end in (base, base + steps @ counts))
         return bool(np.maximum(high - low + 1, 0).sum() <= ends)
 
+    @functools.cached_property
+    def _finest(self) -> list[int]:
+        """By how much the second label changes each sum at least."""
+        vectors = self.trees.vectors
+        finest: list[int] = np.abs(vectors[:, 1] - vectors[:, 0]).min(axis=0).tolist()
+        return finest
+
     @property
     def _has_few_trees(self) -> bool:
         """Whether there are so few trees that all are enumerated sooner than multipliers are found."""
         depth = self.trees.problem.max_depth
-        return depth is not None and depth <= SHALLOW and self.trees.data.n_columns <= _FEW_COLUMNS[depth]
+        if depth is None or depth > SHALLOW or len(self.intervals) > MOST_KEYS:
+            return False
+        return self.trees.data.n_columns <= _FEW_COLUMNS[depth]
 
     def _is_open(self) -> bool:
         return self.upper is None or self.bound <= self.upper - 1

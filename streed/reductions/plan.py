@@ -13,6 +13,7 @@ import numpy as np
 
 from streed.encoding.certificate import nest_preorder
 from streed.exact import Array, exact_number
+from streed.kernels.counting.equal_rows import find_equal
 from streed.problem import Problem
 from streed.tables.vector_trees import EvaluatedTree, Trees, Vector, Weighed, Window
 from streed.task import State
@@ -31,7 +32,9 @@ class Plan:
     problem: Problem
     """With limits on numbers of nodes as `max_nodes`."""
     parts: Array
-    """(m, n, K) int64, row weights multiplied in: the objective's components, then the limited sums."""
+    """(m, k, K) int64 of kinds of rows, weights multiplied in: the objective's components, then the limited sums."""
+    kind: Array
+    """(n,) the kind of each row."""
     splits: tuple[int, ...]
     """(m,) what a branching node adds."""
     units: tuple[Fraction | int, ...]
@@ -66,8 +69,9 @@ class Plan:
         count = len(found.vector) - len(self.intervals)
         value = [exact_number(unit * x) for x, unit in zip(found.vector[:count], self.units, strict=False)]
         rest = zip(value_ranges[count:], found.vector[count:], self.units[count:], strict=True)
+        branches = found.branches
         for each in self.kept:
-            by_nodes = found.branches * each.split
+            by_nodes = branches * each.split
             (least, most), x, unit = ((0, 0), by_nodes, each.unit) if each.counts_nodes else next(rest)
             both = [unit * x] if each.least is None else [unit * (x - least), unit * (most - x + by_nodes)]
             value += map(exact_number, both)
@@ -110,7 +114,7 @@ class Plan:
                 children.append(ends[children[-1]])
             ends[at], rows[at] = ends[children[-1]], sum([rows[child] for child in children])
             for leaf in [child for child in children if not rows[child]]:
-                here = self.parts[0][(at < weighed.leaf) & (weighed.leaf < ends[at])]
+                here = self.parts[0][self.kind[(at < weighed.leaf) & (weighed.leaf < ends[at])]]
                 labels[leaf], shown[leaf] = int(here.sum(axis=0).argmin()), 0
         return nest_preorder(columns, found.arity, labels, rows, shown)
 
@@ -127,13 +131,13 @@ def make_plan(problem: Problem) -> Plan:
     values = (row_sum(part, data, most) for part, most in record.limited)
     kept = (*(each for each in values if each is not None), *record.intervals)
     limited = [each for each in kept if not each.counts_nodes]
-    lows = [int(each.costs.min(axis=1).sum()) if each.least is None else each.least for each in limited]
+    lows = [each.spread[0] if each.least is None else each.least for each in limited]
     intervals = tuple((low, cast(int, each.most)) for low, each in zip(lows, limited, strict=True))
     shown, costs, found, price = None, None, None, None
     rank: Callable[[Vector], Any]
     if first.components is None:
         costs = exact_costs(row_cost_form(first, data) or first, data, of_all_labels=True)
-        own = [(costs.costs, costs.split, exact_number(costs.unit))]
+        own = [RowSum(costs.costs, costs.split, costs.unit)]
         found = LinearFraction(0, (1,), 1, (0,))
 
         def rank(vector: Vector) -> Any:
@@ -149,20 +153,27 @@ def make_plan(problem: Problem) -> Plan:
         state = State(data.size, bound=scored, **dict(zip(scored.components, totals, strict=True)))
         fraction, count = scored.fraction(state), len(components)
         found = None if fraction is None else fraction.in_units(unit)
-        own = [(each, 0, unit) for each in components]
-        own += [] if price is None else [(np.zeros_like(components[0]), 1, 1)]
+        own = [RowSum(each, 0, unit) for each in components]
+        own += [] if price is None else [RowSum(np.zeros_like(components[0]), 1)]
 
         def rank(vector: Vector) -> Any:
             sums = vector[:count]
             score = scored.rank(tuple(exact_number(unit * x) for x in sums), state) if found is None else found.at(sums)
             return score if price is None else score - price * vector[count]
 
-    own += [(each.costs, each.split, exact_number(each.unit)) for each in limited]
-    parts, splits, units = zip(*own, strict=True)
-    # those of a row side by side in memory, since rows are told apart by them
-    by_row = np.stack(parts, axis=-1).transpose(2, 0, 1)
+    sums = [*own, *limited]
+    splits, units = tuple(each.split for each in sums), tuple(exact_number(each.unit) for each in sums)
     problem = _within_nodes(problem, kept)
-    return Plan(problem, by_row, splits, units, intervals, kept, rank, found, price, shown, costs)
+    return Plan(problem, *_by_kind(sums), splits, units, intervals, kept, rank, found, price, shown, costs)
+
+
+def _by_kind(sums: Sequence[RowSum]) -> tuple[Array, Array]:
+    """(parts (m, k, K), kind (n,)): what rows of each kind add to the sums, and the kind of each row."""
+    kinds = {id(each.kind): each.kind for each in sums if each.kind is not None}
+    told_apart = [*(each.costs for each in sums if each.kind is None), *(kind[:, None] for kind in kinds.values())]
+    first, kind = find_equal(np.hstack(told_apart))
+    rows = {at: each[first] for at, each in kinds.items()}
+    return np.array([each.costs[rows.get(id(each.kind), first)] for each in sums]), kind
 
 
 def _within_nodes(problem: Problem, kept: Sequence[RowSum]) -> Problem:
@@ -177,8 +188,9 @@ def _within_nodes(problem: Problem, kept: Sequence[RowSum]) -> Problem:
     return attrs.evolve(problem, max_nodes=max(0, min(budgets)), min_leaf=min_leaf)
 
 
-_MOST = 64
-"""Changes of one label that are looked at, those that cost least for what they mend, and pairs of these."""
+_MOST, _MOST_SUMS = 64, 2**23
+"""Changes of one label that are looked at, those that cost least for what they mend, and pairs of these; of many sums
+so few that all have so many."""
 
 _LITTLE = 1e-4
 """Is mended by a change that mends nothing, so that it costs much for that."""
@@ -205,13 +217,14 @@ def relabelled(
         return excess
 
     places, labels = np.arange(len(leaves)), found.labels[leaves]
+    most_changes = min(_MOST, math.isqrt(_MOST_SUMS // max(1, len(least))))
     total = np.array(found.vector[first:], np.int64)
     while True:
         excess = excess_of(total)
         added, moved = costs - costs[places, labels][:, None], sums - sums[places, labels][:, None]
         leaf, label = np.nonzero(np.arange(costs.shape[1]) != labels[:, None])
         mended = np.maximum(excess - excess_of(total + moved), _LITTLE)
-        cheapest = np.argsort((added / mended)[leaf, label], kind="stable")[:_MOST]
+        cheapest = np.argsort((added / mended)[leaf, label], kind="stable")[:most_changes]
         # the first change is none, which makes pairs of single ones
         leaf, label = np.append(0, leaf[cheapest]), np.append(labels[0], label[cheapest])
         rises = added[leaf, label] + added[leaf, label][:, None]

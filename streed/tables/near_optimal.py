@@ -33,6 +33,9 @@ _COPIES = 6
 
 _FEWEST = 2**12
 
+MOST_KEYS = 2**13
+"""Sums of a key: of more, the keys of any number of trees take too much memory."""
+
 _MOST_PAIRS = (2**24, 2**28)
 """Sums of pairs of columns, of trees of one level and of more: of more columns, each is tried by itself."""
 
@@ -70,6 +73,8 @@ class NearOptimalTrees:
         multipliers: Sequence[int],
         intervals: Sequence[Window],
     ) -> None:
+        if len(keys) > MOST_KEYS:
+            raise SearchStopped("memory")
         self._trees = trees
         problem, self._least_rows = trees.problem, trees.problem.min_leaf
         weights = np.zeros(len(trees.splits), np.int64)

@@ -22,7 +22,7 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.exact import Array
-from streed.kernels.counting.equal_rows import find_classes
+from streed.kernels.counting.equal_rows import find_classes, find_equal
 from streed.kernels.counting.groups import MANY_ROWS, MOST_GROUPS, often_equal
 from streed.task.analysis.facts import VectorCosts
 from streed.task.bounded_sums import least_of_labels, most_of_labels
@@ -186,23 +186,23 @@ _SHARE = 4
 """Rows without frequencies are counted where at most one for so many of them remains."""
 
 
-def count_rows(data: Dataset, parts: Array) -> tuple[Dataset, Array, Array] | None:
-    """(r rows, their parts (m, r, K), place (n,)) with the same sums of parts (m, n, K) int64 in every leaf.
+def count_rows(data: Dataset, words: Array, kinds: Array) -> tuple[Dataset, Array, Array, Array] | None:
+    """(r rows, words (h, w), kinds (r,), place (n,)): other rows with the same sums of words in every leaf.
 
-    `place` is one of the rows that agree with each of those they stand for. None where that gives no fewer kinds or
-    rows: worth its time where frequencies make many kinds, or where many of very many rows are equal.
+    kinds (n,) says which of the words (k, w) int64 each row has. `place` is one of the rows that agree with each of
+    those they stand for. None where that gives no fewer kinds or rows: worth its time where frequencies make many
+    kinds, or where many of very many rows are equal.
     """
-    m, n, labels = parts.shape
-    given = data.frequency
+    n, given = len(kinds), data.frequency
     if data.X.dtype != np.uint8 or (given is None and (n < MANY_ROWS or not often_equal(data.X))):
         return None
-    words = np.ascontiguousarray(parts.transpose(1, 2, 0)).reshape(n, m * labels)
-    told_apart = words if given is None else np.hstack([words, given[:, None]])
     # all that is asked of rows below is asked of one row of each of these, which are few
-    firsts, which = find_classes(told_apart.view(np.uint8))
-    if given is not None and len(firsts) <= MOST_GROUPS:
-        return None
-    distinct = words[firsts]
+    distinct, which = words, kinds
+    if given is not None:
+        firsts, which = find_equal(np.stack([kinds, given], axis=1))
+        if len(firsts) <= MOST_GROUPS:
+            return None
+        distinct = words[kinds[firsts]]
     copies = np.gcd.reduce(distinct, axis=1)
     if given is not None:
         copies = np.gcd(copies, given[firsts])
@@ -210,8 +210,8 @@ def count_rows(data: Dataset, parts: Array) -> tuple[Dataset, Array, Array] | No
     vectors = distinct // copies[:, None]
     if given is not None:
         vectors = np.hstack([vectors, (given[firsts] // copies)[:, None]])
-    kinds, kind = find_classes(vectors.view(np.uint8))
-    if len(kinds) > MOST_GROUPS:
+    firsts_of, kind = find_equal(vectors)
+    if len(firsts_of) > MOST_GROUPS:
         return None
     first, place = find_classes(np.hstack([data.X, kind.astype(np.uint8)[which][:, None]]))
     totals = sums_by(place, copies[which], len(first))
@@ -221,8 +221,9 @@ def count_rows(data: Dataset, parts: Array) -> tuple[Dataset, Array, Array] | No
     times = 1 << digits
     begins = np.searchsorted(classes, np.arange(len(first)))
     chosen = first[classes]
-    copy = copies[which[chosen]]
-    frequency = times if given is None else times * (given[chosen] // copy)
+    of = which[chosen]
+    frequency = times if given is None else times * (given[chosen] // copies[of])
     counted = attrs.evolve(data.subset(chosen), weights=None, sample_weight=None, frequency=frequency)
-    rows = (words[chosen] // copy[:, None] * times[:, None]).reshape(len(chosen), labels, m)
-    return counted, np.ascontiguousarray(rows.transpose(2, 0, 1)), begins[place]
+    several, numbers = find_equal(np.stack([of, times], axis=1))
+    of, times = of[several], times[several]
+    return counted, distinct[of] // copies[of, None] * times[:, None], numbers, begins[place]

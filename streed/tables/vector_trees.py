@@ -23,7 +23,7 @@ from streed.encoding.certificate import category_counts, nest_preorder
 from streed.errors import MismatchError
 from streed.exact import LARGEST_TOTAL, Array
 from streed.kernels.compilation import clock
-from streed.kernels.counting.equal_rows import find_classes
+from streed.kernels.counting.equal_rows import find_classes, find_equal
 from streed.kernels.packed import writable
 from streed.kernels.records import SHALLOW
 from streed.kernels.routing import route_rows
@@ -38,6 +38,9 @@ Vector = tuple[int, ...]
 
 _MOST_COUNTS = 2**22
 """Of the rows of each kind at each node of a tree; beyond that, rows are added up one by one."""
+
+_WIDE = 1024
+"""Sums of one row, from which on columns of them do not fit a cache."""
 
 Window = tuple[int, int]
 """The least and the most that a sum may be."""
@@ -92,11 +95,13 @@ class Trees:
 
     problem: Problem
     parts: Array
-    """(m, n, K) int64, row weights multiplied in."""
+    """(m, k, K) int64 of each kind of rows, row weights multiplied in."""
     splits: tuple[int, ...]
     """(m,) per branching node."""
     driver: Driver
     search_limits: SearchLimits
+    kind: Array | None = None
+    """(n,) the kind of each row; None where each is one."""
     tally: dict[str, Any] = attrs.field(
         factory=lambda: {"scalar_solves": 0, "enumerations": 0, "nodes": 0, "seconds_scalar": 0.0}
     )
@@ -126,21 +131,21 @@ class Trees:
 
     def __attrs_post_init__(self) -> None:
         self.data = attrs.evolve(self.problem.data, weights=None, sample_weight=None, row_data={})
-        parts, self._place = self.parts, None
-        counted = None if self.problem.questions is not None else count_rows(self.data, self.parts)
-        if counted is not None:
-            self.data, parts, self._place = counted
-        self._codes = writable(self.data.X)
         limit = self.search_limits.time_limit
         self._deadline = None if limit is None else clock() + limit
-        m, n, labels = parts.shape
-        words = np.ascontiguousarray(parts.transpose(1, 2, 0)).reshape(n, m * labels)
-        told_apart = words
+        m, k, labels = self.parts.shape
+        words, self.kinds = _distinct(self.parts.transpose(1, 2, 0).reshape(k, labels * m), self.kind)
+        counted = None if self.problem.questions is not None else count_rows(self.data, words, self.kinds)
+        self._place = None
+        if counted is not None:
+            self.data, words, kinds, self._place = counted
+            words, self.kinds = _distinct(words, kinds)
         if self.data.frequency is not None and self.problem.min_leaf > 1:
-            told_apart = np.hstack([words, self.data.frequency[:, None]])
-        first, self.kinds = find_classes(np.ascontiguousarray(told_apart).view(np.uint8))
+            first, kinds = find_equal(np.stack([self.kinds, self.data.frequency], axis=1))
+            words, self.kinds = words[self.kinds[first]], kinds
+        self._codes = writable(self.data.X)
         self.sizes = np.bincount(self.kinds)
-        self.vectors = words[first].reshape(len(first), labels, m)
+        self.vectors = words.reshape(len(words), labels, m)
         self.arity = category_counts(self.problem.data)
         problem = attrs.evolve(self.problem, data=self.data)
         native = self.driver.linear_oracle(problem, self.kinds, labels, any(self.splits), self.search_limits)
@@ -164,20 +169,18 @@ class Trees:
     def merged(self, parts: Array) -> Array:
         """The sums over equal rows of the parts (G, ...) that a row of each kind has, in the order of distinct rows."""
         first, member = self.distinct_rows
-        sums = np.zeros((len(first), *parts.shape[1:]), np.int64)
-        np.add.at(sums, member, parts[self.kinds])
-        return sums
+        return self._sums(member, len(first), parts)[0]
 
     @functools.cached_property
     def value_ranges(self) -> list[Window]:
         """(m,) the least and the most that any labels give each sum."""
-        low, high = self.sizes @ self.vectors.min(axis=1), self.sizes @ self.vectors.max(axis=1)
-        return list(zip(low.tolist(), high.tolist(), strict=True))
+        low, high = (_product(self.sizes, of(axis=1)).tolist() for of in (self.vectors.min, self.vectors.max))
+        return list(zip(low, high, strict=True))
 
     @functools.cached_property
     def largest(self) -> list[int]:
         """(m,) no labels give a sum a larger absolute value."""
-        largest: list[int] = (self.sizes @ np.abs(self.vectors).max(axis=1)).tolist()
+        largest: list[int] = _product(self.sizes, np.abs(self.vectors).max(axis=1)).tolist()
         return largest
 
     def cheapest(self, weights: Sequence[int], below: int | None = None) -> EvaluatedTree | None:
@@ -214,12 +217,16 @@ class Trees:
         the sums of the parts over its rows, by the label that it may have, and their number.
         """
         leaf = route_rows(preorder, self._codes, self.arity)[0]
-        m, (kinds, *shape) = len(preorder), self.vectors.shape
-        parts = self.vectors.reshape(kinds, -1)
+        return leaf, *self._sums(leaf, len(preorder), self.vectors)
+
+    def _sums(self, place: Array, m: int, parts: Array) -> tuple[Array, Array]:
+        """(sums (m, ...), rows (m,)): of the parts (G, ...) of the rows at each place, and how many rows there are."""
+        kinds, *shape = parts.shape
+        parts = parts.reshape(kinds, -1)
         if m * kinds > _MOST_COUNTS:
-            return leaf, sums_by(leaf, parts[self.kinds], m).reshape(m, *shape), np.bincount(leaf, minlength=m)
-        counts = np.bincount(leaf * kinds + self.kinds, minlength=m * kinds).reshape(m, kinds)
-        return leaf, (counts @ parts).reshape(m, *shape), counts.sum(axis=1)
+            return sums_by(place, parts[self.kinds], m).reshape(m, *shape), np.bincount(place, minlength=m)
+        counts = np.bincount(place * kinds + self.kinds, minlength=m * kinds).reshape(m, kinds)
+        return _product(counts, parts).reshape(m, *shape), counts.sum(axis=1)
 
     def _labelled(self, preorder: Array, labels: Array, sums: Array, rows: Array) -> EvaluatedTree:
         """A tree whose leaves have these labels; sums and rows as `_routed` gives them."""
@@ -312,7 +319,7 @@ class Trees:
     def _under(self, kept: Sequence[int], limits: dict[str, Any], time_limit: float | None = None) -> Trees:
         problem, left = attrs.evolve(self.problem, **limits), self.remaining() if time_limit is None else time_limit
         given = self.driver, attrs.evolve(self.search_limits, time_limit=left)
-        inner = Trees(problem, self.parts[list(kept)], tuple(self.splits[j] for j in kept), *given)
+        inner = Trees(problem, self.parts[list(kept)], tuple(self.splits[j] for j in kept), *given, self.kind)
         inner.best, inner.tally = self.best, self.tally
         return inner
 
@@ -372,6 +379,18 @@ class Trees:
     def constants(self) -> list[EvaluatedTree]:
         """The trees that are a leaf, one for each label."""
         groups, labels, m = self.vectors.shape
-        totals = (self.sizes @ self.vectors.reshape(groups, -1)).reshape(labels, m).tolist()
+        totals = _product(self.sizes, self.vectors.reshape(groups, -1)).reshape(labels, m).tolist()
         leaf, rows = np.full(1, -1), np.array([self.data.size])
         return [EvaluatedTree(tuple(vector), leaf, np.array([k]), rows, self.arity) for k, vector in enumerate(totals)]
+
+
+def _product(counts: Array, parts: Array) -> Array:
+    """counts (..., G) @ parts (G, w) of whole numbers; numpy's own product of these runs down the columns."""
+    found: Array = counts @ parts if parts.shape[1] < _WIDE else np.einsum("...g,gw->...w", counts, parts)
+    return found
+
+
+def _distinct(words: Array, kind: Array | None) -> tuple[Array, Array]:
+    """(words (G, w), kind (n,)): the distinct ones of the words (k, w), and which of them each row has."""
+    first, number = find_equal(words)
+    return words if len(first) == len(words) else words[first], number if kind is None else number[kind]

@@ -35,7 +35,7 @@ class RowSum:
     """A sum over the rows and branching nodes of a tree, in whole numbers."""
 
     costs: Array
-    """(n, K) int64, or Python's integers as objects: what giving a row a label adds, row weights multiplied in."""
+    """(k, K) int64, or Python's integers as objects: what giving a row a label adds, row weights multiplied in."""
     split: int = 0
     """What a branching node adds."""
     unit: Fraction | int = 1
@@ -45,6 +45,13 @@ class RowSum:
     """The interval in which the sum of a tree must be; None where there is no end."""
     of: Callable[[Dataset], Array] | None = None
     """The same costs of the rows of any data, for each unit of a row's weight."""
+    kind: Array | None = None
+    """(n,) which of the costs each row has; None where each has its own."""
+
+    @property
+    def by_row(self) -> Array:
+        """(n, K) the costs of every row."""
+        return self.costs if self.kind is None else self.costs[self.kind]
 
     def holds(self, total: int) -> bool:
         """Whether the interval has this total."""
@@ -58,17 +65,7 @@ class RowSum:
     @property
     def spread(self) -> tuple[int, int]:
         """The least and the largest value that any labels give it."""
-        return int(least_of_labels(self.costs).sum()), int(most_of_labels(self.costs).sum())
-
-
-def bounded_sum(of: Callable[[Dataset], Array], data: Dataset, least: int | None) -> RowSum:
-    """The sum of these costs, at least so much (None: any); raises InputError if it may be beyond 2**60."""
-    costs, (weights, unit) = of(data), integer_weights(data)
-    check_weighted(costs, weights)
-    weighted = costs if weights is None else costs * weights[:, None]
-    if least is None:
-        least = int(least_of_labels(weighted).sum())
-    return RowSum(weighted, 0, unit, least, max(least, int(most_of_labels(weighted).sum())), of)
+        return int(least_of_labels(self.by_row).sum()), int(most_of_labels(self.by_row).sum())
 
 
 @attrs.frozen(order=False)
