@@ -12,7 +12,7 @@ import math
 import numbers
 import operator
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, final
@@ -62,12 +62,7 @@ def exact_number(x: Any, name: str = "number") -> int | Fraction:
     raise InputError(name, f"{x!r} is no number", "give an int, float, Fraction or Decimal")
 
 
-_SIGNS: dict[str, Callable[[Any, Any], Any]] = {
-    ">=": operator.ge,
-    ">": operator.gt,
-    "<=": operator.le,
-    "<": operator.lt,
-}
+_SIGNS: dict[str, Any] = {">=": operator.ge, ">": operator.gt, "<=": operator.le, "<": operator.lt}
 
 
 @final

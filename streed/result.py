@@ -154,9 +154,8 @@ class Result:
         if self.tree is None:
             return f"<pre>{escaped(self.to_text())}</pre>"
         bounds = (self.lower_bound, self.upper_bound, self.gap)
-        verdict = verdict_html(
-            self.value, self.status == "optimal", *bounds, unit=self.task.value_unit, over=self.searched_over
-        )
+        told = {"unit": self.task.value_unit, "over": self.searched_over}
+        verdict = verdict_html(self.value, self.status == "optimal", *bounds, **told)
         return tree_html(self.tree, verdict) + (front_html(self.front) if len(self.front) > 1 else "")
 
     def __str__(self) -> str:

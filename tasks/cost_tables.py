@@ -265,10 +265,8 @@ class CostTable:
     def group_of(self) -> list[int]:
         """For each test the number of its group; tests without one are alone in theirs."""
         known: dict[str, int] = {}
-        return [
-            len(self.tests) + number if test.group is None else known.setdefault(test.group, number)
-            for number, test in enumerate(self.tests)
-        ]
+        n, tests = len(self.tests), enumerate(self.tests)
+        return [n + at if test.group is None else known.setdefault(test.group, at) for at, test in tests]
 
     def prices(self, owner: Sequence[int]) -> tuple[Array, Array, Any]:
         """Eq. 9, m(F, f), of columns of these tests: (full, given, unit), whole numbers of a unit, int64.

@@ -207,10 +207,7 @@ class PolicyValue(Composition):
 def _copied(costs: Mapping[Any, Any]) -> dict[Any, Any]:
     if not isinstance(costs, Mapping):
         raise InputError("costs", f"{costs!r} maps no treatments", 'give a dict, such as {"surgery": 1}')
-    return {
-        treatment: Range(0, meaning=f"of treatment {treatment!r}").read("costs", cost)
-        for treatment, cost in costs.items()
-    }
+    return {key: Range(0, meaning=f"of treatment {key!r}").read("costs", cost) for key, cost in costs.items()}
 
 
 @final

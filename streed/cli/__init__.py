@@ -250,17 +250,10 @@ class Asked(types.SimpleNamespace):
         groups: dict[str, Any] = {GROUPS: list(self.sensitive)} if self.sensitive else {}
         with own_connection(None, None) as connection:
             connection.execute(f"CREATE VIEW data AS {file_query(self.data, reader)}")
-            return Dataset.from_query(
-                connection,
-                self.query,
-                target=self.target,
-                sample_weight=self.weights,
-                frequency=self.frequency,
-                categorical=True if ALL in self.categorical else list(self.categorical) or None,
-                max_cuts=self.most_cuts(),
-                moments=isinstance(task, SquaredError),
-                **groups,
-            )
+            given = groups | {"target": self.target, "sample_weight": self.weights, "frequency": self.frequency}
+            given["categorical"] = True if ALL in self.categorical else list(self.categorical) or None
+            given |= {"max_cuts": self.most_cuts(), "moments": isinstance(task, SquaredError)}
+            return Dataset.from_query(connection, self.query, **given)
 
     def most_cuts(self) -> int | str:
         """What `--cuts` says of numbers, as `max_cuts` of a solve does."""

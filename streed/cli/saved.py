@@ -135,11 +135,9 @@ def prove(asked: shell.Asked) -> None:
     command = shlex.join(made.command(out, beside))
     numbers = {"cost": str(made.cost), "bound": str(made.bound), "optimal": made.optimal}
     said = "optimal" if made.optimal else made.said
-    shell.show(
-        asked.as_json,
-        {**numbers, "claims": made.claims, "bytes": len(made.data), "check": command},
-        [f"proved  {said}; {made.claims} claims, {len(made.data)} bytes, {made.seconds:.2f} s", f"check   {command}"],
-    )
+    document = {**numbers, "claims": made.claims, "bytes": len(made.data), "check": command}
+    told = f"proved  {said}; {made.claims} claims, {len(made.data)} bytes, {made.seconds:.2f} s"
+    shell.show(asked.as_json, document, [told, f"check   {command}"])
     sys.exit(shell.FINE if made.optimal else shell.STOPPED)
 
 

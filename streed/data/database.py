@@ -208,10 +208,8 @@ class _Reader:
             raise InputError("target", f"column {name!r} has the type {self.types[name]}", "give numbers")
         tried: list[int] = [10**digits for digits in range(_DIGITS + 1)]
         real = f"{column}::DOUBLE"
-        asked = ", ".join(
-            f"bool_and(isfinite({real}) AND round({real} * {unit}) / {unit} = {real}) AS c{at}"
-            for at, unit in enumerate(tried)
-        )
+        sound = [f"isfinite({real}) AND round({real} * {unit}) / {unit} = {real}" for unit in tried]
+        asked = ", ".join(f"bool_and({each}) AS c{at}" for at, each in enumerate(sound))
         known = [unit for unit, holds in zip(tried, self._fetch(asked), strict=True) if holds[0]]
         if known:
             return known[0]

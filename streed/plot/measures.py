@@ -106,9 +106,8 @@ def front_of(
     pairs: Any = found.front if isinstance(found, Result) else listed("found", found, remedy)
     if any(isinstance(each, Result) for each in pairs):
         pairs = [(each.value, each.tree) for each in pairs if each.tree is not None]
-    if not pairs or not all(
-        isinstance(each, (tuple, list)) and len(each) == 2 and isinstance(each[1], Tree) for each in pairs
-    ):
+    sound = (isinstance(each, (tuple, list)) and len(each) == 2 and isinstance(each[1], Tree) for each in pairs)
+    if not pairs or not all(sound):
         raise InputError("found", "it has no tree to show", remedy)
     marked = found.tree if isinstance(found, Result) else chosen
     tuples = all(isinstance(value, tuple) and len(value) > 1 for value, _ in pairs)

@@ -143,10 +143,10 @@ def _is_gain(task: Task) -> bool:
 def _costs(task: Task, operator: str) -> Terms:
     """The terms of a task whose values are added up; raises NotSeparableError for any other."""
     if not adds(task):
-        said = (
-            f"the operator {operator} adds values up, smaller better, and {name(task)} has a combine, order or feasible"
+        said = f"the operator {operator} adds values up, smaller better, and {name(task)} has a combine, order or"
+        raise NotSeparableError(
+            f"{said} feasible of its own: order would not be preserved (Def. 4.4); join it by & instead"
         )
-        raise NotSeparableError(f"{said} of its own: order would not be preserved (Def. 4.4); join it by & instead")
     return task.terms
 
 

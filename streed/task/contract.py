@@ -41,9 +41,8 @@ _CLASSES = 4
 
 def check_contract(task: Task, data: Dataset, *, warns: bool = True) -> None:
     """Raises TaskError, with the line of the source at fault, unless a task keeps the contract; `warns` of weights."""
-    arrays: dict[str, Any] = {
-        name: _to_read(getattr(data, name)) for name in ("X", "class_numbers", "weights", "sample_weight")
-    }
+    names = ("X", "class_numbers", "weights", "sample_weight")
+    arrays: dict[str, Any] = {name: _to_read(getattr(data, name)) for name in names}
     row_data = {name: _to_read(array) for name, array in data.row_data.items()}
     ContractCheck(task, attrs.evolve(data, row_data=row_data, **arrays)).check(warns=warns)
 
@@ -252,14 +251,11 @@ class ContractCheck:
         ordered: list[Any] = [b for _, b in sorted(pairs, key=lambda pair: pair[0])]
         falls, rises = (any(less(b, a) for a, b in itertools.pairwise(ordered)) for less in (operator.lt, operator.gt))
         if falls != rises and falls == (given.larger_is_better == rising):
-            said = (
-                f"{'falls' if falls else 'rises'} with the value, of which the {'larger' if rising else 'smaller'} is"
-            )
-            remedy = (
-                "with maximize = True, leaf_cost is a gain, and score may be left out; without it, what is paid, and "
-            )
-            remedy += "a score that falls with that declares larger_is_better = True"
-            self.fail("score", f"{said} better, and larger_is_better is {given.larger_is_better}", remedy)
+            moves, side = "falls" if falls else "rises", "larger" if rising else "smaller"
+            said = f"{moves} with the value, of which the {side} is better, and larger_is_better is"
+            remedy = "with maximize = True, leaf_cost is a gain, and score may be left out; else a score that falls "
+            remedy += "with what is paid declares larger_is_better = True"
+            self.fail("score", f"{said} {given.larger_is_better}", remedy)
 
     def check_operators(self, costs: list[Value]) -> None:
         a, b = costs[0], costs[-1]
@@ -342,9 +338,7 @@ class ContractCheck:
         said = str(raised) if isinstance(raised, TaskError) else f"{type(raised).__name__}: {raised}"
         key = raised.args[0] if isinstance(raised, KeyError) and raised.args else None
         if isinstance(key, str) and key not in self.data.row_data:
-            said = (
-                f"KeyError: {key!r}; if that is row data, give {key}= one entry per row (row_data= in streed.testing)"
-            )
+            said = f"KeyError: {key!r}; if that is row data, give {key}= an entry per row (row_data= in streed.testing)"
         if isinstance(raised, IndexError) and name == "branching_cost":
             said += f"; a split is the number of one of {self.data.n_columns} columns, counted from 0"
         elif isinstance(raised, IndexError):

@@ -322,9 +322,8 @@ class Objective(Joint):
         """The score of every part, or of the first where the others are limited, then the gaps as floats."""
         parts = self.unbound or self.parts
         if self.is_front:
-            return tuple(
-                part.score(x, self.seen(totals, i)) for i, (part, x) in enumerate(zip(parts, value, strict=True))
-            )
+            numbered = enumerate(zip(parts, value, strict=True))
+            return tuple(part.score(x, self.seen(totals, i)) for i, (part, x) in numbered)
         if parts[0].components is None:
             shown = parts[0].score(value[0], self.seen(totals, 0))
         else:  # how many components a score has may be known on the data only

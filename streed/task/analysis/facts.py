@@ -84,11 +84,8 @@ def can_generate(
     if is_larger_better(own) is None:
         return False
     terms = [term for _, term, _ in written_terms(task)]
-    if not all(
-        part.stands_alone and isinstance(getattr(type(part), name), types.FunctionType)
-        for part in terms
-        for name in _METHODS
-    ):
+    members = (getattr(type(part), name) for part in terms for name in _METHODS)
+    if not all(part.stands_alone for part in terms) or not all(isinstance(x, types.FunctionType) for x in members):
         return False
     sums = quick_sums(task, data) if sums is None else sums
     sizes = (np.abs(x.astype(np.float64)).sum(axis=0).max(initial=0) for x in sums.values() if x.dtype.kind in "iu")
@@ -170,15 +167,10 @@ def vector_costs(given: Task, data: Dataset) -> VectorCosts | None:
     found = [each for each in costs if each is not None and each.exact]
     if len(found) < width:
         return None
-    return VectorCosts(
-        np.stack([each.costs for each in found]),
-        tuple(each.split for each in found),
-        tuple(exact_number(each.unit) for each in found),
-        tuple(
-            None if cap is None else math.floor(Fraction(exact_number(cap)) / each.unit)
-            for cap, each in zip(caps, found, strict=True)
-        ),
-    )
+    capped = zip(caps, found, strict=True)
+    most = tuple(None if cap is None else math.floor(Fraction(exact_number(cap)) / each.unit) for cap, each in capped)
+    units = tuple(exact_number(each.unit) for each in found)
+    return VectorCosts(np.stack([each.costs for each in found]), tuple(each.split for each in found), units, most)
 
 
 def explain(task: Task, data: Dataset | None = None) -> str:
@@ -300,9 +292,8 @@ def _kernel(task: Task, data: Dataset, sums: dict[str, Array] | None, two_labels
     if task.reads_rows:
         return _GENERAL
     if sums is None:
-        return (
-            f"{'signed: costs per row of two labels' if two_labels else 'labels: costs per row and label'}; {_OF_ROWS}"
-        )
+        kind = "signed: costs per row of two labels" if two_labels else "labels: costs per row and label"
+        return f"{kind}; {_OF_ROWS}"
     supports = all(limit.support is not None for limit in task.limits)
     if with_tests(objective(task), data) is not None and supports and not data.categorical:
         return f"test costs: costs per row and label, and prices of splits by the columns above; {_OF_ROWS}"
@@ -368,12 +359,9 @@ def positive_class(task: Task, data: Dataset, *, warn: bool = False) -> int | No
     for thing, sided, number in assumed:
         share = totals[number] / sum(totals)
         if warn and sided and 2 * share > 1:
-            warnings.warn(
-                f"{type(thing).__name__} takes {data.classes[number]!r} as the positive class, the second label in "
-                f"sorted order, and {100 * float(share):.3g} % of the rows have it: say positive= to choose",
-                UserWarning,
-                stacklevel=4,
-            )
+            said = f"{type(thing).__name__} takes {data.classes[number]!r} as the positive class, the second label in"
+            said += f" sorted order, and {100 * float(share):.3g} % of the rows have it: say positive= to choose"
+            warnings.warn(said, UserWarning, stacklevel=4)
             break
     return next((number for _, _, number in [*assumed, *found] if number is not None), None)
 
