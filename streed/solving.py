@@ -306,7 +306,8 @@ def reoptimised(
         return known, search_limits, False
     begin, seconds = clock(), search_limits.time_limit
     reoptimising = _Reoptimising(problem, driver, search_limits)
-    found = worth(reoptimising.improved(known.root), problem)
+    depth = depth_of(known.root) if problem.max_depth is None else problem.max_depth
+    found = worth(reoptimising.improved(known.root, np.arange(problem.data.n_rows), depth), problem)
     if seconds is not None:
         seconds = max(seconds - (clock() - begin), _AT_ONCE)
     left = attrs.evolve(search_limits, time_limit=_AT_ONCE if reoptimising.interrupted else seconds)
@@ -324,12 +325,7 @@ class _Reoptimising:
         self.interrupted = False
         self._solved: dict[tuple[bytes, int], Solution | None] = {}
 
-    def improved(self, root: Node) -> Node:
-        """The nodes of a better tree, as far as time allows."""
-        most = self._problem.max_depth
-        return self._improved(root, np.arange(self._problem.data.n_rows), depth_of(root) if most is None else most)
-
-    def _improved(self, node: Node, rows: Array, depth: int) -> Node:
+    def improved(self, node: Node, rows: Array, depth: int) -> Node:
         """The node with better subtrees, or what is grown anew in its place; bottom up."""
         if not len(rows) or self._is_late():
             return node
@@ -339,7 +335,7 @@ class _Reoptimising:
             return node if found is None else found.root
         if isinstance(node, Branch):
             parts = sides_of(node, rows, self._problem)
-            node = attrs.evolve(node, children=tuple(self._improved(*part, depth - 1) for part in parts))
+            node = attrs.evolve(node, children=tuple(self.improved(*part, depth - 1) for part in parts))
         if nodes is not None:
             return node
         grown = self._grown(rows, depth)

@@ -99,7 +99,6 @@ class CostSensitive(TaskWithTests):
     """(K, K) int64: the cost of a row of class j with label k, in units."""
     unit: Any = bound(1)
     """The worth of a cost of 1 of the matrix, an exact number."""
-
     full: Any = bound(None)
     given: Any = bound(None)
     price_unit: Any = bound(1)

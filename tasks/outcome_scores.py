@@ -169,8 +169,6 @@ def prescribed_scores(tree: Tree, X: Any, method: str, past: Mapping[str, Any]) 
 class PolicyLoss(RowCostTask):
     """Minus the sum of the estimated outcomes, row weights counting."""
 
-    value_unit: ClassVar[str] = "minus the total outcome"
-
     method: str
     known: tuple[Any, ...]
     """The treatments, of which some may occur in no row of a part of the data."""

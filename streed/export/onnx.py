@@ -57,10 +57,8 @@ def to_onnx(model: Any) -> ModelProto:
     graph.add("Gather", [graph.constant(table), leaf], name="prediction", axis=0)
     graph.add("Identity", [leaf], name="leaf")
     kind = onnx.helper.np_dtype_to_tensor_dtype(table.dtype) if table.dtype != object else onnx.TensorProto.STRING
-    outputs = [
-        onnx.helper.make_tensor_value_info("prediction", kind, [None]),
-        onnx.helper.make_tensor_value_info("leaf", onnx.TensorProto.INT64, [None]),
-    ]
+    kinds = {"prediction": kind, "leaf": onnx.TensorProto.INT64}
+    outputs = [onnx.helper.make_tensor_value_info(name, each, [None]) for name, each in kinds.items()]
     made = onnx.helper.make_graph(graph.nodes, "streed", graph.inputs, outputs, graph.constants)
     versions = [onnx.helper.make_opsetid("", _OPSET), onnx.helper.make_opsetid("ai.onnx.ml", _ML_OPSET)]
     built: ModelProto = onnx.helper.make_model(made, opset_imports=versions, producer_name="streed", ir_version=_IR)

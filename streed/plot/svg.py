@@ -174,10 +174,8 @@ def _place(nodes: Sequence[Seen], cards: Sequence[_Card]) -> tuple[float, float]
 def _node(seen: Seen, card: _Card, fill: str) -> str:
     radius = 3 if seen.is_leaf else min(card.height / 2, 1.1 * _FONT)
     drawn = f'rx="{radius:.1f}" fill="{fill}" stroke="#52606d" stroke-width="1"'
-    parts = [
-        f'<g class="{"leaf" if seen.is_leaf else "branch"}"><title>{escaped(card.full)}</title>',
-        _rect(card.x - card.width / 2, card.top, card.width, card.height, drawn),
-    ]
+    head = f'<g class="{"leaf" if seen.is_leaf else "branch"}"><title>{escaped(card.full)}</title>'
+    parts = [head, _rect(card.x - card.width / 2, card.top, card.width, card.height, drawn)]
     baseline = card.top + 0.22 * _FONT
     for lines, step, font in ((card.title, 1.3, _FONT), (card.lines, 1.15, _SMALL)):
         for line in lines:

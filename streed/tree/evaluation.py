@@ -248,10 +248,8 @@ def _checks(tree: Tree, claims: Claims, task: Any, data: Dataset) -> list[Check]
     if not isinstance(task, Task):
         raise InputError("task", f"{type(task).__name__} is no task", "use a file that streed wrote")
     labels = tuple(task.bind(data).labels(data))
-    checks = [
-        _equal("rows of the data", claims.n_rows, data.size),
-        Check("labels", str(tree.labels), str(labels), tree.labels == labels),
-    ]
+    labelled = Check("labels", str(tree.labels), str(labels), tree.labels == labels)
+    checks = [_equal("rows of the data", claims.n_rows, data.size), labelled]
     if not all(each.holds for each in checks):
         return checks
     found = inspect(tree, task, data)

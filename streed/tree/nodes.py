@@ -311,10 +311,8 @@ class Claims:
     """Among which splits the tree is the best, as `extent_text` says it."""
     max_cuts: int | None = None
     """The most thresholds of each ordered column that were tried; None: all of them."""
-
     gains: int = 0
     """1 where the costs of leaves are what they gain, the larger the better; -1 where they are minus that."""
-
     positive: int | None = None
     """The number of the class that the task calls positive."""
 
