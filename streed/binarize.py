@@ -287,5 +287,4 @@ def _entropy(counts: Array) -> Array:
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-300)
     terms = np.zeros_like(shares)
     np.log2(shares, out=terms, where=shares > 0)
-    entropy: Array = -(shares * terms).sum(axis=1)
-    return entropy
+    return np.asarray(-(shares * terms).sum(axis=1))

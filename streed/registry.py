@@ -51,8 +51,7 @@ def make_task(written: str, parameters: Mapping[str, str]) -> Task:
 
     `parameters` are further arguments as text. Raises InputError for unknown tasks, parameters and values.
     """
-    made: Task = _make(written, parameters, tasks(), "task")
-    return made
+    return cast("Task", _make(written, parameters, tasks(), "task"))
 
 
 def make_limit(written: str) -> Limit:

@@ -211,9 +211,8 @@ class Solving:
     def _bound_over_all(self, outcome: Outcome) -> Any:
         """What no tree over all thresholds is better than, where only some were tried; None where not known."""
         problem, data = self.problem, self.data
-        if not (outcome.solutions and data.is_cut) or problem.min_leaf > 1:
-            return None
-        if outcome.score_bound is not None or outcome.lower is None:
+        known = outcome.solutions and outcome.score_bound is None and outcome.lower is not None
+        if not (known and data.is_cut) or problem.min_leaf > 1:
             return None
         limits = (problem.max_depth, problem.max_nodes)
         least = bound_over_all(problem.task, data, outcome.lower, limits, self._totals)

@@ -311,9 +311,7 @@ def _fields(y: Any) -> dict[Any, Any] | None:
         return dict(enumerate(x.tolist() if x.dtype.kind == "O" else x for x in columns)) or None
     if isinstance(y, tuple) and len(y) == 2 and not _in_pairs(y) and all(map(_is_column, y)):
         return dict(enumerate(y))
-    if _in_pairs(y):
-        return {j: [row[j] for row in y] for j in range(2)}
-    return None
+    return {j: [row[j] for row in y] for j in range(2)} if _in_pairs(y) else None
 
 
 def _is_column(values: Any) -> bool:

@@ -369,5 +369,4 @@ class Nodes:
         below = (self.parents >= 0) & (self.rows > 0)
         np.subtract.at(gains, self.parents[below], worth[below])
         # Rounding, or a constraint, may make a split look worse than none.
-        gained: Array = np.maximum(gains, 0.0)
-        return gained
+        return np.asarray(np.maximum(gains, 0.0))

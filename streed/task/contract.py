@@ -225,9 +225,7 @@ class ContractCheck:
 
     def check_direction(self, given: Task, costs: list[Value]) -> None:
         """Complain where the better value is shown as the worse one, or branching nodes gain; `costs`: of all rows."""
-        if given.order != TOTAL or _shape(costs[0]) is not None:
-            return
-        if not all(map(_is_finite, costs)):
+        if given.order != TOTAL or _shape(costs[0]) is not None or not all(map(_is_finite, costs)):
             return
         least, most = min(costs), Fraction(max(costs)) + 1  # of which floats know no sum beyond 2**53
         rising = self.task.better(most, least)

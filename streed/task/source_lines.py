@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import linecache
 import sys
@@ -24,10 +25,7 @@ _STANDARD = Path(traceback.__file__).resolve().parent
 def own_line(error: BaseException) -> str | None:
     """The innermost line of the user's own code that raised it, as `file:line: text`; None if there is none."""
     frames = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
-    for file, line in reversed(frames):
-        if _is_own(file):
-            return _line(file, line)
-    return None
+    return next((_line(file, line) for file, line in reversed(frames) if _is_own(file)), None)
 
 
 def returning_line(member: Any, arguments: tuple[Any, ...]) -> str | None:
@@ -74,16 +72,11 @@ def _is_own(file: str) -> bool:
 
 
 def _line(file: str, line: int) -> str:
+    """`file:line: text`, the file as the user would name it: relative, if it is below the current directory."""
     text = linecache.getline(file, line).strip()
-    return f"{_short(file)}:{line}" + (f": {text}" if text else "")
-
-
-def _short(file: str) -> str:
-    """The file as the user would name it: relative, if it is below the current directory."""
-    try:
-        return str(Path(file).relative_to(Path.cwd()))
-    except (ValueError, OSError):
-        return file
+    with contextlib.suppress(ValueError, OSError):
+        file = str(Path(file).relative_to(Path.cwd()))
+    return f"{file}:{line}" + (f": {text}" if text else "")
 
 
 def _defined(made: Any) -> str | None:

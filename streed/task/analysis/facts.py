@@ -79,9 +79,7 @@ def can_generate(
     `sums`: its `quick_sums`, and `costs` gives its `first_costs`, where they are kept.
     """
     own = objective(task)
-    if own.reads_rows or own.order != TOTAL:
-        return False
-    if is_larger_better(own) is None:
+    if own.reads_rows or own.order != TOTAL or is_larger_better(own) is None:
         return False
     terms = [term for _, term, _ in written_terms(task)]
     members = (getattr(type(part), name) for part in terms for name in _METHODS)
