@@ -22,7 +22,7 @@ from streed.data.database import Roles
 from streed.data.ordered import TIMES
 from streed.data.reading import read_column
 from streed.data.strict_json import MOST_DIGITS, read_text
-from streed.errors import InputError, MissingPackageError
+from streed.errors import InputError, MissingPackageError, check_known
 
 __all__ = ["Bundled", "load", "names", "one_hot", "read_table"]
 
@@ -56,8 +56,7 @@ class Bundled:
         Raises InputError for a target that is no column.
         """
         chosen = self.target if target is None else target
-        if chosen not in self.table:
-            raise InputError("target", f"{self.name} has no column {chosen!r}", f"use one of {', '.join(self.table)}")
+        check_known("target", [chosen], self.table, "column")
         features = {name: values for name, values in self.table.items() if name != chosen}
         if one_hot:
             return Dataset.make(_one_hot(features), self.table[chosen])
@@ -184,8 +183,7 @@ def names() -> tuple[str, ...]:
 
 def load(name: str) -> Bundled:
     """The bundled data set of that name, made afresh; raises InputError for a name that is not in `names()`."""
-    if name not in MAKERS:
-        raise InputError("name", f"there is no bundled data set {name!r}", f"use one of {', '.join(MAKERS)}")
+    check_known("name", [name], MAKERS, "bundled data set")
     return MAKERS[name](name)
 
 
@@ -353,8 +351,7 @@ def make_dataset(
     the questions of a saved tree. Raises InputError for columns that are not there.
     """
     for argument, name in roles.named:
-        if name not in table:
-            raise InputError(argument, f"there is no column {name!r}", f"the columns are {', '.join(table)}")
+        check_known(argument, [name], table, "column")
     taken = [name for _, name in roles.named]
     features = {name: column for name, column in table.items() if name not in taken}
     given = roles.given(table)

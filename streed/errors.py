@@ -110,6 +110,13 @@ def check_choice(argument: str, given: Any, choices: Iterable[str]) -> None:
         raise InputError(argument, brief(given), f"use one of {', '.join(choices)}")
 
 
+def check_known(argument: str, given: Iterable[Any], known: Any, what: str) -> None:
+    """Raises InputError for the first of those given that is none of the known; `what` they are, such as "column"."""
+    for each in given:
+        if each not in known:
+            raise InputError(argument, f"there is no {what} {each!r}", f"use one of {shown(known, 10)}")
+
+
 class TaskError(StreedError, TypeError):
     """A task breaks the contract of `streed.Task`, or asks for what the chosen driver cannot do."""
 

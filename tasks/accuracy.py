@@ -47,7 +47,7 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
-from streed.errors import InputError, brief, listed, shown
+from streed.errors import InputError, brief, check_known, listed, shown
 from streed.exact import Array, Range, exact_number
 from streed.task import PARTIAL, Composition, RowCostTask, State, Task, Value, bound
 from streed.task.algebra import add, scale
@@ -112,9 +112,7 @@ class WeightedAccuracy(Composition):
 
     def compose(self, data: Dataset) -> Task:
         classes = list(data.classes)
-        for label in self.class_weight:
-            if label not in classes:
-                raise InputError("class_weight", f"label {label!r} does not occur in y", f"use labels of {classes}")
+        check_known("class_weight", self.class_weight, classes, "label")
         weights = [Range(0).read("class_weight", self.class_weight.get(label, 1)) for label in classes]
         return WeightedSum(tuple((Fraction(weight), ErrorsOfClass(k)) for k, weight in enumerate(weights)))
 

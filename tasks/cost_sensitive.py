@@ -44,7 +44,7 @@ from streed.data import Dataset
 from streed.data.dataset import row_matrix
 from streed.data.rows import named_labels
 from streed.data.strict_json import FILE
-from streed.errors import InputError, listed
+from streed.errors import InputError, check_known, listed
 from streed.exact import LARGEST_TOTAL, Array
 from streed.task import RowCostTask, State, Task, bound
 from streed.task.joint import TaskWithTests
@@ -243,9 +243,7 @@ def cost_report(tree: Tree, costs: CostTable, X: Any, y: Any) -> CostReport:
 
 
 def _numbers(labels: list[Any], place_of: dict[Any, int]) -> Any:
-    for label in labels:
-        if label not in place_of:
-            raise InputError("y", f"the label {label!r} has no costs", f"use labels of {list(place_of)}")
+    check_known("y", labels, place_of, "label with costs")
     return np.array([place_of[label] for label in labels])
 
 

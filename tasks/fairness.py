@@ -36,7 +36,7 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
-from streed.errors import InputError
+from streed.errors import InputError, check_known
 from streed.exact import Array, Range, exact_number
 from streed.task.bounded_sums import RowSum, SumLimit, integer_weights
 from streed.tasks.outcome_scores import treatments
@@ -123,9 +123,7 @@ class TreatmentParity(GroupRates):
     def happens(self, kind: str, labels: Array, data: Dataset) -> Array:
         known = treatments(data)
         wanted = self.treated if isinstance(self.treated, tuple) else (self.treated,)
-        for treatment in () if self.treated is None else wanted:
-            if treatment not in known:
-                raise InputError("treated", f"there is no treatment {treatment!r}", f"they are {known!r}")
+        check_known("treated", () if self.treated is None else wanted, known, "treatment")
         treats = [place > 0 if self.treated is None else each in wanted for place, each in enumerate(known)]
         return np.asarray(np.array(treats)[labels])
 

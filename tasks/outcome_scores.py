@@ -35,7 +35,7 @@ from streed.data.column import distinct
 from streed.data.dataset import row_array, row_column, row_matrix, row_numbers
 from streed.data.rows import named_labels
 from streed.data.single_values import check_finite
-from streed.errors import InputError, check_choice
+from streed.errors import InputError, check_choice, check_known
 from streed.exact import Array, Range
 from streed.task import Composition, RowCostTask, State, Task
 from streed.task.algebra import scale
@@ -223,9 +223,7 @@ class TreatmentCosts(RowCostTask):
 
     def row_costs(self, data: Dataset) -> Array:
         known = treatments(data)
-        for treatment in self.costs:
-            if treatment not in known:
-                raise InputError("costs", f"there is no treatment {treatment!r}", f"the treatments are {known!r}")
+        check_known("costs", self.costs, known, "treatment")
         costs = [self.costs.get(treatment, 0) for treatment in known]
         whole = all(isinstance(cost, int) for cost in costs)
         return np.tile(np.array(costs, np.int64 if whole else object), (data.n_rows, 1))

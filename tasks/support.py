@@ -30,7 +30,7 @@ from streed.data import Dataset
 from streed.data.column import distinct
 from streed.data.dataset import row_array
 from streed.data.ordered import distinct_numbers
-from streed.errors import InputError, check_kind, listed
+from streed.errors import InputError, check_kind, check_known, listed
 from streed.exact import Array, Range
 from streed.task import Limit, State
 from streed.task.states import kept_by_data
@@ -156,9 +156,7 @@ def _columns(data: Dataset, name: str, feature: Any) -> list[Array]:
         if feature is None and len(named) > 1:
             raise InputError(ROW_DATA, f"it has the columns {', '.join(named)}", f'name one or several: {name}("...")')
         chosen = list(named) if feature is None else list(wanted)
-        for label in chosen:
-            if label not in named:
-                raise InputError(ROW_DATA, f"there is no column {label!r}", f"its columns are {', '.join(named)}")
+        check_known(ROW_DATA, chosen, named, "column")
         return [named[label] for label in chosen]
     if table.ndim == 2 and table.shape[1] == 1:
         table = table[:, 0]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, final
 import attrs
 import numpy as np
 
-from streed.errors import InputError, listed
+from streed.errors import InputError, check_known, listed
 from streed.exact import Array, Range
 
 if TYPE_CHECKING:
@@ -267,8 +267,7 @@ class Roles:
         else:
             chosen = listed_names(_columns("features", features))
         for argument, name in [*(("features", name) for name in chosen), *roles.named]:
-            if name not in known:
-                raise InputError(argument, f"there is no column {name!r}", f"the columns are {', '.join(known)}"[:500])
+            check_known(argument, [name], known, "column")
         if len(set(chosen)) < len(chosen):
             raise InputError("features", "a column is named twice", "name every column once")
         for argument, name in roles.named:

@@ -31,7 +31,7 @@ from streed.data import Dataset
 from streed.data.dataset import row_matrix
 from streed.data.reading import read_values
 from streed.data.rows import named_labels, read_row_data
-from streed.errors import InputError, argument_names, brief, shown
+from streed.errors import InputError, argument_names, brief, check_known, shown
 from streed.estimators.base import OptimalTree, task_of, with_splits
 from streed.estimators.reading import FREQUENCY, checked_column, checked_weights, named_errors, signs_of
 from streed.exact import Array, Range
@@ -135,9 +135,7 @@ class OptimalTreeClassifier(LabelTree):
         if given is None:
             return weights
         if isinstance(given, Mapping):
-            for label in given:
-                if label not in classes:
-                    raise InputError("class_weight", f"no label is {label!r}", f"the labels are {shown(classes)}")
+            check_known("class_weight", given, classes, "label")
             found = [float(Range(0).read("class_weight", given.get(label, 1))) for label in classes]
             if not any(found):
                 raise InputError("class_weight", "no class weighs anything", "give one a weight > 0")

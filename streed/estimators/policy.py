@@ -32,7 +32,7 @@ from streed.data import Dataset
 from streed.data.column import distinct
 from streed.data.reading import read_values
 from streed.data.table import named_columns
-from streed.errors import InputError, argument_names, brief, check_choice
+from streed.errors import InputError, argument_names, brief, check_choice, check_known
 from streed.estimators import reading
 from streed.estimators.base import OptimalTree, members, with_splits
 from streed.exact import Array, Range, as_objects, exact_number
@@ -255,8 +255,7 @@ def cross_validate_policy(
     past = {name: data.row_data[name] for name in past if name in data.row_data and "outcome" in data.row_data}
     known, n = list(treatments(data)), len(valued)
     place_of = {label: place for place, label in enumerate(known)}
-    if estimator.control is not None and estimator.control not in place_of:
-        raise InputError("control", f"there is no treatment {estimator.control!r}", f"they are {known!r}")
+    check_known("control", [] if estimator.control is None else [estimator.control], known, "treatment")
     chosen, values = np.empty(n, dtype=np.int64), []
     for train, test in KFold(cv, shuffle=True, random_state=random_state).split(valued):
         # Numbers of rows and budgets are for a part of the rows; shares are not.

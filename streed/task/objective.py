@@ -156,8 +156,7 @@ class Objective(Joint):
 
     def _with_sums(self, data: Dataset) -> Objective:
         """The record whose parts are bound, with the sums of the limits and the gaps on the data."""
-        first = self.parts[0]
-        labels = tuple(first.labels(data))
+        labels = tuple(self.parts[0].labels(data))
         for limit in self.sum_limits:
             if limit.of_classes and len(labels) != data.n_classes:
                 seen = f"the leaves of {name(self.unbound[0])} show {', '.join(map(repr, labels[:3]))}, no classes of y"
@@ -165,7 +164,7 @@ class Objective(Joint):
         sums = tuple(each for limit in self.sum_limits for each in limit.bounded_sums(data))
         if any(each.costs.shape[1] != len(labels) for each in sums):
             raise TaskError(f"{self.sum_limits!r} are about the classes of y, which the task does not predict")
-        return attrs.evolve(self, parts=(first, *self.parts[1:]), data=data, intervals=sums)
+        return attrs.evolve(self, data=data, intervals=sums)
 
     @functools.cached_property
     def imbalances(self) -> tuple[tuple[int, int, RowSum], ...]:

@@ -22,7 +22,7 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
-from streed.errors import InputError, StreedError
+from streed.errors import InputError, StreedError, check_known
 from streed.exact import ONE, Array, exact_number
 from streed.task.algebra import as_costs
 from streed.task.analysis.linear_form import price_of_splits, row_cost_form
@@ -344,8 +344,7 @@ def positive_number(data: Dataset, positive: Any, name: str) -> int:
 
 def given_class(classes: list[Any], positive: Any) -> int:
     """The number of the class that was given; raises InputError for one that no row has."""
-    if positive not in classes:
-        raise InputError("positive", f"{positive!r} does not occur in y", f"use one of {classes}")
+    check_known("positive", [positive], classes, "class")
     return classes.index(positive)
 
 
