@@ -8,16 +8,17 @@ category of a categorical column becomes a bit column, a literal.
 from __future__ import annotations
 
 import numpy as np
-from numba import int64, uint64
+from numba import int32, int64, uint64
 
 from streed.exact import Array
 from streed.kernels.compiled import entry
-from streed.kernels.counting.set_bits import WORD, pack_bytes, transposed
+from streed.kernels.counting.set_bits import WORD, pack_bytes, transpose_block
 from streed.kernels.records import LANES
 from streed.kernels.simd import count_ones
+from streed.kernels.views import matrix, native, vector
 
 
-@entry
+@native
 def _pack_rows(codes, p, position, bits, valid):  # type: ignore[no-untyped-def]
     """Writes the bits of every row of p codes to its places in bits (places, p / 64), and the places to valid.
 
@@ -40,7 +41,7 @@ def _pack_rows(codes, p, position, bits, valid):  # type: ignore[no-untyped-def]
                 bits[place, block] = word
 
 
-@entry
+@native
 def _keep_distinct(raw, valid, categories, flips, slots, column, flipped, sets):  # type: ignore[no-untyped-def]
     """How many binary columns remain without constants, repetitions and complements; lists them and their bits.
 
@@ -92,18 +93,57 @@ def _keep_distinct(raw, valid, categories, flips, slots, column, flipped, sets):
     return kept
 
 
-@entry
-def _add_literals(codes, position, categories, sets, column, literals):  # type: ignore[no-untyped-def]
-    """Writes the literals of the categorical columns, which begin where `literals` says."""
+@native
+def _add_literals(codes, p, position, categories, sets, column, literals):  # type: ignore[no-untyped-def]
+    """Writes the literals of the categorical columns, the first of which begin where literals[0] says."""
     c = int64(0)
-    for f in range(len(categories)):
+    for f in range(p):
         if categories[f] > 0:
             for i in range(len(position) // 2):
                 place = position[2 * i + 1]
-                sets[literals[c] + codes[position[2 * i], f], place // WORD] |= uint64(1) << uint64(place % WORD)
+                sets[literals[c] + codes[position[2 * i] * p + f], place // WORD] |= uint64(1) << uint64(place % WORD)
+            literals[c + 1] = literals[c] + categories[f]
             for k in range(literals[c], literals[c + 1]):
                 column[k] = f
             c += 1
+
+
+@entry
+def _pack(codes, position, categories, flips, room, column, flipped, literals, sets, lanes, valid):  # type: ignore[no-untyped-def]
+    """As `pack_columns`, of the codes row by row, into these arrays.
+
+    `room` is zero, and so are sets, valid and flipped: the bits by row, those by column, a block, then the slots of
+    `_keep_distinct`. `lanes` has room for the row bits of all columns, which are written without gaps.
+    """
+    p, words = len(categories), len(valid)
+    places, blocks = WORD * words, (p + WORD - 1) // WORD
+    at = room.ctypes.data
+    bits = matrix(at, places, blocks, uint64)
+    raw = matrix(at + 8 * places * blocks, WORD * blocks, words, uint64)
+    block = room[2 * places * blocks :]
+    _pack_rows(codes, p, position, bits, valid)
+    for i in range(words):
+        for j in range(blocks):
+            for r in range(WORD):
+                block[r] = bits[i * WORD + r, j]
+            transpose_block(block)
+            for r in range(WORD):
+                raw[j * WORD + r, i] = block[r]
+    begin = 2 * places * blocks + WORD
+    slots = vector(at + 8 * begin, len(room) - begin, int64)
+    literals[0] = _keep_distinct(raw, valid, categories, flips, slots, column, flipped, sets)
+    _add_literals(codes, p, position, categories, sets, column, literals)
+    width = (literals[-1] + LANES - 1) // LANES
+    for i in range((width + 1) // 2):
+        for j in range(words):
+            for r in range(WORD):
+                block[r] = sets[i * WORD + r, j]
+            transpose_block(block)
+            for r in range(WORD):
+                to = (j * WORD + r) * width + 2 * i
+                lanes[to] = int32(block[r])
+                if 2 * i + 1 < width:
+                    lanes[to + 1] = int32(block[r] >> uint64(LANES))
 
 
 def pack_columns(
@@ -123,19 +163,15 @@ def pack_columns(
     have a place, which is that of the root.
     """
     p = codes.shape[1]
-    bits, valid = np.zeros((words * WORD, -(-p // WORD)), np.uint64), np.zeros(words, np.uint64)
-    _pack_rows(codes.reshape(-1), p, position, bits, valid)
     sizes = categories[categories > 0] if np.count_nonzero(categories) else categories[:0]
     most = p + int(sizes.sum()) if len(sizes) else p
-    column, flipped = np.empty(most, np.int64), np.zeros(most, np.uint8)
+    column, flipped, literals = np.empty(most, np.int64), np.zeros(most, np.uint8), np.empty(len(sizes) + 1, np.int64)
     # whole words of columns are transposed; what was tried last may stand behind those that are kept
-    sets = np.zeros((most + WORD, words), np.uint64)
-    slots = np.zeros(1 << (2 * p + 2).bit_length() if merge else 0, np.int64)
-    kept = _keep_distinct(transposed(bits), valid, categories, flips, slots, column, flipped, sets)
-    literals = np.array([kept])
-    if len(sizes):
-        literals = np.concatenate([literals, kept + np.cumsum(sizes)])
-        _add_literals(codes, position, categories, sets, column, literals)
-    count = int(literals[-1])
-    row_bits = transposed(sets[: -(-count // WORD) * WORD]).view(np.int32)[:, : -(-count // LANES)]
-    return column[:count], flipped[:count], literals, sets[:count], np.ascontiguousarray(row_bits), valid
+    sets, valid = np.zeros((most + WORD, words), np.uint64), np.zeros(words, np.uint64)
+    slots = 1 << (2 * p + 2).bit_length() if merge else 0
+    room = np.zeros(2 * WORD * words * -(-p // WORD) + WORD + slots, np.uint64)
+    lanes = np.empty(WORD * words * -(-most // LANES), np.int32)
+    _pack(codes.reshape(-1), position, categories, flips, room, column, flipped, literals, sets, lanes, valid)
+    count = literals.item(-1)
+    row_bits = lanes[: WORD * words * -(-count // LANES)].reshape(WORD * words, -(-count // LANES))
+    return column[:count], flipped[:count], literals, sets[:count], row_bits, valid

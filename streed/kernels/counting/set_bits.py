@@ -6,13 +6,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from llvmlite import ir
 from numba import types, uint64
 from numba.extending import intrinsic
 
-from streed.exact import Array
-from streed.kernels.compiled import entry
 from streed.kernels.simd import constant_bytes, count_ones, element, indices, splat
 from streed.kernels.views import inline
 
@@ -62,25 +59,6 @@ def transpose_block(typing: Any, block: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(block), generate
-
-
-def transposed(bits: Array) -> Array:
-    """The transpose (64 * b, a) of a matrix of bits (64 * a, b), both of uint64 words."""
-    found = np.empty((WORD * bits.shape[1], bits.shape[0] // WORD), np.uint64)
-    _transpose(bits, found, np.empty(WORD, np.uint64))
-    return found
-
-
-@entry
-def _transpose(bits, found, block):  # type: ignore[no-untyped-def]
-    """As `transposed`; the block is room for 64 words."""
-    for i in range(bits.shape[0] // WORD):
-        for j in range(bits.shape[1]):
-            for r in range(WORD):
-                block[r] = bits[i * WORD + r, j]
-            transpose_block(block)
-            for r in range(WORD):
-                found[j * WORD + r, i] = block[r]
 
 
 _BYTE = 8
