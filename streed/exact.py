@@ -79,12 +79,13 @@ class Range:
     """Whether None is allowed."""
     meaning: str = attrs.field(default="", kw_only=True)
     """What the number is; errors say "give a number >= 0" and then that."""
-    _ends: list[tuple[str, Any]] = attrs.field(init=False, eq=False, repr=False)
+    _ends: list[tuple[str, Any, Any]] = attrs.field(init=False, eq=False, repr=False)
+    """The signs, and the numbers that they stand before, as given and exactly."""
 
     @_ends.default
-    def _list_ends(self) -> list[tuple[str, Any]]:
+    def _list_ends(self) -> list[tuple[str, Any, Any]]:
         ends = zip(_SIGNS, (self.least, self.above, self.most, self.below), strict=True)
-        return [(sign, end) for sign, end in ends if end is not None]
+        return [(sign, end, exact_number(end)) for sign, end in ends if end is not None]
 
     def read(self, argument: str, value: Any) -> Any:
         """The number as an int or a Fraction, or None where that is allowed; raises InputError for anything else."""
@@ -112,14 +113,14 @@ class Range:
     def holds(self, x: Any) -> Any:
         """Whether a finite number is in it, or each of an array."""
         within: Any = x == x
-        for sign, end in self._ends:
-            within = within & _SIGNS[sign](x, end if isinstance(x, np.ndarray) else exact_number(end))
+        for sign, end, exact in self._ends:
+            within = within & _SIGNS[sign](x, end if isinstance(x, np.ndarray) else exact)
         return within & (x == np.floor(x)) if self.whole and isinstance(x, np.ndarray) else within
 
     def __str__(self) -> str:
         """What to give: "a number > 0 and <= 1, a share, or None"."""
         kind = "a whole number" if self.whole else "a number" if self._ends else "a finite number"
-        ends = " and ".join(f"{sign} {end}" for sign, end in self._ends)
+        ends = " and ".join(f"{sign} {end}" for sign, end, _ in self._ends)
         if self.least is not None and self.most is not None:
             ends = f"from {self.least} to {self.most}"
         return f"{kind} {ends}".strip() + f", {self.meaning}" * bool(self.meaning) + ", or None" * self.optional

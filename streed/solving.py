@@ -123,8 +123,9 @@ class Solving:
         asked, known, goal = self.asked, self._known, self._goal
         report = None if self._listener.silent else self._report
         within_gap = None if asked.gap is None else self._is_within_gap
-        given = self._orders
-        limits = SearchLimits(given.time_limit, given.memory_limit, given.threads, report, within_gap)
+        limits = self._orders
+        if report is not None or within_gap is not None:
+            limits = attrs.evolve(limits, report=report, within_gap=within_gap)
         if goal is None or not self._driver.knows_gap(self.task):
             return limits
         beat = known.value if known is not None else value_of_score(self.task, exact_number(goal), self._totals)

@@ -53,7 +53,6 @@ from streed.bnb.workspace import Workspace
 from streed.exact import Array
 from streed.kernels.compiled import entry
 from streed.kernels.packed import PackedProblem
-from streed.kernels.record_proxy import address_of
 from streed.kernels.records import INFINITE, LEAF, LOWEST, NO_TREE, NONE, SETTLED, SETTLED_AT_ONCE, SHALLOW, UNLIMITED
 from streed.kernels.stopping import stopped
 from streed.kernels.views import copy_into, engine_at, matrix, native, vector
@@ -188,10 +187,10 @@ def listing(split_of: Any) -> Any:
     @entry
     def list_nodes(engine, columns, nodes, space, room, depth, budget):  # type: ignore[no-untyped-def]
         e = engine_at(engine)
-        column = vector(columns, e.columns, int64)
-        preorder = vector(nodes, space, int64)
-        stack = matrix(nodes + 8 * space, room, _OF_NODE, int64)
-        rows = matrix(nodes + 8 * (space + _OF_NODE * room), room, e.key_words, uint64)
+        at = nodes.ctypes.data
+        preorder = vector(at, space, int64)
+        stack = matrix(at + 8 * space, room, _OF_NODE, int64)
+        rows = matrix(at + 8 * (space + _OF_NODE * room), room, e.key_words, uint64)
         flipped = vector(e.flipped, e.columns, uint8)
         here = rows[room - 1]
         stack[0, _DEPTH] = depth
@@ -212,7 +211,7 @@ def listing(split_of: Any) -> Any:
                 count += 1
                 continue
             first, sides, categorical = split_columns(e, split)
-            preorder[count] = column[first]
+            preorder[count] = columns[first]
             count += 1
             for position in range(sides):
                 # the last one comes first
@@ -252,12 +251,11 @@ def extract(workspace: Workspace, packed: PackedProblem, list_nodes: Any, depth:
     nodes = np.zeros(space + room * (_OF_NODE + workspace.engine["key_words"]), np.int64)
     begin = space + room * _OF_NODE
     nodes[begin : begin + len(workspace.rows)] = workspace.rows.view(np.int64)
-    columns, address = address_of(packed.column), address_of(nodes)
-    count = list_nodes(workspace.engine.address, columns, address, space, room, depth, budget)
+    count = list_nodes(workspace.engine.address, packed.column, nodes, space, room, depth, budget)
     return nodes[:count]
 
 
-EXTRACT = "(int64, int64, int64, int64, int64, int64, int64)"
+EXTRACT = "(int64, int64[::1], int64[::1], int64, int64, int64, int64)"
 """The signature of such functions as Python calls them."""
 
 _DEEP = 30

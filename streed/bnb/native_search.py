@@ -227,9 +227,12 @@ def _search(
     def worth(preorder: Any) -> Value:
         return encoding.solution(problem, preorder, INFINITE, LOWEST, False)[0].value
 
-    @functools.cache
+    measured: list[Value] = []
+
     def first_worth() -> Value:
-        return worth(workspaces[0].first)
+        if not measured:
+            measured.append(worth(workspaces[0].first))
+        return measured[0]
 
     def look(nodes: int, lower: int, upper: int) -> str | None:
         if workspaces[0].first is not None:

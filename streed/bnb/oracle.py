@@ -21,7 +21,6 @@ from streed.bnb.pricing_beside import PricingBeside
 from streed.bnb.session import Session, depth_and_budget, is_short, link_units, space_of, statistics
 from streed.bnb.units import planned
 from streed.bnb.workspace import Workspace
-from streed.encoding.certificate import category_counts
 from streed.encoding.row_costs import RowCosts
 from streed.exact import Array
 from streed.kernels.counting.equal_rows import find_floors
@@ -200,4 +199,4 @@ def pack_kinds(problem: Problem, kinds: Array, n_kinds: int, n_labels: int, spli
         ones = 2 * (problem.data.frequency @ (codes != 0))
         flips = (ones > problem.data.size) | ((ones == problem.data.size) & (codes[0] != 0))
         groups = attrs.evolve(groups, flips=flips.astype(np.int8))
-    return pack(codes, category_counts(problem.data), groups, n_labels, int(splits), problem.min_leaf)
+    return pack(codes, problem.data.category_counts, groups, n_labels, int(splits), problem.min_leaf)

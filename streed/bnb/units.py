@@ -114,10 +114,15 @@ def planned(max_depth: int | None, max_nodes: int | None) -> AbstractContextMana
 
     It is not where the last function that it would compile is on disk.
     """
-    deep = max_nodes is not None or max_depth is None or max_depth > SHALLOW
+    code = _missing(max_nodes is not None or max_depth is None or max_depth > SHALLOW)
+    return nullcontext() if code is None else compilation.plan(code)
+
+
+@functools.cache
+def _missing(deep: bool) -> str | None:
+    """What the second process is to run; None where nothing is missing."""
     is_made = was_kept(extract_tree, EXTRACT) if deep else was_kept(measure_rows, MEASURE)
-    code = f"from streed.bnb.units import compile_shared; compile_shared(deep={deep})"
-    return nullcontext() if is_made else compilation.plan(code)
+    return None if is_made else f"from streed.bnb.units import compile_shared; compile_shared(deep={deep})"
 
 
 def compile_shared(*, deep: bool) -> None:

@@ -196,6 +196,14 @@ class Dataset:
     def n_columns(self) -> int:
         return int(self.X.shape[1])
 
+    @functools.cached_property
+    def category_counts(self) -> Array:
+        """(p,) int64: the number of categories of each categorical column, 0 for binary ones."""
+        counts: Array = np.zeros(self.n_columns, np.int64)
+        for j in self.categorical:
+            counts[j] = len(self.column(j).categories)
+        return counts
+
     @property
     def most_children(self) -> int:
         """No branching node has more children."""

@@ -151,15 +151,19 @@ class OrderedValues:
 def distinct_numbers(values: Array) -> tuple[Array, Array]:
     """The sorted distinct numbers of an int, bool or float array, and the number of each row's, (n,) int64."""
     if values.dtype.kind in "iu" and len(values):
-        low, high = int(values.min()), int(values.max())
-        spread = high - low
+        low, most = 0, max(1024, 4 * len(values))
+        spread = int(np.maximum.reduce(values.view(values.dtype.str.replace("i", "u"))))  # of one below 0, it is large
+        if spread > most:
+            low = int(values.min())
+            spread = int(values.max()) - low
         # Counting beats sorting as long as the counters stay few; beyond int64 there is no common type to subtract in.
-        if spread <= max(1024, 4 * len(values)) and low >= -(2**63) and high < 2**63:
+        if spread <= most and low >= -(2**63) and low + spread < 2**63:
             offsets = values.astype(np.int64)
-            offsets -= low
+            if low:
+                offsets -= low
             counts = np.bincount(offsets)
             if np.count_nonzero(counts) == len(counts):
-                return np.arange(low, high + 1, dtype=np.int64), offsets
+                return np.arange(low, low + spread + 1, dtype=np.int64), offsets
             return np.flatnonzero(counts) + low, (np.cumsum(counts > 0) - 1)[offsets]
     return np.unique(values, return_inverse=True)
 

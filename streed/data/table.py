@@ -232,7 +232,8 @@ def binary_codes(X: Array) -> Array | None:
     if X.dtype.kind not in "bfiu":
         return None
     if X.dtype.kind in "iu":  # seen without a sign, a number below 0 is large
-        return X.astype(np.uint8, order="C") if X.view(X.dtype.str.replace("i", "u")).max(initial=0) <= 1 else None
+        largest = np.maximum.reduce(X.view(X.dtype.str.replace("i", "u")), axis=None, initial=0)
+        return X.astype(np.uint8, order="C") if largest <= 1 else None
     with np.errstate(invalid="ignore"):  # NaN and what overflows uint8 are found by the comparison
         codes: Array = X.astype(np.uint8, order="C")
     if X.dtype.kind != "b" and codes.size and (codes.max() > 1 or not np.array_equal(codes, X)):

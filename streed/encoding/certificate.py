@@ -24,23 +24,15 @@ from streed.tree import Branch, Leaf, Node, walk
 from streed.whole_costs import IntegerCosts, WideCosts
 
 
-def category_counts(data: Dataset) -> Array:
-    """(p,) int64: the number of categories of each categorical column, 0 for binary ones."""
-    categories = np.zeros(data.n_columns, np.int64)
-    for j in data.categorical:
-        categories[j] = len(data.column(j).categories)
-    return categories
-
-
 def measure_costs(problem: Problem, costs: IntegerCosts, preorder: Array) -> tuple[int, Node]:
     """(cost, root) of a tree in preorder, -1 for leaves, by its rows' costs; raises MismatchError if it breaks a limit.
 
     Leaves cost whole numbers, in the unit of `costs`.
     """
     data = problem.data
-    arity = category_counts(data)
+    arity = data.category_counts
     measured, leaf_of, end = measure_tree(preorder, writable(data.X), arity, writable(costs.costs))
-    columns, (labels, rows, leaf_costs, depths) = preorder.tolist(), measured.tolist()
+    columns, (labels, rows, leaf_costs, depths, _) = preorder.tolist(), measured.tolist()
     if data.frequency is not None:
         sizes = sums_by(leaf_of, data.frequency, len(preorder))
         rows = [int(sizes[at:behind].sum()) for at, behind in enumerate(end.tolist())]
@@ -135,7 +127,7 @@ class _Sums(NamedTuple):
 def _measured(problem: Problem, preorder: Array, sums: _Sums) -> Solution:
     """A tree in preorder, measured by the task's methods; see `measure_methods`."""
     task, data, exact_cost, columns = problem.task, problem.data, sums.exact_cost, preorder.tolist()
-    arity, labels, shows_own = category_counts(data), range(len(task.labels(data))), task.overrides("leaf_label")
+    arity, labels, shows_own = data.category_counts, range(len(task.labels(data))), task.overrides("leaf_label")
     leaf_of, end = route_rows(preorder, writable(data.X), arity)
     state, ends, children_of = sums.states(leaf_of, len(columns)), end.tolist(), np.maximum(arity, 2).tolist()
     leaf_rows: list[int] = []

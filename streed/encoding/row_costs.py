@@ -12,7 +12,7 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from streed.encoding.certificate import category_counts, measure_costs, measure_widely
+from streed.encoding.certificate import measure_costs, measure_widely
 from streed.encoding.encoding import Encoding
 from streed.errors import MismatchError
 from streed.exact import LARGEST_TOTAL, Array
@@ -134,7 +134,7 @@ class RowCosts(Encoding):
         labels, split = costs.costs.shape[1], costs.split // divisor
         # two columns that part the rows alike may have different prices
         merge = tests is None
-        packed = pack(codes, category_counts(data), rows, labels, split, problem.min_leaf, merge)
+        packed = pack(codes, data.category_counts, rows, labels, split, problem.min_leaf, merge)
         if tests is not None:
             packed = attrs.evolve(packed, prices=tests.packed(packed.column, divisor, data.size))
         elif rows.values is None and (problem.max_depth is None or problem.max_depth > _DEEP):

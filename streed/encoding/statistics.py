@@ -8,7 +8,6 @@ from typing import Any
 import attrs
 import numpy as np
 
-from streed.encoding.certificate import category_counts
 from streed.errors import InputError
 from streed.exact import Array
 from streed.kernels import coding
@@ -92,7 +91,7 @@ class StatisticsMatrix:
             words = (len(self.codes) + 63) // 64
             places = np.repeat(np.arange(len(self.codes)), 2)
             groups = Groups(places, np.array([0, words]), np.ones((1, planes), np.int64), 0, 0)
-        return pack(self.codes, category_counts(problem.data), groups, planes, 0, problem.min_leaf, merge=merge)
+        return pack(self.codes, problem.data.category_counts, groups, planes, 0, problem.min_leaf, merge=merge)
 
     def row_values(self, packed: PackedProblem) -> Array | None:
         """(N, S + 1 padded to fours) float64, the values and the count of every row, if they are summed."""

@@ -32,8 +32,8 @@ def route_rows(preorder: Array, codes: Array, arity: Array) -> tuple[Array, Arra
     return leaf, end
 
 
-@entry
-def _route(preorder, codes, arity, leaf, end):  # type: ignore[no-untyped-def]
+@native
+def _find_leaves(preorder, codes, arity, leaf, end):  # type: ignore[no-untyped-def]
     """As `route_rows`, into these arrays."""
     _find_ends(preorder, arity, end)
     for i in range(len(codes)):
@@ -46,38 +46,45 @@ def _route(preorder, codes, arity, leaf, end):  # type: ignore[no-untyped-def]
         leaf[i] = at
 
 
+_route = entry(_find_leaves.py_func)
+"""The same for Python."""
+
+
 def measure_tree(preorder: Array, codes: Array, arity: Array, costs: Array) -> tuple[Array, Array, Array]:
-    """(measured, leaf, end): of every node of a tree in preorder label, rows, cost and depth; and as `route_rows`.
+    """(measured, leaf, end): of every node of a tree in preorder label, rows, cost, depth and parent; and the same.
 
     preorder (m,) int64: the column of each branch, LEAF for leaves; codes (n, p) uint8; arity (p,) int64: 0 for binary
     columns, else the number of categories; costs (n, K) int64. A leaf has the label of least cost, of equal ones the
-    first; a leaf without rows has that of its parent's rows. Only leaves have a cost. `measured` is (4, m) int64.
+    first; a leaf without rows has that of its parent's rows. Only leaves have a cost. `measured` is (5, m) int64.
     """
-    leaf, end = route_rows(preorder, codes, arity)
     m = len(preorder)
-    measured, sums = np.zeros((4, m), np.int64), np.zeros((m, costs.shape[1]), np.int64)
-    measure_rows(preorder, arity, leaf, end, costs, measured, sums, np.zeros(m, np.int64))
+    leaf, end, sums = np.empty(len(codes), np.int64), np.empty(m, np.int64), np.zeros((m, costs.shape[1]), np.int64)
+    measured = np.zeros((5, m), np.int64)
+    measure_rows(preorder, codes, arity, leaf, end, costs, measured, sums)
     return measured, leaf, end
 
 
 _VECTOR, _TABLE = "int64[::1]", "int64[:, ::1]"
 
-MEASURE = f"({', '.join([_VECTOR] * 4 + [_TABLE] * 3 + [_VECTOR])})"
+_ROUTED = f"{_VECTOR}, uint8[:, ::1], {_VECTOR}, {_VECTOR}, {_VECTOR}"
+
+MEASURE = f"({_ROUTED}, {_TABLE}, {_TABLE}, {_TABLE})"
 """The signature of `measure_rows`."""
 
 
 def compile_measuring() -> None:
     """Compiles what measures trees, before time is counted."""
-    ready(_route, f"({_VECTOR}, uint8[:, ::1], {_VECTOR}, {_VECTOR}, {_VECTOR})")
+    ready(_route, f"({_ROUTED})")
     ready(measure_rows, MEASURE)
 
 
 @entry
-def measure_rows(preorder, arity, leaf, end, costs, measured, sums, parent):  # type: ignore[no-untyped-def]
-    """As `measure_tree`, of rows whose leaves are known; measured, sums (m, K) and parent (m,) are zero."""
+def measure_rows(preorder, codes, arity, leaf, end, costs, measured, sums):  # type: ignore[no-untyped-def]
+    """As `measure_tree`, into these arrays; measured and sums (m, K) are zero."""
+    _find_leaves(preorder, codes, arity, leaf, end)
     m = len(preorder)
     n, labels = costs.shape
-    label, rows, cost, depth = measured[0], measured[1], measured[2], measured[3]
+    label, rows, cost, depth, parent = measured[0], measured[1], measured[2], measured[3], measured[4]
     for at in range(m):
         if preorder[at] != LEAF:
             child = at + 1

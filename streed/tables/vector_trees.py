@@ -19,7 +19,7 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
-from streed.encoding.certificate import category_counts, nest_preorder
+from streed.encoding.certificate import nest_preorder
 from streed.errors import MismatchError
 from streed.exact import LARGEST_TOTAL, Array
 from streed.kernels.compilation import clock
@@ -146,7 +146,7 @@ class Trees:
         self._codes = writable(self.data.X)
         self.sizes = np.bincount(self.kinds)
         self.vectors = words.reshape(len(words), labels, m)
-        self.arity = category_counts(self.problem.data)
+        self.arity = self.problem.data.category_counts
         problem = attrs.evolve(self.problem, data=self.data)
         native = self.driver.linear_oracle(problem, self.kinds, labels, any(self.splits), self.search_limits)
         self.oracle = native or OracleBySearch(self.driver, problem, self.kinds)

@@ -375,9 +375,10 @@ def parts_of(task: Any) -> list[Task]:
     """The task, and those that it is made of, also in tuples."""
     if isinstance(task, tuple):
         return [part for each in task for part in parts_of(each)]
-    if task is None or not isinstance(task, Task):
+    if not isinstance(task, Task):
         return []
-    return [task, *parts_of(tuple([getattr(task, name, None) for name in field_names(type(task))]))]
+    names = field_names(type(task))
+    return [task, *parts_of(tuple([getattr(task, name, None) for name in names]))] if names else [task]
 
 
 @functools.lru_cache(maxsize=1024)

@@ -15,8 +15,9 @@ from streed.exact import Array
 from streed.kernels import coding, values
 from streed.kernels.coding import BITS, GRID, WHOLE, decoded
 from streed.kernels.compiled import entry
+from streed.kernels.counting.columns import pack_columns
 from streed.kernels.counting.groups import MOST_GROUPS, Groups, group_rows
-from streed.kernels.counting.set_bits import pack_bytes, transposed
+from streed.kernels.counting.set_bits import pack_bytes
 from streed.kernels.records import INFINITE, LOWEST
 from tests.unit.kernel_harness import KINDS, Bench, Instance, make_instance
 
@@ -45,13 +46,17 @@ def test_bytes_that_are_not_zero_are_bits(used: int) -> None:
     assert (words == np.packbits(codes != 0, bitorder="little").view(np.uint64)).all()
 
 
-@pytest.mark.parametrize(("blocks", "words"), [(0, 0), (1, 1), (1, 3), (3, 1), (2, 5)])
+@pytest.mark.parametrize(("columns", "rows"), [(1, 1), (33, 64), (64, 130), (65, 70), (130, 320)])
 @pytest.mark.parametrize("density", [0.0, 0.03, 0.5, 1.0])
-def test_a_transpose_is_numpys(blocks: int, words: int, density: float) -> None:
-    rng = np.random.default_rng(blocks + words)
-    bits = (rng.random((64 * blocks, 64 * words)) < density).astype(np.uint8)
-    packed = np.packbits(bits, axis=1, bitorder="little").view(np.uint64).reshape(64 * blocks, words)
-    assert (as_bits(transposed(packed)).reshape(64 * words, 64 * blocks) == bits.T).all()
+def test_the_bits_of_columns_are_numpys_both_ways(columns: int, rows: int, density: float) -> None:
+    codes = (np.random.default_rng(columns + rows).random((rows, columns)) < density).astype(np.uint8)
+    places, kinds, words = np.repeat(np.arange(rows), 2), np.zeros(columns, np.int64), -(-rows // 64)
+    kept, flipped, _, sets, row_bits, valid = pack_columns(codes, places, kinds, words, False, np.zeros(0, np.int8))
+    expected = np.pad(codes[:, kept] ^ flipped, ((0, 64 * words - rows), (0, 0)))
+    assert (as_bits(sets).T.reshape(expected.shape) == expected).all()
+    assert (as_bits(row_bits)[:, : len(kept)] == expected).all()
+    assert as_bits(valid[None]).sum() == rows
+    assert set(np.flatnonzero((codes != codes[0]).any(axis=0))) == set(kept)
 
 
 def _sums_by_row(groups: Groups, rows: int) -> Array:

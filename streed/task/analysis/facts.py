@@ -370,6 +370,5 @@ def _asking(thing: Any, sided: bool = False) -> list[tuple[Any, bool]]:
     sided = sided or getattr(thing, "one_sided", False)
     if hasattr(type(thing), "positive_class"):
         return [(thing, sided)]
-    if thing is None or not isinstance(thing, (Task, Limit)):
-        return []
-    return _asking(tuple([getattr(thing, name, None) for name in field_names(type(thing))]), sided)
+    names = field_names(type(thing)) if isinstance(thing, (Task, Limit)) else ()
+    return _asking(tuple([getattr(thing, name, None) for name in names]), sided) if names else []
