@@ -126,6 +126,14 @@ class Range:
         return f"{kind} {ends}".strip() + f", {self.meaning}" * bool(self.meaning) + ", or None" * self.optional
 
 
+def are_within(values: Array, most: int) -> bool:
+    """Whether all whole numbers of an array are from 0 to `most`."""
+    # seen without a sign, a number below 0 is large; numpy's own extremes take much longer to begin
+    kind = values.dtype
+    limit = min(most, 2 ** (8 * kind.itemsize - 1) - 1) if kind.kind == "i" else most
+    return not np.count_nonzero(values.view(kind.str.replace("i", "u")) > limit)
+
+
 def as_objects(values: Sequence[Any]) -> Array:
     """(n,) the values as an array of objects, whatever they are."""
     found: Array = np.empty(len(values), object)

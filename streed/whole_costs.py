@@ -15,7 +15,7 @@ import attrs
 import numpy as np
 
 from streed.errors import InputError
-from streed.exact import LARGEST_TOTAL, ONE, Array, as_float, exact_integers
+from streed.exact import LARGEST_TOTAL, ONE, Array, are_within, as_float, exact_integers
 
 _ROUNDED_BITS = 50
 
@@ -102,8 +102,7 @@ def integer_costs(
     """
     if len(terms) == 1 and terms[0][0] == 1 and split == 0 and weights is None and terms[0][1].dtype == np.int64:
         costs = terms[0][1]
-        most = max(int(costs.max(initial=0)), -int(costs.min(initial=0)))
-        if 2 * most * costs.size < LARGEST_TOTAL:
+        if are_within(costs, (LARGEST_TOTAL - 1) // (2 * costs.size)):
             return IntegerCosts(costs, 0, ONE, True)
     row_weights, row_unit = None, ONE
     if weights is not None:

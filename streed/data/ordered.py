@@ -17,7 +17,7 @@ import attrs
 import numpy as np
 
 from streed.data.single_values import MICROSECOND, clock_text, date_text, duration_text, moment_of
-from streed.exact import Array, as_float, exact_integers
+from streed.exact import Array, are_within, as_float, exact_integers
 
 
 class Kind(enum.StrEnum):
@@ -151,19 +151,17 @@ class OrderedValues:
 def distinct_numbers(values: Array) -> tuple[Array, Array]:
     """The sorted distinct numbers of an int, bool or float array, and the number of each row's, (n,) int64."""
     if values.dtype.kind in "iu" and len(values):
-        low, most = 0, max(1024, 4 * len(values))
-        spread = int(np.maximum.reduce(values.view(values.dtype.str.replace("i", "u"))))  # of one below 0, it is large
-        if spread > most:
-            low = int(values.min())
-            spread = int(values.max()) - low
         # Counting beats sorting as long as the counters stay few; beyond int64 there is no common type to subtract in.
-        if spread <= most and low >= -(2**63) and low + spread < 2**63:
+        most = max(1024, 4 * len(values))
+        is_plain = are_within(values, most)
+        low = 0 if is_plain else int(values.min())
+        if is_plain or (int(values.max()) - low <= most and values.max() < 2**63):
             offsets = values.astype(np.int64)
             if low:
                 offsets -= low
             counts = np.bincount(offsets)
             if np.count_nonzero(counts) == len(counts):
-                return np.arange(low, low + spread + 1, dtype=np.int64), offsets
+                return np.arange(low, low + len(counts), dtype=np.int64), offsets
             return np.flatnonzero(counts) + low, (np.cumsum(counts > 0) - 1)[offsets]
     return np.unique(values, return_inverse=True)
 

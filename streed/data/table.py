@@ -15,7 +15,7 @@ import numpy as np
 from streed.data.reading import Values, read_column
 from streed.data.single_values import exact_numbers
 from streed.errors import InputError, listed, shown
-from streed.exact import Array
+from streed.exact import Array, are_within
 
 
 @attrs.frozen(eq=False)
@@ -231,9 +231,8 @@ def binary_codes(X: Array) -> Array | None:
     """(n, p) uint8, C-contiguous and never the caller's memory: the 0/1 array `X`; None where it is none."""
     if X.dtype.kind not in "bfiu":
         return None
-    if X.dtype.kind in "iu":  # seen without a sign, a number below 0 is large
-        largest = np.maximum.reduce(X.view(X.dtype.str.replace("i", "u")), axis=None, initial=0)
-        return X.astype(np.uint8, order="C") if largest <= 1 else None
+    if X.dtype.kind in "iu":
+        return X.astype(np.uint8, order="C") if are_within(X, 1) else None
     with np.errstate(invalid="ignore"):  # NaN and what overflows uint8 are found by the comparison
         codes: Array = X.astype(np.uint8, order="C")
     if X.dtype.kind != "b" and codes.size and (codes.max() > 1 or not np.array_equal(codes, X)):
