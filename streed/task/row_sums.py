@@ -119,14 +119,16 @@ def _weighed(values: Array, weights: Array) -> Array:
 def _total(values: Array, rows: Array | slice) -> Any:
     """The sum over rows of values (n,) or (n, m); whole numbers stand `in_columns`, and are taken so."""
     if isinstance(rows, slice) or values.dtype.kind != "i":
-        return values[rows].sum(axis=0)
-    return values.T.take(rows, axis=-1).sum(axis=-1)
+        return np.add.reduce(values[rows], axis=0)
+    return np.add.reduce(values.T.take(rows, axis=-1), axis=-1)
 
 
 def state_of(sums: dict[str, Array], rows: Array | slice, data: Dataset, task: Task | None = None) -> State:
     """The state of the rows of `data`, by number or a slice, from statistics; with these if the task reads rows."""
     totals = {name: _total(values, rows) for name, values in sums.items()}
     found = {k: tuple(v.tolist()) if v.ndim else v.item() for k, v in totals.items()}
+    if isinstance(rows, slice) and data.frequency is None and (task is None or not task.reads_rows):
+        return State(len(range(*rows.indices(data.n_rows))), **found)
     numbers = np.arange(data.n_rows)[rows] if isinstance(rows, slice) else rows
     return State(data.count(numbers), **found, **({} if task is None else beside_sums(task, data, numbers)))
 
