@@ -267,8 +267,8 @@ def exact_integers(values: Array, name: str = "values") -> tuple[Array, Fraction
 def _small(values: Array, name: str) -> tuple[Array, Fraction] | None:
     """Integers and floats of few decimals as int64 and the worth of 1; None for other numbers."""
     if values.dtype.kind in "bui":
-        largest = max(int(values.max(initial=0)), -int(values.min(initial=0)))
-        if largest * values.size >= LARGEST_TOTAL and float(np.abs(values.astype(np.float64)).sum()) >= LARGEST_TOTAL:
+        are_small = are_within(values, (LARGEST_TOTAL - 1) // max(1, values.size))
+        if not are_small and float(np.abs(values.astype(np.float64)).sum()) >= LARGEST_TOTAL:
             return None
         return values.astype(np.int64, copy=False), ONE
     if values.dtype.kind == "O":

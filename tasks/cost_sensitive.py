@@ -105,9 +105,7 @@ class CostSensitive(TaskWithTests):
 
     def bind(self, data: Dataset) -> Task:
         """`MisclassificationCosts` where no test costs anything."""
-        names = tuple(data.names)
-        costs = self.costs.for_labels(data.class_labels)
-        found = _bound_to(attrs.evolve(self, costs=costs), names)
+        found = _bound_to(self, data.class_labels, data.names)
         if data.sample_weight is not None and isinstance(found, CostSensitive):
             said = "tests are paid for per row, which branching costs count unweighted"
             raise InputError("sample_weight", said, "give whole weights as frequency=, or leave the tests out")
@@ -130,9 +128,9 @@ class CostSensitive(TaskWithTests):
 
 
 @functools.lru_cache(maxsize=MOST_KNOWN)
-def _bound_to(task: CostSensitive, names: tuple[str, ...]) -> Task:
-    """As `CostSensitive.bind`, of data with columns of these names: it depends on nothing else of them."""
-    width = len(names)
+def _bound_to(task: CostSensitive, labels: tuple[Any, ...], names: tuple[str, ...]) -> Task:
+    """As `CostSensitive.bind`, of data with these labels and names of columns: it depends on nothing else of them."""
+    task, width = attrs.evolve(task, costs=task.costs.for_labels(labels)), len(names)
     owner = task.costs.feature_of(dict(enumerate(names)), width)
     if not any(test != NO_TEST and task.costs.tests[test].cost > 0 for test in owner):
         return MisclassificationCosts(task.costs)

@@ -276,7 +276,8 @@ class CostTable:
         """
         tests, owners = [TestCost("", 0), *self.tests], np.array(owner, np.int64) - NO_TEST
         asked = [tests[test] for test in owners]
-        (full, discounted), unit = whole_numbers([[test.cost for test in asked], [test.discounted for test in asked]])
+        prices = tuple(test.cost for test in asked), tuple(test.discounted for test in asked)
+        (full, discounted), unit = whole_numbers(prices)
         groups = np.array([NO_TEST, *self.group_of()])[owners]
         given = np.where((groups[:, None] == groups) & (groups != NO_TEST), discounted, full)
         given[owners[:, None] == owners] = 0
@@ -287,7 +288,8 @@ class CostTable:
         return exact_number(sum(Fraction(test.cost) for test in self.tests))
 
 
-def whole_numbers(table: Sequence[Sequence[Any]]) -> tuple[Array, Any]:
+@functools.lru_cache(maxsize=MOST_KNOWN)
+def whole_numbers(table: tuple[tuple[Any, ...], ...]) -> tuple[Array, Any]:
     """(the numbers as whole multiples, int64, of their unit, the unit); raises InputError where they do not fit."""
     whole, unit = exact_integers(np.array(table, object), "costs")
     if whole.dtype == object:

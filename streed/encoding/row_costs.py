@@ -26,7 +26,7 @@ from streed.task.analysis.facts import can_generate
 from streed.task.analysis.linear_form import adds
 from streed.task.base import objective
 from streed.task.bounded_sums import exact_costs
-from streed.task.joint import with_tests
+from streed.task.joint import TaskWithTests, with_tests
 from streed.tree import Branch, Node
 from streed.whole_costs import IntegerCosts, common_unit
 
@@ -113,7 +113,7 @@ class RowCosts(Encoding):
     @classmethod
     def of(cls, problem: Problem) -> RowCosts | None:
         """The problem packed; None if its task is neither costs per row nor says what test costs it has beside."""
-        if problem.row_costs is not None:
+        if not isinstance(objective(problem.task), TaskWithTests) and problem.row_costs is not None:
             return cls.packing(problem, problem.row_costs, None)
         priced = costs_with_tests(problem)
         return None if priced is None else cls.packing(problem, *priced)

@@ -325,7 +325,8 @@ def with_tests(task: Task, data: Dataset) -> tuple[RowCostTask, TaskWithTests, F
             return None
         costs.append((weight, form))
     weight, tests = found[0]
-    return WeightedSum(tuple(costs)), tests, weight * tests.price_unit
+    of_rows = costs[0][1] if costs == [(1, costs[0][1])] else WeightedSum(tuple(costs))
+    return of_rows, tests, weight * tests.price_unit
 
 
 IN_ORDER = 3
