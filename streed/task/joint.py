@@ -325,7 +325,7 @@ def with_tests(task: Task, data: Dataset) -> tuple[RowCostTask, TaskWithTests, F
             return None
         costs.append((weight, form))
     weight, tests = found[0]
-    of_rows = costs[0][1] if costs == [(1, costs[0][1])] else WeightedSum(tuple(costs))
+    of_rows = costs[0][1] if len(costs) == 1 and costs[0][0] == 1 else WeightedSum(tuple(costs))
     return of_rows, tests, weight * tests.price_unit
 
 
