@@ -330,6 +330,7 @@ class NumberedRowSets(RowSets):
         self._sums = trees.merged(entries)
         profits = (self._sums[:, 1:] - self._sums[:, :1]).reshape(len(first), -1)
         self._profits = np.concatenate([counts[:, None], profits], axis=1)
+        self._cost_profits = np.concatenate([counts[:, None], profits[:, COST :: len(split)]], axis=1)
         self._exact = float if np.abs(self._profits).sum() < 2**53 else np.int64
         """What adds up profits exactly, floats sooner."""
         self._bounds: dict[tuple[bytes, int | None], int] = {}
@@ -344,14 +345,18 @@ class NumberedRowSets(RowSets):
         return [rows.child(part, column, code) if len(part) else None for code, part in enumerate(parts)]
 
     def pair_sums(self, rows: RowSet) -> tuple[Array, Array, Array, Array]:
-        profits = self._profits[rows.rows].astype(self._exact)
+        return self._pair_sums(rows, self._profits)
+
+    def _pair_sums(self, rows: RowSet, planes: Array) -> tuple[Array, Array, Array, Array]:
+        planes = planes[rows.rows]
+        profits = planes.astype(self._exact)
         codes = self._codes[rows.rows] if rows.depth and self.direct_depth else self._codes[rows.rows, :0]
         ones = codes.sum(axis=0, dtype=np.int64)
         columns = np.flatnonzero((ones > 0) & (ones < len(codes)))
         having = np.zeros((len(codes), -(-len(columns) // LANES) * LANES), self._exact)
         having[:, : len(columns)] = codes[:, columns]
         pairs = np.concatenate([having.T @ (having * each[:, None]) for each in profits.T]).astype(np.int64)
-        return columns, pairs, self._profits[rows.rows].sum(axis=0), self._sums[rows.rows, 0].sum(axis=0)
+        return columns, pairs, planes.sum(axis=0), self._sums[rows.rows, 0].sum(axis=0)
 
     def splits(self, rows: RowSet, budget: int) -> Iterator[tuple[int, list[int]]]:
         name = (rows.rows.tobytes(), rows.depth)
@@ -388,8 +393,8 @@ class NumberedRowSets(RowSets):
             present = self._profits[rows.rows, 0].sum() >= of.min_leaf
             return int(self._sums[rows.rows, :, COST].sum(axis=0).min()) if present else INFINITE
         if rows.is_within(self.direct_depth):
-            columns, *sums, least = self.pair_sums(rows)
-            found = least_shallow(*sums, len(columns), self.split, rows.depth, of.min_leaf)
+            columns, *sums, least = self._pair_sums(rows, self._cost_profits)
+            found = least_shallow(*sums, len(columns), self.split[: COST + 1], rows.depth, of.min_leaf)
             return int(found + least[COST] if found < INFINITE else INFINITE)
         members = np.flatnonzero(np.isin(self._member, rows.rows))
         costs = FixedCosts(self._costs[self._trees.kinds[members]], int(self.split[COST]))
