@@ -51,9 +51,8 @@ def is_missing(value: Any) -> bool:
 def exact_numbers(values: list[Any]) -> Array | None:
     """The values as a numeric array if they are numbers or truth values that it holds exactly, else None."""
     kinds = set(map(type, values))
-    if np.timedelta64 in kinds or not all(issubclass(kind, (bool, int, float, np.bool_, np.number)) for kind in kinds):
-        return None
-    if kinds & {bool, np.bool_} and len(kinds) > 1:
+    numeric = all(issubclass(kind, (bool, int, float, np.bool_, np.number)) for kind in kinds)
+    if not numeric or np.timedelta64 in kinds or (kinds & {bool, np.bool_} and len(kinds) > 1):
         return None
     try:
         array = np.array(values)

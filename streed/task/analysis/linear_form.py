@@ -45,7 +45,7 @@ class LinearForm(RowCostTask):
     """For every label, the coefficients of the entries of the statistics; `rows` is one of them."""
     split: Fraction
     known: tuple[Dataset, dict[str, Array]] = attrs.field(repr=False, eq=False)
-    """Data whose statistics are known, and these."""
+    """The data that it was read off with, and their statistics."""
 
     def labels(self, data: Dataset) -> Sequence[Any]:
         return self.task.labels(data)
@@ -99,7 +99,7 @@ def row_cost_form(
         return LinearForm(inner, tuple(_linear(form, watch) for form in forms), split, (data, statistics))
 
     form = _on_symbols(read)
-    return form if isinstance(form, LinearForm) and _agrees(form, inner, form.known[1], data) else None
+    return form if isinstance(form, LinearForm) and _agrees(form) else None
 
 
 def _products(columns: list[Array], factors: list[list[Fraction]]) -> tuple[Fraction, Array]:
@@ -287,14 +287,15 @@ def _linear(form: Any, watch: _Watch) -> tuple[tuple[Key, Fraction], ...]:
     return tuple((key, Fraction(factor)) for key, factor in form._factors.items() if factor != 0)
 
 
-def _agrees(form: LinearForm, task: Task, statistics: dict[str, Array], data: Dataset) -> bool:
-    """Whether both cost the same on a few rows: a leaf cost may ask for the type of a number, and take another way."""
+def _agrees(form: LinearForm) -> bool:
+    """Whether it costs what its task does on a few rows: that may ask for the type of a number, and go another way."""
+    data, statistics = form.known
     n = min(data.n_rows, _CHECKED_ROWS)
     for rows in {min(n, 1), n} - {0}:
         state = state_of(statistics, slice(rows), data)
         for k in range(len(form.coefficients)):
             try:
-                own = float(task.leaf_cost(state, k))
+                own = float(form.task.leaf_cost(state, k))
             except (ArithmeticError, TypeError, ValueError):
                 return False
             read = [(factor, _entry(getattr(state, name), at)) for (name, at), factor in form.coefficients[k]]
