@@ -235,7 +235,7 @@ def _start(code: str) -> None:
         return  # a program that is not Python's own would run something else
     places = [str(_ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(places)}
-    command = [sys.executable, "-P", "-c", code]
+    command = [sys.executable, "-P", "-c", f"import gc; gc.disable(); {code}"]
     with contextlib.suppress(OSError):
         process = subprocess.Popen(
             command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
