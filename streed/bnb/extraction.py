@@ -32,10 +32,9 @@ from typing import Any
 import numpy as np
 from numba import int64, uint8, uint64
 
-from streed.bnb.bounds import next_side
 from streed.bnb.branch_cache import extend_branch, literal
 from streed.bnb.expand import ask, is_shallow, open_node
-from streed.bnb.improve import aim, enter, improve, is_empty_side, leave, use_edge
+from streed.bnb.improve import enter, improve_edge, is_empty_side, leave
 from streed.bnb.node_index import look_up
 from streed.bnb.nodes import (
     below,
@@ -46,6 +45,7 @@ from streed.bnb.nodes import (
     nodes_of,
     planned_budget,
     rows_of,
+    sort_edges,
     split_columns,
     write_side,
 )
@@ -149,31 +149,16 @@ def _settle(e, v, value, known, high, low):  # type: ignore[no-untyped-def]
 def _first_of(e, v, value, known, high, low):  # type: ignore[no-untyped-def]
     """The first edge of the node at the beginning of the path, in the order of the rule, that has this value."""
     node = nodes_of(e)[v]
-    count = int64(node.n_edges)
-    uppers = np.empty(count, np.int64)
-    for k in range(count):
-        uppers[k] = edges_of(e)[node.edges + k].upper
-    for _ in range(count):
-        edge = int64(0)
-        for k in range(count):
-            if uppers[k] < uppers[edge]:
-                edge = int64(k)
-        uppers[edge] = INFINITE
+    sort_edges(e, node)
+    for edge in range(node.n_edges):
         at = edges_of(e)[node.edges + edge]
         for side in range(at.n_children):
             known[side] = children_of(e)[at.children + side].upper
-        while at.lower <= value and at.upper > value:
-            side = next_side(e, int64(0), edge, value + 1)
-            if side == NONE or not enter(e, int64(0), edge, side):
-                return int64(_LEFT)
-            target, side_high, side_low = aim(e, int64(0), edge, side, value + 1, high, low)
-            improve(e, int64(1), target, side_high, side_low)
-            _, raised = leave(e, int64(0), edge, side)
-            if stopped(e) or e.crowded == 1:
-                return int64(_LEFT)
-            use_edge(e, int64(0), edge, raised)
+        improve_edge(e, int64(edge), value + 1, high, low)
         if at.upper <= value:
-            return edge
+            return int64(edge)
+        if at.lower <= value:
+            break
     return int64(_LEFT)
 
 

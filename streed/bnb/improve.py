@@ -47,12 +47,12 @@ from streed.bnb.shared_store import (
     more_nodes,
     unlock_node,
 )
-from streed.bnb.similarity_cache import bound_by_similar_nodes, find_similar, remember, remember_node
+from streed.bnb.similarity_cache import find_similar, remember
 from streed.kernels.records import EMPTY, INFINITE, LOWEST, NO_COST, NO_TREE, NONE, SHALLOW, UNLIMITED
 from streed.kernels.scoring.operators import join, join_cost, rest_of
 from streed.kernels.simd import lower_atomic
 from streed.kernels.stopping import LOWER, NODES, ROWS_OF_CONTROL, SHARED_UPPER, UPPER, stopped
-from streed.kernels.views import inline, native, vector
+from streed.kernels.views import call, inline, native, vector
 
 _STEPS = 16
 """How often the bound of a side is pushed to the others on its way up, at most: that takes longer than to raise it."""
@@ -78,7 +78,9 @@ def improve(e, level, target, high, low):  # type: ignore[no-untyped-def]
     renew(e, path[level])
     is_new = nodes[path[level]].n_edges == NONE
     if level > 0 and is_new and nodes[path[level]].lower < min(target, nodes[path[level]].upper):
-        bound_by_similar_nodes(e, path[level], min(target, int64(nodes[path[level]].upper)))
+        e.asked_node = path[level]
+        e.asked_target = target
+        call(e.bound_by_similar, e)
     if level > 0 and nodes[path[level]].lower >= min(target, nodes[path[level]].upper):
         unlock_node(e, path[level])
         return
@@ -133,8 +135,24 @@ def improve(e, level, target, high, low):  # type: ignore[no-untyped-def]
     if node.lower >= node.upper and is_alone(e, path[level]):
         free_edges(e, node)
     if node.lower >= node.upper or _step_of(node) != known:
-        remember_node(e, path[level])
+        e.asked_node = path[level]
+        call(e.remember, e)
     unlock_node(e, path[level])
+
+
+@native
+def improve_edge(e, edge, goal, high, low):  # type: ignore[no-untyped-def]
+    """Improves an edge of the node that begins the path, reached by the branch (high, low), up to the goal."""
+    raised = int64(0)
+    side = next_side(e, int64(0), edge, goal)
+    while side != NONE and enter(e, int64(0), edge, side):
+        target, side_high, side_low = aim(e, int64(0), edge, side, goal, high, low)
+        improve(e, int64(1), target, side_high, side_low)
+        raised |= leave(e, int64(0), edge, side)[1]
+        # bounds of others leave a side less to reach than it needs, so that it may be its turn again
+        side = next_side(e, int64(0), edge, goal)
+    if e.crowded == 0:
+        use_edge(e, int64(0), edge, raised)
 
 
 @native

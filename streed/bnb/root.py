@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from numba import int32, int64
 
-from streed.bnb.bounds import choose_edge, next_side
+from streed.bnb.bounds import choose_edge
 from streed.bnb.expand import is_shallow, open_node
 from streed.bnb.extraction import settle_ties
-from streed.bnb.improve import aim, enter, improve, leave, solve_shallow, use_edge
+from streed.bnb.improve import aim, enter, improve, improve_edge, leave, solve_shallow, use_edge
 from streed.bnb.node_index import enter_node, look_up, write_node
 from streed.bnb.nodes import children_of, edges_of, free_edges, nodes_of, sort_edges
 from streed.bnb.shared_store import go_in, go_out
@@ -71,17 +71,7 @@ def _search_edge(e, edge):  # type: ignore[no-untyped-def]
         sort_edges(e, nodes[e.root])
     if edge >= nodes[e.root].n_edges:
         return
-    goal = min(int64(e.root_target), int64(nodes[e.root].upper))
-    raised = int64(0)
-    side = next_side(e, int64(0), edge, goal)
-    while side != NONE and enter(e, int64(0), edge, side):
-        target, high, low = aim(e, int64(0), edge, side, goal, e.root_high, e.root_low)
-        improve(e, int64(1), target, high, low)
-        raised |= leave(e, int64(0), edge, side)[1]
-        # bounds of others leave a side less to reach than it needs, so that it may be its turn again
-        side = next_side(e, int64(0), edge, goal)
-    if e.crowded == 0:
-        use_edge(e, int64(0), edge, raised)
+    improve_edge(e, edge, min(int64(e.root_target), int64(nodes[e.root].upper)), e.root_high, e.root_low)
 
 
 @entry

@@ -130,8 +130,8 @@ _NODES_OF_BUCKET = 256
 _FIRST = 256
 """Nodes that a search has met before it keeps tables of similar ones: below, they cost more than they save."""
 
-_SAMPLED = 48
-"""Rows that a table looks at, about."""
+_SAMPLED = 32
+"""Rows that a table looks at, at most."""
 
 
 @inline
@@ -151,11 +151,13 @@ _PAYS = 3
 
 
 @native
-def bound_by_similar_nodes(e, v, goal):  # type: ignore[no-untyped-def]
-    """Raises the lower bound of node v by those of nodes found similar, until it reaches the goal."""
+def bound_by_similar_nodes(e):  # type: ignore[no-untyped-def]
+    """Raises the lower bound of the node e.asked_node by those of similar ones, until it reaches e.asked_target."""
     if e.node_count < _FIRST or not make_ready(e):
         return
+    v = e.asked_node
     node = nodes_of(e)[v]
+    goal = min(e.asked_target, int64(node.upper))
     rows = rows_of(e)
     masks = matrix(e.similar_masks, SAMPLES, e.row_words, uint64)
     counts = vector(e.similar_counts, TABLES * e.similar_buckets, int64)
@@ -195,10 +197,11 @@ def bound_by_similar_nodes(e, v, goal):  # type: ignore[no-untyped-def]
 
 
 @native
-def remember_node(e, v):  # type: ignore[no-untyped-def]
-    """Enters node v with its lower bound, or raises that of its entries."""
+def remember_node(e):  # type: ignore[no-untyped-def]
+    """Enters the node e.asked_node with its lower bound, or raises that of its entries."""
     if e.node_count < _FIRST or not make_ready(e):
         return
+    v = e.asked_node
     node = nodes_of(e)[v]
     rows = rows_of(e)[v]
     masks = matrix(e.similar_masks, SAMPLES, e.row_words, uint64)
@@ -239,25 +242,14 @@ def make_ready(e):  # type: ignore[no-untyped-def]
 @native
 def _make_tables(e):  # type: ignore[no-untyped-def]
     """Draws the samples, always the same ones, and empties the buckets."""
-    masks = matrix(e.similar_masks, SAMPLES, e.row_words, uint64)
+    masks = vector(e.similar_masks, SAMPLES * e.row_words, uint64)
+    masks[:] = uint64(0)
     seed = uint64(0)
-    for table in range(TABLES):
-        for w in range(e.row_words):
-            mask = ~uint64(0)
-            rows = int64(e.row_space)
-            while rows > _SAMPLED:
-                seed, word = _draw(seed)
-                mask &= word
-                rows = (2 * rows) // 3 if rows < 2 * _SAMPLED else rows // 2
-            masks[table, w] = mask
-    for w in range(e.row_words):
-        masks[TABLES, w] = uint64(0)
-        masks[TABLES + 1, w] = uint64(0)
-    for bit in range(64):
-        seed, word = _draw(seed)
-        first = int64(word % uint64(e.row_words))
-        masks[TABLES, first] |= uint64(1) << uint64(bit)
-        masks[TABLES + 1, (first + 1) % e.row_words] |= uint64(1) << uint64(bit)
+    for sample in range(SAMPLES):
+        for k in range(_SAMPLED if sample < TABLES else 64):
+            seed, word = _draw(seed)
+            bit = word >> uint64(58) if sample < TABLES else uint64(k)
+            masks[sample * e.row_words + int64(word % uint64(e.row_words))] |= uint64(1) << bit
     counts = vector(e.similar_counts, TABLES * e.similar_buckets, int64)
     counts[:] = 0
     e.similar_step = 0

@@ -157,9 +157,11 @@ KERNELS = [
     ("push_bounds", np.int64),
     ("count_splits", np.int64),  # these two where there are `fixed_costs`
     ("count_more_splits", np.int64),
-    ("recall", np.int64),  # these three in a search of nodes, else zero
+    ("recall", np.int64),  # all these in a search of nodes, else zero
     ("store", np.int64),
     ("inherit", np.int64),
+    ("bound_by_similar", np.int64),
+    ("remember", np.int64),
     ("open_node", np.int64),
     ("score", np.int64),  # a generated kernel: scores pair sums, column sums and totals into a matrix like `values`
     ("combine", np.int64),  # generated kernels, zero where values are added and subtracted:
@@ -190,6 +192,7 @@ QUESTION = [
     ("asked_low", np.uint64),
     ("asked_edges", np.int64),  # an expansion keeps the edges of a lower bound below this
     ("asked_similar", np.int64),  # an entry of the similarity cache, or NONE
+    ("asked_node", np.int64),  # for `bound_by_similar` and `remember`, written by `improve`
     # of the kernels of a work unit: written by depth_three.py
     ("asked_goal", np.int64),  # for `solve_children`: a split worth so much need not be known better; or INFINITE
     ("asked_column", np.int64),  # a local column, for `solve_children`, `push_bounds`, `recall` and `store`
