@@ -72,7 +72,10 @@ class LabelTree(ClassifierMixin, OptimalTree):  # type: ignore[misc]
         if labels.dtype.kind in "fmM":  # of others, scikit-learn does not know dates, decimals and bytes
             with named_errors("y", "give classes, not measurements"):
                 check_classification_targets(labels)
-        self.classes_ = np.unique(labels)
+        try:
+            self.classes_ = np.unique(labels)
+        except TypeError:  # several are told apart before
+            raise InputError("y", f"{type(labels[0]).__name__} has no order", "use numbers or texts") from None
         self._check_classes()
         return self._make_data(X, labels, self._class_weights(labels, weights, row_data), row_data)
 
