@@ -206,7 +206,7 @@ def relabelled(
     """
     first = len(trees.parts) - len(intervals)
     leaves = np.flatnonzero((found.preorder < 0) & (found.rows > 0))
-    given = trees.by_label(found)[leaves]
+    given = trees.routed(found.preorder)[1][leaves]
     costs, sums = given[:, :, :first] @ np.array(weights[:first], np.int64), given[:, :, first:]
     least, most = np.array(intervals, np.int64).T
     wide = np.maximum(np.ptp(sums, axis=1).sum(axis=0), 1)

@@ -21,16 +21,7 @@ from streed.kernels.records import INFINITE, LANES
 from streed.kernels.simd import broadcast, count_ones, fill, load, popcount, store
 from streed.kernels.views import native
 from streed.tables.entries import ANY, COST, compact, join_windows, new_table, put_entries, put_sums
-from streed.tables.shallow import (
-    TRIVIAL,
-    WIDEST,
-    list_leaves,
-    list_stumps,
-    look,
-    put_leaf,
-    put_leaves,
-    put_shallow,
-)
+from streed.tables.shallow import TRIVIAL, WIDEST, list_leaves, list_stumps, look, put_leaf, put_leaves, put_shallow
 
 _BITS = 6
 

@@ -207,8 +207,7 @@ def meet(a, b, sums_a, sums_b, least, most, below):
     a (p, width), b (q, width); sums_a (p, m), sums_b (q, m), b sorted by the first of them; least, most (m,), m >= 1.
     """
     best = below
-    best_i = int64(-1)
-    best_j = int64(-1)
+    best_i = best_j = int64(-1)
     first = np.empty(len(b), sums_b.dtype)
     copy_into(first, sums_b[:, 0])
     for i in range(len(a)):

@@ -26,8 +26,7 @@ def load_rows(rows, scratch, node):  # type: ignore[no-untyped-def]
     groups = len(rows.group_words) - 1
     blocks = rows.row_bits.shape[1]
     planes = rows.costs.shape[1]
-    n = int64(0)
-    used = int64(0)
+    n = used = int64(0)
     scratch.totals[:planes] = 0
     for g in range(groups):
         scratch.begins[g] = used

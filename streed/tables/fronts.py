@@ -39,17 +39,26 @@ _ENTRY = 400
 """Bytes of a front that is remembered, beside its rows and points."""
 
 
+_MOST_BYTES = 2**30
+"""Of fronts that are remembered, where the caller sets no limit."""
+
+_FINDING = 0.3
+"""Of the time limit, or of a second without one: what the trees of a front may take that is not whole."""
+
+
 @final
 class FrontEngine:
-    """Solves subproblems of one problem; `control` is as in `streed.kernels.stopping`."""
+    """The search of one problem, its subproblems solved, and what it knows when it is stopped."""
 
-    def __init__(self, packed: Packed, control: Array, most_bytes: int) -> None:
-        self.control = control
-        self._packed = packed
+    def __init__(self, packed: Packed, search_limits: SearchLimits) -> None:
+        self.control = np.zeros(ROWS_OF_CONTROL, np.int64)
+        self._packed, self._search_limits, limit = packed, search_limits, search_limits.memory_limit
         self._rows = packed.rows
         self._layout = packed.keys.layout
         self._scratch = packed.scratch()
-        self._room = most_bytes
+        self._room = (
+            _MOST_BYTES if limit is None else min(_MOST_BYTES, max(0, (limit - process_memory.resident()) // 2))
+        )
         """Bytes that are left for what is remembered."""
         self._memo: dict[tuple[bytes, int], Front] = {}
         self._trees: dict[tuple[bytes, int, int], Node] = {}
@@ -60,6 +69,11 @@ class FrontEngine:
             open_front(self._layout, *nothing, *buckets)
             merge(self._layout, *nothing, nothing[0], nothing[0], 0, *buckets)
             close_front(self._layout, *nothing, *buckets)
+        self.reason: str | None = None
+        """What ended the search early, None if nothing did."""
+        self._root = packed.root
+        self._fronts: list[tuple[int, Front]] = [(0, self.solve(self._root, 0))]
+        """By depth: the last one that is whole, and behind it what is known of a deeper one."""
 
     @property
     def stopped(self) -> bool:
@@ -158,6 +172,56 @@ class FrontEngine:
                 return i, int(hits[0])
         raise MismatchError("a point of a front has no tree; please report this")
 
+    # -- all rows --------------------------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Searches until the front is whole, or an order says stop."""
+        limits = self._search_limits
+
+        def look() -> str | None:
+            if limits.report is not None:
+                limits.report(None, None, int(self.control[NODES]), "searching")
+            over = limits.memory_limit is not None and process_memory.resident() > limits.memory_limit
+            return "memory" if over else None
+
+        deadline = None if limits.time_limit is None else clock() + limits.time_limit
+        self.reason = runner.run([self._rise], self.control, deadline, look)
+        self.control[STOP] = 0
+
+    def _rise(self) -> None:
+        """The limit on the depth rises, so that a search that is stopped knows the fronts of lower trees."""
+        problem = self._packed.problem
+        limits = len(self._packed.columns), problem.most_branches, problem.max_depth
+        most = min(each for each in limits if each is not None)
+        for depth in range(min(most, 2), most + 1):
+            front = self.solve(self._root, depth, self._fronts[-1][1])
+            self._fronts = [*(self._fronts if self.stopped else []), (depth, front)]
+            if self.stopped or (len(front[0]) == 1 and front[0][0] == 0):
+                return
+
+    def solutions(self) -> tuple[Solution, ...]:
+        """The trees of the points that count at the root, measured from the raw rows."""
+        task, problem, keys = self._packed.problem.task, self._packed.problem, self._packed.keys
+        if keys.is_empty(self._packed.costs):
+            return ()
+        limit = self._search_limits.time_limit
+        deadline = clock() + _FINDING * (1.0 if limit is None else limit)
+        found: dict[Any, Solution] = {}
+        for depth, front in self._fronts:
+            values = [self._packed.costs.value(keys.vector(key)) for key in front[0].tolist()]
+            for at in nondominated_at_root(task, values):
+                if values[at] in found:
+                    continue
+                if found and depth > self._fronts[0][0] and clock() > deadline:
+                    break  # parts of this front may be as much work as what the search did not come to
+                tree = self.tree(self._root, depth, int(front[0][at]), int(front[1][at]))
+                solution = measured(problem, self._packed.costs, tree, values[at], exact=self.reason is None)
+                found[solution.value] = solution
+        if self.reason is None:
+            return tuple(found.values())
+        known = sorted(found.values(), key=lambda solution: solution.value)
+        return tuple(known[at] for at in nondominated_at_root(task, [each.value for each in known]))
+
 
 def measured(problem: Problem, costs: VectorCosts, root: Node, claimed: Sequence[Any], *, exact: bool) -> Solution:
     """The solution of a tree in the caller's columns, counted from the raw rows.
@@ -189,13 +253,6 @@ def measured(problem: Problem, costs: VectorCosts, root: Node, claimed: Sequence
     return Solution(value, counted)
 
 
-_MOST_BYTES = 2**30
-"""Of fronts that are remembered, where the caller sets no limit."""
-
-_FINDING = 0.3
-"""Of the time limit, or of a second without one: what the trees of a front may take that is not whole."""
-
-
 def search_vectors(problem: Problem, search_limits: SearchLimits) -> Outcome | None:
     """The front of a task of several sums; None if the engine cannot take the task (see `pack_fronts`)."""
     begin = time.perf_counter()
@@ -204,7 +261,7 @@ def search_vectors(problem: Problem, search_limits: SearchLimits) -> Outcome | N
     packed = pack_fronts(problem)
     if packed is None:
         return None
-    search = _Search(packed, search_limits)
+    search = FrontEngine(packed, search_limits)
     prepared = time.perf_counter()
     if not packed.keys.is_empty(packed.costs):
         search.run()
@@ -213,80 +270,11 @@ def search_vectors(problem: Problem, search_limits: SearchLimits) -> Outcome | N
     stats: dict[str, Any] = {"route": "fronts", "threads": 1, "exact": True, "peak_bytes": process_memory.peak()}
     stats |= {"seconds_setup": prepared - begin, "seconds_search": searched - prepared}
     stats |= {"seconds_check": time.perf_counter() - searched, "nodes": int(search.control[NODES])}
-    stats |= {"subproblems": search.engine.kept, "columns": len(packed.columns), "components": len(packed.costs.splits)}
-    if search.stopped is not None:
+    stats |= {"subproblems": search.kept, "columns": len(packed.columns), "components": len(packed.costs.splits)}
+    if search.reason is not None:
         stats["missing"] = [{"weights": w, "bound": bound} for w, bound in missing_bounds(packed)]
-    ideal = None if search.stopped is None else ideal_score(problem)
-    return Outcome(solutions, None, search.stopped, stats, score_bound=ideal)
-
-
-@final
-class _Search:
-    """One search, and what it knows when it is stopped."""
-
-    def __init__(self, packed: Packed, search_limits: SearchLimits) -> None:
-        self.control = np.zeros(ROWS_OF_CONTROL, np.int64)
-        room = _MOST_BYTES
-        if search_limits.memory_limit is not None:
-            room = min(room, max(0, (search_limits.memory_limit - process_memory.resident()) // 2))
-        self.engine = FrontEngine(packed, self.control, room)
-        self.stopped: str | None = None
-        self._packed = packed
-        self._search_limits = search_limits
-        self._root = packed.root
-        self._fronts: list[tuple[int, Front]] = [(0, self.engine.solve(self._root, 0))]
-        """By depth: the last one that is whole, and behind it what is known of a deeper one."""
-
-    def run(self) -> None:
-        """Searches until the front is whole, or an order says stop."""
-        search_limits = self._search_limits
-        deadline = None if search_limits.time_limit is None else clock() + search_limits.time_limit
-        over = [False]
-
-        def look() -> None:
-            if search_limits.memory_limit is not None and process_memory.resident() > search_limits.memory_limit:
-                over[0] = True
-                self.control[STOP] = 1
-            if search_limits.report is not None:
-                search_limits.report(None, None, int(self.control[NODES]), "searching")
-
-        reason = runner.run([self._rise], self.control, deadline, look)
-        self.stopped = reason or ("memory" if over[0] else None)
-        self.control[STOP] = 0
-
-    def _rise(self) -> None:
-        """The limit on the depth rises, so that a search that is stopped knows the fronts of lower trees."""
-        problem = self._packed.problem
-        limits = len(self._packed.columns), problem.most_branches, problem.max_depth
-        most = min(each for each in limits if each is not None)
-        for depth in range(min(most, 2), most + 1):
-            front = self.engine.solve(self._root, depth, self._fronts[-1][1])
-            self._fronts = [*(self._fronts if self.engine.stopped else []), (depth, front)]
-            if self.engine.stopped or (len(front[0]) == 1 and front[0][0] == 0):
-                return
-
-    def solutions(self) -> tuple[Solution, ...]:
-        """The trees of the points that count at the root, measured from the raw rows."""
-        task, problem, keys = self._packed.problem.task, self._packed.problem, self._packed.keys
-        if keys.is_empty(self._packed.costs):
-            return ()
-        limit = self._search_limits.time_limit
-        deadline = clock() + _FINDING * (1.0 if limit is None else limit)
-        found: dict[Any, Solution] = {}
-        for depth, front in self._fronts:
-            values = [self._packed.costs.value(keys.vector(key)) for key in front[0].tolist()]
-            for at in nondominated_at_root(task, values):
-                if values[at] in found:
-                    continue
-                if found and depth > self._fronts[0][0] and clock() > deadline:
-                    break  # parts of this front may be as much work as what the search did not come to
-                tree = self.engine.tree(self._root, depth, int(front[0][at]), int(front[1][at]))
-                solution = measured(problem, self._packed.costs, tree, values[at], exact=self.stopped is None)
-                found[solution.value] = solution
-        if self.stopped is None:
-            return tuple(found.values())
-        known = sorted(found.values(), key=lambda solution: solution.value)
-        return tuple(known[at] for at in nondominated_at_root(task, [each.value for each in known]))
+    ideal = None if search.reason is None else ideal_score(problem)
+    return Outcome(solutions, None, search.reason, stats, score_bound=ideal)
 
 
 def missing_bounds(packed: Packed) -> list[tuple[tuple[float, ...], float]]:

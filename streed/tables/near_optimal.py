@@ -14,7 +14,7 @@ import numpy as np
 
 from streed.exact import Array
 from streed.kernels.records import LEAF, SHALLOW
-from streed.problem import SearchLimits, SearchStopped, process_memory
+from streed.problem import SearchStopped, process_memory
 from streed.problem.linear_oracle import RowSet
 from streed.tables.entries import COST, KEY, USED, VALUE, addends, as_table, compact, meet, put_sums
 from streed.tables.packing import WORD, Packing
@@ -102,7 +102,9 @@ class NearOptimalTrees:
         packed = trees.oracle.row_sets(entries, split, limits) if in_pairs else None
         self._rows = packed or NumberedRowSets(trees, entries, split, in_pairs=in_pairs)
         self._split = np.append(self._rows.split, 0)
-        self._most = _space(limits, len(self._split))
+        limit = limits.memory_limit
+        left = process_memory.free() if limit is None else limit - process_memory.resident()
+        self._most = max(_FEWEST, int(left * _SHARE / (8 * len(self._split) * _COPIES)))
 
     # -- what is asked ---------------------------------------------------------------------------------------------
 
@@ -289,10 +291,3 @@ class NearOptimalTrees:
         column, turned = self._rows.caller_column(column)
         parts: list[Any] = [subtree or ([LEAF], [0]) for subtree in (subtrees[::-1] if turned else subtrees)]
         return [column, *(c for part in parts for c in part[0])], [0, *(k for part in parts for k in part[1])]
-
-
-def _space(search_limits: SearchLimits, width: int) -> int:
-    """How many entries a set of rows may have at once."""
-    limit = search_limits.memory_limit
-    left = process_memory.free() if limit is None else limit - process_memory.resident()
-    return max(_FEWEST, int(left * _SHARE / (8 * width * _COPIES)))

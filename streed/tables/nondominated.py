@@ -32,8 +32,7 @@ def sweep(layout, keys, columns, count):  # type: ignore[no-untyped-def]
     width = len(layout.shifts)
     if width == 3:
         return _sweep_three(layout, keys, columns, count)
-    kept = 0
-    last = 0
+    kept = last = 0
     guards = layout.guards
     for i in range(count):
         key = keys[i]
@@ -62,8 +61,7 @@ def _sweep_three(layout, keys, columns, count):  # type: ignore[no-untyped-def]
     low = (int64(1) << layout.shifts[1]) - 1
     second = np.empty(count, np.int64)
     third = np.empty(count, np.int64)
-    steps = 0
-    kept = 0
+    steps = kept = 0
     for i in range(count):
         key = keys[i]
         if not is_allowed(layout, key):
@@ -119,8 +117,7 @@ def join(layout, keys, columns, new, column):  # type: ignore[no-untyped-def]
     total = len(keys) + len(new)
     merged = np.empty(total, np.int64)
     origins = np.empty(total, np.int32)
-    i = 0
-    j = 0
+    i = j = 0
     for at in range(total):
         if j >= len(new) or (i < len(keys) and keys[i] <= new[j]):
             merged[at] = keys[i]

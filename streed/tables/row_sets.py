@@ -263,19 +263,18 @@ class PackedRowSets(RowSets):
             except KeyboardInterrupt:
                 raise SearchStopped("interrupt") from None
         found: list[Any] = []
-        errors: list[Exception] = []
 
         def run() -> None:
             try:
                 found.append(work())
-            except Exception as error:  # noqa: BLE001 - raised again in the caller's thread
-                errors.append(error)
+            except SearchStopped as stop:  # the runner knows better why
+                found.append(stop)
 
         reason = runner.run([run], self.control, self._deadline, lambda: None)
         if reason is not None:
             raise SearchStopped(reason)
-        if errors:
-            raise errors[0]
+        if isinstance(found[0], SearchStopped):
+            raise found[0]
         return found[0]
 
 

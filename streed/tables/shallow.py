@@ -57,17 +57,6 @@ _SIGN = -(2**63)
 # -- bounds --------------------------------------------------------------------------------------------------------
 
 
-@native
-def diagonals(pairs, m, planes):
-    """(planes, P) the sums over the rows that have each column."""
-    width = pairs.shape[1]
-    found = np.zeros((planes, width), np.int64)
-    for p in range(planes):
-        for f in range(m):
-            found[p, f] = pairs[p * width + f, f]
-    return found
-
-
 @inline
 def stump_costs(pairs, alone, total, picks, f, at):
     """The least costs of two leaves on either side of column f by the columns from `at` on: those with f, and without.
@@ -110,13 +99,20 @@ def leaf_cost(pairs, total, picks, f, side):
 
 
 @native
-def least_sides(pairs, alone, total, picks, m, price, deep, least_rows):
-    """(least, left, right): what a tree costs at least, and (m,) each side of every column, with it and without.
+def look(pairs, total, m, deep, rule):
+    """(least key, node): a node is (pairs, alone, total, left, right).
 
-    Trees of a side are leaves, or (`deep`) split once; INFINITE where a side has too few rows for a leaf.
+    `alone` (planes, P) are the sums over the rows that have each column; `left` and `right` (m,) are the least keys of
+    its sides, with it and without. Trees of a side are leaves, or (`deep`) split once; INFINITE where a side has too
+    few rows for a leaf.
     """
+    picks, split, options = rule
+    price, least_rows, size = split[COST], options[LEAST_ROWS], total[0]
+    alone = np.zeros((len(total), pairs.shape[1]), np.int64)
+    for p in range(len(total)):
+        for f in range(m):
+            alone[p, f] = pairs[p * pairs.shape[1] + f, f]
     left, right = np.full(m, INFINITE, np.int64), np.full(m, INFINITE, np.int64)
-    size = total[0]
     best = leaf_cost(pairs, total, picks, 0, -1) if size >= least_rows else INFINITE
     for f in range(m):
         on = pairs[f, f]
@@ -137,19 +133,10 @@ def least_sides(pairs, alone, total, picks, m, price, deep, least_rows):
         left[f] = low
         right[f] = high
         best = min(best, low + high + price)
-    return best, left, right
+    return best, (pairs, alone, total, left, right)
 
 
 # -- trees ---------------------------------------------------------------------------------------------------------
-
-
-@native
-def look(pairs, total, m, deep, rule):
-    """(least key, node): a node is (pairs, alone, total, left, right), with the least keys of its sides."""
-    picks, split, options = rule
-    alone = diagonals(pairs, m, len(total))
-    best, left, right = least_sides(pairs, alone, total, picks, m, split[COST], deep, options[LEAST_ROWS])
-    return best, (pairs, alone, total, left, right)
 
 
 @native

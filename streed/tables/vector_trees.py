@@ -11,6 +11,7 @@ import contextlib
 import functools
 import operator
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, final
@@ -102,8 +103,8 @@ class Trees:
     search_limits: SearchLimits
     kind: Array | None = None
     """(n,) the kind of each row; None where each is one."""
-    tally: dict[str, Any] = attrs.field(
-        factory=lambda: {"scalar_solves": 0, "enumerations": 0, "nodes": 0, "seconds_scalar": 0.0}
+    tally: Any = attrs.field(
+        factory=lambda: Counter(scalar_solves=0, enumerations=0, nodes=0, seconds_scalar=0.0)  # type: ignore[call-overload]
     )
     """What was done so far, by the names of the statistics of a solve."""
     best: Callable[[], Any] = attrs.field(default=lambda: None)
@@ -197,10 +198,10 @@ class Trees:
         if limit is not None and self._share:
             limit *= self._share
         answer = self.oracle.solve(costs, split, self._limits(limit), below=below, ahead=looks)
-        self._count(answer.nodes, time.perf_counter() - begin)
+        self.tally.update(scalar_solves=1, nodes=answer.nodes, seconds_scalar=time.perf_counter() - begin)
         found = None
         if answer.preorder is not None:
-            _, sums, rows = self._routed(answer.preorder)
+            _, sums, rows = self.routed(answer.preorder)
             labels = (sums[:, :, : len(weights)] @ self._weights(weights)).argmin(axis=1)
             found = self._labelled(answer.preorder, labels, sums, rows)
             cost = sum(map(operator.mul, weights, found.vector))
@@ -212,7 +213,7 @@ class Trees:
             raise SearchStopped(answer.stopped, answer.lower, found)
         return found
 
-    def _routed(self, preorder: Array) -> tuple[Array, Array, Array]:
+    def routed(self, preorder: Array) -> tuple[Array, Array, Array]:
         """(leaf (r,), sums (m, K, q), rows (m,)) of a tree by the raw codes: the leaf of every row, and of every leaf
         the sums of the parts over its rows, by the label that it may have, and their number.
         """
@@ -229,7 +230,7 @@ class Trees:
         return _product(counts, parts).reshape(m, *shape), counts.sum(axis=1)
 
     def _labelled(self, preorder: Array, labels: Array, sums: Array, rows: Array) -> EvaluatedTree:
-        """A tree whose leaves have these labels; sums and rows as `_routed` gives them."""
+        """A tree whose leaves have these labels; sums and rows as `routed` gives them."""
         leaves = np.flatnonzero(preorder < 0)
         branches, totals = len(preorder) - len(leaves), sums[leaves, labels[leaves]].sum(axis=0).tolist()
         vector = tuple(total + branches * split for total, split in zip(totals, self.splits, strict=True))
@@ -323,14 +324,11 @@ class Trees:
         inner.best, inner.tally = self.best, self.tally
         return inner
 
-    def _count(self, nodes: int, seconds: float) -> None:
-        for name, more in (("scalar_solves", 1), ("nodes", nodes), ("seconds_scalar", seconds)):
-            self.tally[name] += more
-
     def search(self, problem: Problem) -> Outcome:
         """What the driver says of a problem that was made of this one; raises SearchStopped where it was stopped."""
         outcome = self.driver.search(problem, self._limits(self.remaining()))
-        self._count(int(outcome.stats["nodes"]), float(outcome.stats["seconds_search"]))
+        nodes, seconds = int(outcome.stats["nodes"]), float(outcome.stats["seconds_search"])
+        self.tally.update(scalar_solves=1, nodes=nodes, seconds_scalar=seconds)
         if outcome.stopped is not None:
             raise SearchStopped(outcome.stopped)
         return outcome
@@ -357,7 +355,7 @@ class Trees:
 
     def weigh(self, found: EvaluatedTree) -> Weighed:
         """The tree measured from the raw codes; raises MismatchError if its vector is another one."""
-        leaf, sums, rows = self._routed(found.preorder)
+        leaf, sums, rows = self.routed(found.preorder)
         vector = self._labelled(found.preorder, found.labels, sums, rows).vector
         if vector != found.vector:
             raise MismatchError(f"a tree has the sums {vector}, the search claimed {found.vector}; please report this")
@@ -367,13 +365,9 @@ class Trees:
             rows = np.bincount(leaf, minlength=len(rows))
         return Weighed(found.labels[leaf], leaf, rows, sums)
 
-    def by_label(self, found: EvaluatedTree) -> Array:
-        """(m, K, q) the sums of the parts over the rows of every leaf, by the label that it may have."""
-        return self._routed(found.preorder)[1]
-
     def labelled(self, preorder: Array, labels: Array) -> EvaluatedTree:
         """A tree in preorder whose leaves keep their labels."""
-        return self._labelled(preorder, labels, *self._routed(preorder)[1:])
+        return self._labelled(preorder, labels, *self.routed(preorder)[1:])
 
     @functools.cached_property
     def constants(self) -> list[EvaluatedTree]:

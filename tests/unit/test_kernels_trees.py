@@ -16,12 +16,11 @@ from streed.kernels.ordered import INFEASIBLE, NEW, PLACE, ROW, SPLITS
 from streed.kernels.packed import PackedProblem, pack
 from streed.kernels.record_proxy import address_of
 from streed.kernels.records import LEAF
-from streed.kernels.stopping import ROWS_OF_CONTROL
 from streed.ordered import lookahead
 from streed.ordered.rows import GeneratedRows, OrderedRows
 from streed.ordered.scores import LABELLED, MATRIX, SIGNED, score
 from streed.ordered.session import OrderedSession
-from streed.problem import Problem
+from streed.problem import Problem, SearchLimits
 from streed.tables.front_rows import Packed, pack_fronts
 from streed.tables.fronts import FrontEngine
 from streed.task import COMPONENTWISE, State, Task
@@ -122,10 +121,10 @@ def test_fronts_are_those_of_all_trees(name: str, depth: int) -> None:
     shape: dict[str, Any] = {"rows": n, "columns": p, "labels": labels, "components": components}
     data, task, packed = posed(rng, **shape, scale=scale, min_leaf=min_leaf)
     expected = sorted(front(data.X, task, np.ones(n, bool), depth, min_leaf))
-    for room in (2**20, 0):
-        engine = FrontEngine(packed, np.zeros(ROWS_OF_CONTROL, np.int64), room)
+    for room in (None, 0):
+        engine = FrontEngine(packed, SearchLimits(memory_limit=room))
         keys, columns = engine.solve(packed.root, depth)
-        assert engine.kept == 0 or room
+        assert engine.kept == 0 or room is None
         assert (np.diff(keys) > 0).all()
         assert sorted(values(packed, keys, n)) == expected
         assert ((columns >= LEAF + 1 - labels) & (columns < len(packed.columns))).all()
