@@ -57,8 +57,7 @@ def bound_by_node(e, node, value, total, room):  # type: ignore[no-untyped-def]
     for f in range(node.columns):
         passed = int64(0)
         for r in range(node.n):
-            bound_left = e.least
-            bound_right = e.least
+            bound_left = bound_right = e.least
             if e.bounded == 1:
                 bound_left = max(bound_left, value - (total - passed))
                 bound_right = max(bound_right, value - passed)
@@ -116,8 +115,7 @@ def push(e, node, a, b, room):  # type: ignore[no-untyped-def]
     without_a = a.value - a.worst
     without_b = b.cross - b.worst
     for f in range(node.columns):
-        in_a = int64(0)
-        in_b = int64(0)
+        in_a = in_b = int64(0)
         for r in range(node.n):
             left[f, r] = max(left[f, r], without_a + in_a, without_b + in_b)
             right[f, r] = max(right[f, r], a.cross - in_a, b.value - in_b)
@@ -136,9 +134,7 @@ def push_within(e, node, a, b, room):  # type: ignore[no-untyped-def]
     left = room.left
     right = room.right
     for f in range(node.columns):
-        in_a = int64(0)
-        in_b = int64(0)
-        n_a = int64(0)
+        in_a = in_b = n_a = int64(0)
         for r in range(node.n):
             n_b = r - n_a
             if e.bounded == 1:
@@ -197,8 +193,7 @@ def lowest_run(node, room, limit, found):  # type: ignore[no-untyped-def]
     best = int64(4 * INFEASIBLE)
     best_size = int64(0)
     for f in range(node.columns):
-        first = int64(-1)
-        last = int64(-1)
+        first = last = int64(-1)
         least = int64(4 * INFEASIBLE)
         size = int64(0)
         for r in range(1, n + 1):
@@ -293,8 +288,7 @@ def bound_by_stumps(e, node, limit, room):  # type: ignore[no-untyped-def]
     size = columns
     ask_columns(e, node, columns)
     for _ in range(_ROUNDS):
-        found = int64(0)
-        at = int64(0)
+        found = at = int64(0)
         while at < size:
             at = ask_open(e, ordered, now, (at, size), limit, room, taken)
             if e.asked_splits == 0:
@@ -319,8 +313,7 @@ def ask_open(e, node, intervals, part, limit, room, taken):  # type: ignore[no-u
     splits = int64(0)
     while at < size and splits < SPLITS:
         f = intervals[at, 0]
-        first = int64(0)
-        last = int64(0)
+        first = last = int64(0)
         for t in range(intervals[at, 1] + 1, intervals[at, 2]):
             if rows[f, t] >= uint32(NEW) and room.left[f, t] + room.right[f, t] < limit:
                 last = t

@@ -98,11 +98,9 @@ def part_rows(e, node, side, inside, target, left_ids, right_ids):  # type: igno
     rest = target + 4 * columns * (inside + 1)
     lefts = matrix(target, columns, inside + 1, uint32)
     rights = matrix(rest, columns, outside + 1, uint32)
-    n_left = int64(0)
-    n_right = int64(0)
+    n_left = n_right = int64(0)
     for g in range(columns):
-        a = 0
-        b = 0
+        a = b = 0
         # whether a larger value than that of the side's last row was passed
         new_left = uint32(0)
         new_right = uint32(0)

@@ -159,37 +159,8 @@ def ask_within(e, node, column, ends, parts, crowded):  # type: ignore[no-untype
 
 
 @native
-def ask_quantiles(e, node):  # type: ignore[no-untyped-def]
-    """Asks for some thresholds of every column, behind a split that has all rows on the right."""
-    e.asked_splits = 0
-    ask_split(e, int64(0), int64(0))
-    each = max(1, (SPLITS - 1) // max(node.columns, 1))
-    for f in range(min(node.columns, SPLITS - 1)):
-        ask_within(e, node, f, (int64(1), node.n - 1), each, False)
-
-
-@native
-def keep_between(e, prefix, column, ends, costs, limit):  # type: ignore[no-untyped-def]
-    """Adds the thresholds of a column between two others to the heap, unless none of them can cost less than the limit.
-
-    `costs`: of the left and of the right side of the first, then of the last.
-    """
-    begin, end = ends
-    if end - begin <= 1:
-        return
-    width = int64(0)
-    if e.bounded == 1:
-        width = worst_before(e, prefix, column, end) - worst_before(e, prefix, column, begin)
-    bound = bound_between(e, costs, width)
-    if bound >= limit:
-        e.two_pruned = min(e.two_pruned, bound + e.split_cost)
-    else:
-        push(e, (bound, column, begin, end, costs[0], costs[1], costs[2], costs[3]))
-
-
-@native
 def keep_parts(e, prefix, interval, splits, bounds, limit, crowded):  # type: ignore[no-untyped-def]
-    """Adds what lies between the splits, from one to before another, of an interval.
+    """Adds what lies between splits, from one to before another, of an interval, if it may cost less than the limit.
 
     If `crowded`, all thresholds between two splits were taken, too.
     """
@@ -203,9 +174,15 @@ def keep_parts(e, prefix, interval, splits, bounds, limit, crowded):  # type: ig
         if l < last:
             end = positions[l]
             behind = (bounds[0, l], bounds[1, l])
-        if l == last or not crowded:
-            costs = (before[0], before[1], behind[0], behind[1])
-            keep_between(e, prefix, interval[COLUMN], (begin, end), costs, limit)
+        if (l == last or not crowded) and end - begin > 1:
+            column, width = interval[COLUMN], int64(0)
+            if e.bounded == 1:
+                width = worst_before(e, prefix, column, end) - worst_before(e, prefix, column, begin)
+            bound = bound_between(e, (before[0], before[1], behind[0], behind[1]), width)
+            if bound >= limit:
+                e.two_pruned = min(e.two_pruned, bound + e.split_cost)
+            else:
+                push(e, (bound, column, begin, end, before[0], before[1], behind[0], behind[1]))
         begin = end
         before = behind
 
@@ -287,7 +264,11 @@ def solve_two(e, node, depths, budget, lower):  # type: ignore[no-untyped-def]
     price = e.split_cost
     ask_columns(e, node, ordered.columns)
     prefix = sum_worst(e, ordered)
-    ask_quantiles(e, ordered)
+    # some thresholds of every column, behind a split that has all rows on the right
+    e.asked_splits = 0
+    ask_split(e, int64(0), int64(0))
+    for f in range(min(ordered.columns, SPLITS - 1)):
+        ask_within(e, ordered, f, (int64(1), node.n - 1), max(1, (SPLITS - 1) // ordered.columns), False)
     bounds = np.empty((2, SPLITS + 1), np.int64)
     score_both(e, depths, bounds)
     e.two_upper = sides_of(e, int64(0), (int64(1), int64(1)))[1]

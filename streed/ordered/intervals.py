@@ -125,38 +125,31 @@ def worst_before(e, prefix, column, position):  # type: ignore[no-untyped-def]
     return e.uniform * position if e.uniform > 0 else prefix[column, position]
 
 
+@inline
+def first_beyond(e, prefix, column, low, high, most):  # type: ignore[no-untyped-def]
+    """The first position from `low` on before which worst costs are more than `most`; `high` if there is none."""
+    while low < high:
+        middle = (low + high) >> 1
+        if worst_before(e, prefix, column, middle) > most:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
 @native
 def trim(e, prefix, interval, limit):  # type: ignore[no-untyped-def]
     """(first, last) positions of an interval whose sides may cost less than `limit` together, by C at its ends."""
     column = interval[COLUMN]
     begin = interval[BEGIN]
     end = interval[END]
-    first = begin + 1
-    last = end - 1
     if e.bounded == 0 or (e.restrictable == 0 and e.relaxing == 0):
-        return first, last
-    # C(a) - w(a, t] < limit
-    need = interval[BEGIN_LEFT] + interval[BEGIN_RIGHT] - limit + worst_before(e, prefix, column, begin)
-    low = first
-    high = end
-    while low < high:
-        middle = (low + high) >> 1
-        if worst_before(e, prefix, column, middle) > need:
-            high = middle
-        else:
-            low = middle + 1
-    first = low
-    # C(b) - w(t, b] < limit
-    need = worst_before(e, prefix, column, end) - (interval[END_LEFT] + interval[END_RIGHT] - limit)
-    low = begin
-    high = last
-    while low < high:
-        middle = (low + high + 1) >> 1
-        if worst_before(e, prefix, column, middle) < need:
-            low = middle
-        else:
-            high = middle - 1
-    return first, max(begin, low)
+        return begin + 1, end - 1
+    # C(a) - w(a, t] < limit and C(b) - w(t, b] < limit
+    least = interval[BEGIN_LEFT] + interval[BEGIN_RIGHT] - limit + worst_before(e, prefix, column, begin)
+    most = worst_before(e, prefix, column, end) - (interval[END_LEFT] + interval[END_RIGHT] - limit)
+    first = first_beyond(e, prefix, column, begin + 1, end, least)
+    return first, first_beyond(e, prefix, column, begin + 1, end, most - 1) - 1
 
 
 @native

@@ -123,18 +123,8 @@ class OrderedRows:
         """The narrowest lane type in which no sum overflows."""
         largest = int(self.worst.sum())
         if self.min_leaf > 1:
-            largest = max(largest, self.min_leaf, self.size)
+            largest = max(largest, self.min_leaf, self.n_rows if self.frequency is None else int(self.frequency.sum()))
         return next(lane for lane in LANES if largest <= np.iinfo(lane).max)
-
-    @property
-    def lane_name(self) -> str:
-        """That of the type of what is added up."""
-        return str(np.dtype(self.lane))
-
-    @functools.cached_property
-    def size(self) -> int:
-        """How many rows there are, by their frequencies."""
-        return self.costs.shape[0] if self.frequency is None else int(self.frequency.sum())
 
     @functools.cached_property
     def amounts(self) -> Array:
@@ -146,12 +136,6 @@ class OrderedRows:
         else:
             found = self.reduced
         return np.ascontiguousarray(found.astype(self.lane))
-
-    @functools.cached_property
-    def label_of(self) -> Array:
-        """(n,) int32: the label under which a row costs least."""
-        least: Array = self.reduced.argmin(axis=1).astype(np.int32)
-        return least
 
     @property
     def kernels(self) -> tuple[int, int]:
@@ -176,7 +160,8 @@ class OrderedRows:
             "copies": frequency,
             "frequency": frequency.astype(self.lane) if self.min_leaf > 1 else np.ones(1, self.lane),
             "amounts": self.amounts,
-            "label_of": self.label_of if self.kind == LABELLED else np.zeros(1, np.int32),
+            # the label under which a row costs least
+            "label_of": (self.reduced if self.kind == LABELLED else np.zeros((1, 1))).argmin(axis=1).astype(np.int32),
         }
 
 
@@ -256,7 +241,6 @@ class GeneratedRows:
     """Arrays that `numbers` has the addresses of."""
     kind = GENERATED
     lane = np.int64
-    lane_name = "float64"
     base = 0
     categories = 0
     most_children = 2

@@ -16,17 +16,7 @@ from numba import int32, int64, uint32
 
 from streed.kernels.compiled import unit
 from streed.kernels.ordered import INFEASIBLE, NEW, ROW, SPLITS, place_rows, record_at
-from streed.kernels.simd import (
-    broadcast,
-    fill,
-    infeasible_of,
-    keep_at_least,
-    keep_lanes,
-    load,
-    maximum,
-    minimum,
-    store,
-)
+from streed.kernels.simd import broadcast, fill, infeasible_of, keep_at_least, keep_lanes, load, maximum, minimum, store
 from streed.kernels.views import KERNEL, inline, matrix, native, vector
 
 SIGNED, LABELLED, MATRIX = "signed", "labelled", "matrix"
@@ -49,6 +39,13 @@ def score(kind: str, lane: Any, counts: bool) -> Any:
     return score_splits
 
 
+@inline
+def _add(values, row, lanes, inside, everything):  # type: ignore[no-untyped-def]
+    """Two sums with what a row adds to them: of the rows in each lane, and of all."""
+    here = broadcast(values, row, 0)
+    return inside + keep_lanes(lanes, here), everything + here
+
+
 def make_signed(lane: Any, counts: bool) -> Any:
     """For two labels: the best stump on both sides in one pass over the rows of each column.
 
@@ -68,12 +65,7 @@ def make_signed(lane: Any, counts: bool) -> Any:
         frequency = matrix(e.frequency, e.rows if counts else 1, 1, lane)
         scratch = matrix(e.scratch, e.scratch_space, SPLITS, lane)
         zero = fill(scratch, 0)
-        left = zero
-        left_weight = zero
-        left_rows = zero
-        all_sum = zero
-        all_weight = zero
-        all_rows = zero
+        left = left_weight = left_rows = all_sum = all_weight = all_rows = zero
         for r in range(n):
             row = int64(orders[0, r] & uint32(ROW))
             lanes = int64(mask[row])
@@ -84,19 +76,11 @@ def make_signed(lane: Any, counts: bool) -> Any:
             all_sum = all_sum + amount
             all_weight = all_weight + size
             if counts:
-                here = broadcast(frequency, row, 0)
-                left_rows = left_rows + keep_lanes(lanes, here)
-                all_rows = all_rows + here
+                left_rows, all_rows = _add(frequency, row, lanes, left_rows, all_rows)
         right_rows = all_rows - left_rows
-        left_most = zero
-        left_least = zero
-        right_most = zero
-        right_least = zero
+        left_most = left_least = right_most = right_least = zero
         for f in range(e.asked_columns):
-            on_left = zero
-            passed = zero
-            rows_on_left = zero
-            rows_passed = zero
+            on_left = passed = rows_on_left = rows_passed = zero
             for r in range(n):
                 entry = orders[f, r]
                 row = int64(entry & uint32(ROW))
@@ -114,13 +98,9 @@ def make_signed(lane: Any, counts: bool) -> Any:
                     right_most = maximum(right_most, b)
                     right_least = minimum(right_least, b)
                 lanes = int64(mask[row])
-                amount = broadcast(signed, row, 0)
-                on_left = on_left + keep_lanes(lanes, amount)
-                passed = passed + amount
+                on_left, passed = _add(signed, row, lanes, on_left, passed)
                 if counts:
-                    here = broadcast(frequency, row, 0)
-                    rows_on_left = rows_on_left + keep_lanes(lanes, here)
-                    rows_passed = rows_passed + here
+                    rows_on_left, rows_passed = _add(frequency, row, lanes, rows_on_left, rows_passed)
         store(scratch, 0, 0, left)
         store(scratch, 1, 0, left_weight)
         store(scratch, 2, 0, left_most)
@@ -188,12 +168,7 @@ def make_labelled(lane: Any, counts: bool) -> Any:
         begin = RESULTS + 2 * labels
         for k in range(2 * labels):
             store(scratch, RESULTS + k, 0, zero)
-        left_weight = zero
-        all_weight = zero
-        left_rows = zero
-        all_rows = zero
-        left_leaf = zero
-        right_leaf = zero
+        left_weight = all_weight = left_rows = all_rows = left_leaf = right_leaf = zero
         for r in range(n):
             row = int64(orders[0, r] & uint32(ROW))
             lanes = int64(mask[row])
@@ -203,19 +178,13 @@ def make_labelled(lane: Any, counts: bool) -> Any:
             left_leaf = maximum(left_leaf, sum_left)
             right_leaf = maximum(right_leaf, sum_right)
             if counts:
-                here = broadcast(frequency, row, 0)
-                left_rows = left_rows + keep_lanes(lanes, here)
-                all_rows = all_rows + here
+                left_rows, all_rows = _add(frequency, row, lanes, left_rows, all_rows)
         right_rows = all_rows - left_rows
-        left_best = zero
-        right_best = zero
+        left_best = right_best = zero
         for f in range(e.asked_columns):
             for k in range(2 * labels):
                 store(scratch, RESULTS + k, 0, zero)
-            most_left = zero
-            most_right = zero
-            rows_left = zero
-            rows_passed = zero
+            most_left = most_right = rows_left = rows_passed = zero
             for r in range(n):
                 entry = orders[f, r]
                 row = int64(entry & uint32(ROW))
@@ -231,13 +200,10 @@ def make_labelled(lane: Any, counts: bool) -> Any:
                 most_left = maximum(most_left, sum_left)
                 most_right = maximum(most_right, sum_right)
                 if counts:
-                    here = broadcast(frequency, row, 0)
-                    rows_left = rows_left + keep_lanes(lanes, here)
-                    rows_passed = rows_passed + here
+                    rows_left, rows_passed = _add(frequency, row, lanes, rows_left, rows_passed)
             for k in range(2 * labels):
                 store(scratch, RESULTS + k, 0, zero)
-            most_left = zero
-            most_right = zero
+            most_left = most_right = zero
             for behind in range(n - 1):
                 r = n - 1 - behind
                 entry = orders[f, r]
@@ -305,8 +271,7 @@ def make_matrix(lane: Any, counts: bool) -> Any:
         worst = infeasible_of(scratch)
         # of label k: sums left and right of the split; then those of the rows that were passed
         for k in range(labels):
-            left = zero
-            everything = zero
+            left = everything = zero
             for r in range(n):
                 row = int64(orders[0, r] & uint32(ROW))
                 cost = broadcast(costs, row, k)
@@ -314,36 +279,27 @@ def make_matrix(lane: Any, counts: bool) -> Any:
                 everything = everything + cost
             store(scratch, RESULTS + 4 * k, 0, left)
             store(scratch, RESULTS + 4 * k + 1, 0, everything - left)
-        left_rows = zero
-        all_rows = zero
+        left_rows = all_rows = zero
         if counts:
             for r in range(n):
                 row = int64(orders[0, r] & uint32(ROW))
-                here = broadcast(frequency, row, 0)
-                left_rows = left_rows + keep_lanes(int64(mask[row]), here)
-                all_rows = all_rows + here
+                left_rows, all_rows = _add(frequency, row, int64(mask[row]), left_rows, all_rows)
         right_rows = all_rows - left_rows
-        left_leaf = fill(scratch, worst)
-        right_leaf = fill(scratch, worst)
+        left_leaf = right_leaf = fill(scratch, worst)
         for k in range(labels):
             left_leaf = minimum(left_leaf, load(scratch, RESULTS + 4 * k, 0))
             right_leaf = minimum(right_leaf, load(scratch, RESULTS + 4 * k + 1, 0))
-        left_saved = zero
-        right_saved = zero
+        left_saved = right_saved = zero
         for f in range(e.asked_columns):
             for k in range(labels):
                 store(scratch, RESULTS + 4 * k + 2, 0, zero)
                 store(scratch, RESULTS + 4 * k + 3, 0, zero)
-            rows_left = zero
-            rows_passed = zero
+            rows_left = rows_passed = zero
             for r in range(n):
                 entry = orders[f, r]
                 row = int64(entry & uint32(ROW))
                 if entry >= uint32(NEW):
-                    left_before = fill(scratch, worst)
-                    left_behind = fill(scratch, worst)
-                    right_before = fill(scratch, worst)
-                    right_behind = fill(scratch, worst)
+                    left_before = left_behind = right_before = right_behind = fill(scratch, worst)
                     for k in range(labels):
                         at = RESULTS + 4 * k
                         passed = load(scratch, at + 2, 0)
@@ -369,9 +325,7 @@ def make_matrix(lane: Any, counts: bool) -> Any:
                     store(scratch, at + 2, 0, load(scratch, at + 2, 0) + on_left)
                     store(scratch, at + 3, 0, load(scratch, at + 3, 0) + (cost - on_left))
                 if counts:
-                    here = broadcast(frequency, row, 0)
-                    rows_left = rows_left + keep_lanes(lanes, here)
-                    rows_passed = rows_passed + here
+                    rows_left, rows_passed = _add(frequency, row, lanes, rows_left, rows_passed)
         store(scratch, 0, 0, left_leaf)
         store(scratch, 1, 0, left_leaf - left_saved)
         store(scratch, 2, 0, right_leaf)

@@ -135,14 +135,9 @@ def search_ordered(problem: Problem, search_limits: SearchLimits, name: str) -> 
     categorical columns, any number of splits, and leaves of any size.
     """
     began, started = time.perf_counter(), clock()
-    data = problem.data
-    if not takes_categories(problem):
-        return None
-    costs = problem.row_costs
-    if costs is None:
-        return None
-    wide = costs.wide
-    if wide is not None and data.n_questions <= _ROUNDED:
+    data, costs = problem.data, problem.row_costs
+    wide = None if costs is None else costs.wide
+    if costs is None or (wide is not None and data.n_questions <= _ROUNDED):
         return None
     features = Features.of(data)
     frequency = data.frequency if problem.min_leaf > 1 else None

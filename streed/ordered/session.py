@@ -213,8 +213,9 @@ class OrderedSession:
 
     def stats(self, features: Features) -> dict[str, Any]:
         """What is said of the last search, over these columns of the data."""
+        thresholds, lane = features.thresholds, str(self.arrays["amounts"].dtype)
         said = {"route": "thresholds", "threads": 1, "peak_bytes": process_memory.peak(), "kernel": self.rows.kind}
-        said |= {"columns": len(features.ranks), "thresholds": features.thresholds, "lane": self.rows.lane_name}
+        said |= {"columns": len(features.ranks), "thresholds": thresholds, "lane": lane}
         return {**{name: self._word(name) for name in _COUNTERS}, **said}
 
     def _begin(self, depth: int, memory: int | None) -> Array:
