@@ -169,12 +169,7 @@ REFUSED: dict[str, list[tuple[Any, str]]] = {
         (np.array(3), "is no list"),
         ([True], "True"),
     ],
-    "names": [
-        (["a"], "1 names for 2"),
-        (["a", "a"], "'a'"),
-        ("ab", "'ab'"),
-        (["a", 1], "1"),
-    ],
+    "names": [(["a"], "1 names for 2"), (["a", "a"], "'a'"), ("ab", "'ab'"), (["a", 1], "1")],
     "y": [
         ([0, 1, 1], "3 labels, but X has 4 rows"),
         (["a", None, "b", "b"], "missing value in row 1"),
