@@ -29,17 +29,7 @@ from streed.kernels.compiled import entry, ready
 from streed.kernels.records import ALL, BELOW, INFINITE, LEAF, LOWEST, NONE, SHALLOW, UNLIMITED
 from streed.kernels.scoring.operators import cost_of_split, join, join_cost
 from streed.kernels.stopping import LOWER, ROWS_OF_CONTROL, UPPER, stopped
-from streed.kernels.values import (
-    KEY,
-    LEAF1,
-    LOWER0,
-    LOWER1,
-    OPTIMUM0,
-    OPTIMUM1,
-    ORDER,
-    ROWS_OF_VALUES,
-    UNKNOWN,
-)
+from streed.kernels.values import KEY, LEAF1, LOWER0, LOWER1, OPTIMUM0, OPTIMUM1, ORDER, ROWS_OF_VALUES, UNKNOWN
 from streed.kernels.views import call, engine_at, inline, matrix, native, vector
 
 

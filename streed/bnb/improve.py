@@ -38,15 +38,7 @@ from streed.bnb.nodes import (
     write_child_rows,
 )
 from streed.bnb.row_prices import bound_by_row_prices, epoch_of, latest_prices
-from streed.bnb.shared_store import (
-    go_in,
-    go_out,
-    is_alone,
-    is_shared,
-    lock_node,
-    more_nodes,
-    unlock_node,
-)
+from streed.bnb.shared_store import go_in, go_out, is_alone, is_shared, lock_node, more_nodes, unlock_node
 from streed.bnb.similarity_cache import find_similar, remember
 from streed.kernels.records import EMPTY, INFINITE, LOWEST, NO_COST, NO_TREE, NONE, SHALLOW, UNLIMITED
 from streed.kernels.scoring.operators import join, join_cost, rest_of

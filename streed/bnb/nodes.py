@@ -9,11 +9,7 @@ from __future__ import annotations
 
 from numba import int32, int64, uint64
 
-from streed.bnb.shared_store import (
-    is_shared,
-    more_children,
-    more_edges,
-)
+from streed.bnb.shared_store import is_shared, more_children, more_edges
 from streed.kernels.records import EDGE, NODE, NONE, UNLIMITED
 from streed.kernels.simd import count_ones, raise_atomic
 from streed.kernels.views import CHILD_TYPE, EDGE_TYPE, NODE_TYPE, inline, matrix, native, records, vector

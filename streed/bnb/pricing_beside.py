@@ -13,7 +13,7 @@ import contextvars
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 from streed.bnb.workspace import Workspace
 from streed.exact import Array
@@ -23,10 +23,6 @@ from streed.kernels.records import INFINITE, LOWEST
 from streed.kernels.stopping import ROW_PRICES, STOP, UPPER
 from streed.row_prices.generation import PROMISING, Generation
 from streed.row_prices.prices import Leaves, Prices
-
-if TYPE_CHECKING:
-    from streed.bnb.workspace import Workspace
-
 
 _TURN = 1.0
 """Seconds of the search, and then of its rest."""

@@ -5,13 +5,7 @@ from __future__ import annotations
 from numba import int64
 
 from streed.kernels.counting.look_up import LOOKS_UP
-from streed.kernels.counting.pair_counts import (
-    MOST_OF_CHILD,
-    TILE,
-    add_times,
-    count_child_tile,
-    count_node,
-)
+from streed.kernels.counting.pair_counts import MOST_OF_CHILD, TILE, add_times, count_child_tile, count_node
 from streed.kernels.counting.rows import child_of, load_child
 from streed.kernels.records import LANES
 from streed.kernels.scoring.few_rows import are_few, score_few
