@@ -24,7 +24,6 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, ClassVar, final
@@ -33,9 +32,8 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
-from streed.data.ordered import distinct_numbers
 from streed.errors import InputError, TaskError, check_kind
-from streed.exact import LARGEST_TOTAL, Array, Range, exact_number
+from streed.exact import Array, Range, exact_number
 from streed.task.analysis.facts import given_class, positive_number
 from streed.task.bounded_sums import (
     Gap,
@@ -44,19 +42,14 @@ from streed.task.bounded_sums import (
     integer_weights,
     least_of_labels,
     most_of_labels,
-    sums_too_large,
 )
-from streed.task.states import kept_by_data
-from streed.tasks.support import ROW_DATA, Groups, present_groups
+from streed.tasks.support import ROW_DATA, Groups, RowKinds, Shares, present_groups, row_kinds
 
 
 def listed(value: Any) -> Any:
     """The value, as a tuple where it lists several."""
     return tuple(value) if isinstance(value, (list, set, frozenset)) else value
 
-
-Shares = Mapping[tuple[str, str], int]
-"""What an event counts for, by its kind and the group of the row."""
 
 Bounds = tuple[Shares, int | None, int | None]
 """What a sum is of, and the least and the most that it may be, None for any."""
@@ -111,19 +104,20 @@ class Events:
 
     def sums_of(self, wanted: Sequence[Bounds], data: Dataset) -> list[RowSum]:
         """The sums of what events count for, within bounds; raises InputError if they may be beyond 2**60."""
-        unit, kinds, found = integer_weights(data)[1], _kinds(data, self), []
+        unit, kinds, found = integer_weights(data)[1], row_kinds(data, self), []
+        known = data, kinds
         costs = kinds.costs([shares for shares, _, _ in wanted])
         if kinds.weights is not None:
             costs *= kinds.weights[:, None]
         for own, (shares, least, most) in zip(costs, wanted, strict=True):
             least = int(least_of_labels(own) @ kinds.sizes) if least is None else least
             most = max(least, int(most_of_labels(own) @ kinds.sizes)) if most is None else most
-            found.append(RowSum(own, 0, unit, least, most, functools.partial(self._of, shares), kinds.number))
+            found.append(RowSum(own, 0, unit, least, most, functools.partial(self._of, shares, known), kinds.number))
         return found
 
-    def _of(self, shares: Shares, data: Dataset) -> Array:
-        """(n, K) what rows add to a sum by their labels, for each unit of their weights."""
-        kinds = _kinds(data, self)
+    def _of(self, shares: Shares, known: tuple[Dataset, RowKinds], data: Dataset) -> Array:
+        """(n, K) what rows add to a sum by their labels, for each unit of their weights; `known`: data, and kinds."""
+        kinds = known[1] if data is known[0] else row_kinds(data, self)
         costs: Array = kinds.costs([shares])[0][kinds.number]
         return costs
 
@@ -143,68 +137,6 @@ class Events:
         number = self.positive_class(data)
         found = {x: {name: [float(unit * n) for n in pair] for name, pair in of.items()} for x, of in counts.items()}
         return {"favourable": None if number is None else data.classes[number], "counts": found}
-
-
-@final
-@attrs.frozen(eq=False)
-class _Kinds:
-    """Rows of one kind are of one group and weight, and the same events happen to them."""
-
-    events: dict[str, Array]
-    """By event (k, K) int64: 1 where it happens to rows of a kind that count, by their label."""
-    of_group: dict[str, Array]
-    """By group, its kinds."""
-    number: Array
-    """(n,) the kind of each row."""
-    sizes: Array
-    """(k,) how many rows are of each kind."""
-    weights: Array | None
-    """(k,) what each of them weighs; None where all weigh 1."""
-
-    def costs(self, wanted: Sequence[Shares]) -> Array:
-        """(m, k, K) what rows add to sums of shares by their label, without their weights."""
-        shared = defaultdict(list)
-        for place, shares in enumerate(wanted):
-            for share, each in shares.items():
-                shared[share].append((place, each))
-        shape = next(iter(self.events.values())).shape
-        found, size = np.zeros((len(wanted), *shape), np.int64), np.zeros(len(wanted))
-        weights = self.sizes if self.weights is None else self.sizes * self.weights
-        for (event, name), pairs in shared.items():
-            rows, places = self.of_group.get(name, _NONE), [place for place, _ in pairs]
-            happens, worth = self.events[event][rows], [each for _, each in pairs]
-            total = float(weights[rows] @ happens.sum(axis=1))
-            if not total:
-                continue
-            size[places] += np.abs(np.array(worth, np.float64)) * total
-            if size.max() >= LARGEST_TOTAL:
-                raise sums_too_large(self.weights is not None)
-            found[np.array(places)[:, None], rows] += np.array(worth, np.int64)[:, None, None] * happens
-        return found
-
-
-_NONE = np.zeros(0, np.int64)
-
-
-@kept_by_data
-def _kinds(data: Dataset, of: Events) -> _Kinds:
-    """The kinds of rows for some events."""
-    groups, weights, n = of.groups(data), integer_weights(data)[0], data.n_rows
-    labels, happens = [np.full(n, label) for label in range(of.n_labels(data))], {}
-    for x in of.rates:
-        counted = of.counted(x, data)
-        happens[x] = [counted & of.happens(x, each, data) for each in labels]
-    number = groups.number
-    for each in itertools.chain([] if weights is None else [distinct_numbers(weights)[1]], *happens.values()):
-        if each.min() < each.max():
-            number = distinct_numbers((int(each.max()) + 1) * number + each)[1]
-    sizes = np.bincount(number)
-    first = np.zeros(len(sizes), np.int64)
-    first[number] = np.arange(n)
-    own = groups.number[first]
-    of_group = {name: np.flatnonzero(own == at) for at, name in enumerate(groups.names)}
-    events = {x: np.array([each[first] for each in by_label], np.int64).T for x, by_label in happens.items()}
-    return _Kinds(events, of_group, number, sizes, None if weights is None else weights[first])
 
 
 class Bounded:

@@ -21,6 +21,9 @@ one column of any kind, or a table with named ones.
 
 from __future__ import annotations
 
+import itertools
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from typing import Any, final
 
 import attrs
@@ -31,8 +34,9 @@ from streed.data.column import distinct
 from streed.data.dataset import row_array
 from streed.data.ordered import distinct_numbers
 from streed.errors import InputError, check_kind, check_known, listed
-from streed.exact import Array, Range
+from streed.exact import LARGEST_TOTAL, Array, Range
 from streed.task import Limit, State
+from streed.task.bounded_sums import integer_weights, sums_too_large
 from streed.task.states import kept_by_data
 
 CLASS = "class"
@@ -134,6 +138,71 @@ def present_groups(data: Dataset, name: str, feature: Any) -> Groups:
     if len(set(names)) < len(names):
         names = [", ".join(map(repr, values)) for values in groups]
     return Groups(tuple(names), number)
+
+
+Shares = Mapping[tuple[str, str], int]
+"""What an event counts for, by its kind and the group of the row."""
+
+
+@final
+@attrs.frozen(eq=False)
+class RowKinds:
+    """Rows of one kind are of one group and weight, and the same events happen to them."""
+
+    events: dict[str, Array]
+    """By event (k, K) int64: 1 where it happens to rows of a kind that count, by their label."""
+    of_group: dict[str, Array]
+    """By group, its kinds."""
+    number: Array
+    """(n,) the kind of each row."""
+    sizes: Array
+    """(k,) how many rows are of each kind."""
+    weights: Array | None
+    """(k,) what each of them weighs; None where all weigh 1."""
+
+    def costs(self, wanted: Sequence[Shares]) -> Array:
+        """(m, k, K) what rows add to sums of shares by their label, without their weights."""
+        shared = defaultdict(list)
+        for place, shares in enumerate(wanted):
+            for share, each in shares.items():
+                shared[share].append((place, each))
+        shape = next(iter(self.events.values())).shape
+        found, size = np.zeros((len(wanted), *shape), np.int64), np.zeros(len(wanted))
+        weights = self.sizes if self.weights is None else self.sizes * self.weights
+        for (event, name), pairs in shared.items():
+            rows, places = self.of_group.get(name, _NONE), [place for place, _ in pairs]
+            happens, worth = self.events[event][rows], [each for _, each in pairs]
+            total = float(weights[rows] @ happens.sum(axis=1))
+            if not total:
+                continue
+            size[places] += np.abs(np.array(worth, np.float64)) * total
+            if size.max() >= LARGEST_TOTAL:
+                raise sums_too_large(self.weights is not None)
+            found[np.array(places)[:, None], rows] += np.array(worth, np.int64)[:, None, None] * happens
+        return found
+
+
+_NONE = np.zeros(0, np.int64)
+
+
+def row_kinds(data: Dataset, of: Any) -> RowKinds:
+    """The kinds of rows for some events, as `streed.tasks.rates` has them."""
+    groups, weights, n = of.groups(data), integer_weights(data)[0], data.n_rows
+    labels, happens = [np.full(n, label) for label in range(of.n_labels(data))], {}
+    for x in of.rates:
+        counted = of.counted(x, data)
+        happens[x] = [counted & of.happens(x, each, data) for each in labels]
+    number = groups.number
+    for each in itertools.chain([] if weights is None else [distinct_numbers(weights)[1]], *happens.values()):
+        if each.min() < each.max():
+            number = distinct_numbers((int(each.max()) + 1) * number + each)[1]
+    sizes = np.bincount(number)
+    first = np.zeros(len(sizes), np.int64)
+    first[number] = np.arange(n)
+    own = groups.number[first]
+    of_group = {name: np.flatnonzero(own == at) for at, name in enumerate(groups.names)}
+    events = {x: np.array([each[first] for each in by_label], np.int64).T for x, by_label in happens.items()}
+    return RowKinds(events, of_group, number, sizes, None if weights is None else weights[first])
 
 
 def _coded(column: Array) -> tuple[list[Any], Array]:

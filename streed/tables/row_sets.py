@@ -343,19 +343,15 @@ class NumberedRowSets(RowSets):
         parts = (rows.rows[here == code] for code in range(self._widths[column] or 2))
         return [rows.child(part, column, code) if len(part) else None for code, part in enumerate(parts)]
 
-    def pair_sums(self, rows: RowSet) -> tuple[Array, Array, Array, Array]:
-        return self._pair_sums(rows, self._profits)
-
-    def _pair_sums(self, rows: RowSet, planes: Array) -> tuple[Array, Array, Array, Array]:
-        planes = planes[rows.rows]
-        profits = planes.astype(self._exact)
+    def pair_sums(self, rows: RowSet, planes: Array | None = None) -> tuple[Array, Array, Array, Array]:
+        planes = (self._profits if planes is None else planes)[rows.rows]
         codes = self._codes[rows.rows] if rows.depth and self.direct_depth else self._codes[rows.rows, :0]
         ones = codes.sum(axis=0, dtype=np.int64)
         columns = np.flatnonzero((ones > 0) & (ones < len(codes)))
         having = np.zeros((len(codes), -(-len(columns) // LANES) * LANES), self._exact)
         having[:, : len(columns)] = codes[:, columns]
-        pairs = np.concatenate([having.T @ (having * each[:, None]) for each in profits.T]).astype(np.int64)
-        return columns, pairs, planes.sum(axis=0), self._sums[rows.rows, 0].sum(axis=0)
+        pairs = np.concatenate([having.T @ (having * each[:, None]) for each in planes.T.astype(self._exact)])
+        return columns, pairs.astype(np.int64), planes.sum(axis=0), self._sums[rows.rows, 0].sum(axis=0)
 
     def splits(self, rows: RowSet, budget: int) -> Iterator[tuple[int, list[int]]]:
         name = (rows.rows.tobytes(), rows.depth)
@@ -392,7 +388,7 @@ class NumberedRowSets(RowSets):
             present = self._profits[rows.rows, 0].sum() >= of.min_leaf
             return int(self._sums[rows.rows, :, COST].sum(axis=0).min()) if present else INFINITE
         if rows.is_within(self.direct_depth):
-            columns, *sums, least = self._pair_sums(rows, self._cost_profits)
+            columns, *sums, least = self.pair_sums(rows, self._cost_profits)
             found = least_shallow(*sums, len(columns), self.split[: COST + 1], rows.depth, of.min_leaf)
             return int(found + least[COST] if found < INFINITE else INFINITE)
         members = np.flatnonzero(np.isin(self._member, rows.rows))
