@@ -13,12 +13,13 @@ import pytest
 
 import streed
 from streed.data import Dataset
+from streed.drivers import Branches, General
 from streed.errors import InputError, MismatchError, NotSeparableError
 from streed.estimators import OptimalTreeClassifier
 from streed.exact import Array
 from streed.reference import Evaluation, OptimizationTask, every_tree, optimum
 from streed.task import GeneralTask, State, Task, Totals
-from streed.tasks import F1, ClassErrors, MinSupport, Misclassifications, MonotoneErrors, MonotoneMetric
+from streed.tasks import F1, ClassErrors, MinSupport, Misclassifications, MonotoneErrors, MonotoneMetric, SparseAccuracy
 from streed.tree import Leaf, Node, Tree
 from streed.tree.evaluation import check
 from tests.unit.outcomes import refused
@@ -113,6 +114,11 @@ def test_of_equally_good_trees_the_shallowest_and_first() -> None:
     assert constant.tree.n_branches == 0
     either = general(Gini(), [[0, 0, 0], [0, 0, 0], [1, 1, 1], [1, 1, 0]], [0, 0, 1, 1])
     assert either.tree.to_text().startswith("x0")
+
+
+def test_best_first_search_meets_sides_that_were_solved_elsewhere() -> None:
+    given = [[1, 1, 1], [1, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 0]], [1, 1, 2, 2, 2]
+    assert streed.solve(SparseAccuracy(0.05), *given, search=General(Branches())).status == "optimal"
 
 
 X = [[i >> 2 & 1, i >> 1 & 1, i & 1] for i in range(8)] * 2
