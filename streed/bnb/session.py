@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, final
@@ -339,11 +340,11 @@ def statistics(
     workspaces: list[Workspace], packed: PackedProblem, begin: float, packed_at: float, end: float
 ) -> dict[str, Any]:
     """What was done, by all threads together."""
-    engines = [each.engine for each in workspaces]
-    done = dict(
-        zip(_COUNTERS, map(sum, zip(*(engine.read(_COUNTERS) for engine in engines), strict=True)), strict=True)
-    )
-    key_words, branch_words = engines[0].read(("key_words", "branch_words"))
+    engine, *others = [each.engine for each in workspaces]
+    counts = engine.read(_COUNTERS)
+    for other in others:
+        counts = list(map(operator.add, counts, other.read(_COUNTERS)))
+    done = dict(zip(_COUNTERS, counts, strict=True))
     return {
         "threads": len(workspaces),
         "seconds_setup": packed_at - begin,
@@ -355,9 +356,9 @@ def statistics(
         "subproblems": done["node_count"],
         "pruned": done["pruned"],
         "similar": done["similar"],
-        "settled": bool(engines[0]["settled"]),
+        "settled": bool(engine["settled"]),
         "evictions": done["evictions"],
-        "cache_bytes": cache_bytes(done, key_words, branch_words),
+        "cache_bytes": cache_bytes(done, engine["key_words"], engine["branch_words"]),
         "peak_bytes": process_memory.peak(),
         "columns": packed.n_columns,
         "lane": workspaces[0].lane_type.__name__,

@@ -38,6 +38,8 @@ _LEAST = 2**22
 _SMALL = 2**26
 """Bytes that are not worth asking the system about."""
 
+_BOUNDS = 2 * ctypes.c_int64
+
 _BRANCH = 24
 _INDEX = 16
 _SIMILAR = 16
@@ -355,8 +357,8 @@ class Workspace:
     @property
     def root_bounds(self) -> tuple[int, int]:
         """(lower, upper) of the node that was searched."""
-        at = self.engine["nodes"] - self._begin + NODE.itemsize * self.engine["root"]
-        lower, upper = self._buffer[at : at + 16].view(np.int64).tolist()  # the record begins with them
+        at = self.engine["nodes"] + NODE.itemsize * self.engine["root"]
+        lower, upper = _BOUNDS.from_address(at)  # the record begins with them
         return lower, upper
 
     @property
