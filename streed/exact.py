@@ -128,10 +128,10 @@ class Range:
 
 def are_within(values: Array, most: int) -> bool:
     """Whether all whole numbers of an array are from 0 to `most`."""
-    # seen without a sign, a number below 0 is large; numpy's own extremes take much longer to begin
     kind = values.dtype
     limit = min(most, 2 ** (8 * kind.itemsize - 1) - 1) if kind.kind == "i" else most
-    return not np.count_nonzero(values.view(kind.str.replace("i", "u")) > limit)
+    # seen without a sign, a number below 0 is large
+    return bool(np.maximum.reduce(values.view(kind.str.replace("i", "u")), axis=None, initial=0) <= limit)
 
 
 def as_objects(values: Sequence[Any]) -> Array:
