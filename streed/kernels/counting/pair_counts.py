@@ -136,14 +136,37 @@ else:
 
 
 @native
-def count_node(e, lane, multipliers, planes):  # type: ignore[no-untyped-def]
-    """Pair sums and totals of the node at hand, for multipliers of shape (G, planes)."""
+def _count_diagonal(words, begins, groups, columns, multipliers, planes, pairs, stride):  # type: ignore[no-untyped-def]
+    """As `count_words`, where j is k."""
+    for p in range(planes):
+        for k in range(0, stride, LANES):
+            total = fill(pairs, 0)
+            for g in range(groups):
+                for begin in range(begins[g], begins[g + 1], MOST_WORDS):
+                    count = fill(words, 0)
+                    for w in range(begin, min(begins[g + 1], begin + MOST_WORDS)):
+                        count = count + popcount(load(words, w, k))
+                    total = add_times(total, pairs, count, multipliers[g, p])
+            store(pairs, p * stride, k, total)
+        for k in range(columns - 1, 0, -1):
+            pairs[p * stride + k, k] = pairs[p * stride, k]
+
+
+@native
+def count_node(e, lane, multipliers, planes, diagonal=False):  # type: ignore[no-untyped-def]
+    """Pair sums and totals of the node at hand, for multipliers of shape (G, planes).
+
+    `diagonal`: only those of columns with themselves, which are what trees of depth one need.
+    """
     words = matrix(e.words, e.n_words, e.stride, int16)
     begins = vector(e.group_begins, e.groups + 1, int64)
     group_rows = vector(e.group_rows, e.groups + 1, int64)
     pairs = matrix(e.pairs, planes * e.stride, e.stride, lane)
     totals = vector(e.totals, planes, int64)
-    count_pairs(words, begins, e.groups, e.n_active, multipliers, planes, pairs, e.stride, units_of(e))
+    if diagonal:
+        _count_diagonal(words, begins, e.groups, e.n_active, multipliers, planes, pairs, e.stride)
+    else:
+        count_pairs(words, begins, e.groups, e.n_active, multipliers, planes, pairs, e.stride, units_of(e))
     for p in range(planes):
         totals[p] = 0
         for g in range(e.groups):

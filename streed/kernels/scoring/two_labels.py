@@ -31,7 +31,7 @@ def prepare_signed(e, lane):  # type: ignore[no-untyped-def]
     """Answers in e.upper with the cost of the loaded node as a leaf; fills pair sums, column sums and `values`."""
     stride = e.stride
     signed_costs = matrix(e.signed_costs, e.groups, PLANES, int64)
-    count_node(e, lane, signed_costs, PLANES)
+    count_node(e, lane, signed_costs, PLANES, e.asked_depth == 1)
     pairs = matrix(e.pairs, PLANES * stride, stride, lane)
     sums = matrix(e.sums, ROWS_OF_SUMS, e.width, lane)
     values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
@@ -47,6 +47,8 @@ def prepare_signed(e, lane):  # type: ignore[no-untyped-def]
     e.upper = (totals[WORST] - abs(totals[SIGNED])) // 2
     e.weight = totals[WORST]
     e.worst_pairs = WORST
+    if e.asked_depth == 1:
+        return
     penalty = 2 * e.split_cost
     for k in range(0, stride, LANES):
         y1 = load(sums, DIAGONAL, k)
