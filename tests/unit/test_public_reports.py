@@ -28,13 +28,7 @@ from streed.estimators import (
 )
 from streed.export import to_sql
 from streed.task.analysis.extent import affordable
-from streed.tasks import (
-    F1,
-    Accuracy,
-    CostSensitive,
-    InstanceCosts,
-    MonotoneErrors,
-)
+from streed.tasks import F1, Accuracy, CostSensitive, InstanceCosts, MonotoneErrors
 from tests.unit.conftest import run as shell
 from tests.unit.outcomes import refused
 
