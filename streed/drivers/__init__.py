@@ -50,11 +50,10 @@ _MANY_SPLITS = 150
 """Where more may pay, best-first search was behind at any time, in value and in bound."""
 
 
-def without_questions(problem: Problem, search_limits: SearchLimits, name: str) -> Outcome | None:
-    """The outcome, as of the driver of that name, of leaves in order or over many thresholds; None for others."""
-    found = search_in_order(problem, search_limits, name)
-    if found is not None or problem.questions is not None or not is_for_thresholds(problem):
-        return found
+def by_thresholds(problem: Problem, search_limits: SearchLimits, name: str) -> Outcome | None:
+    """The outcome, as of the driver of that name, of a search over thresholds; None where there are few."""
+    if not is_for_thresholds(problem):
+        return None
     return search_ordered(problem, search_limits, name) or search_generated(problem, search_limits, name)
 
 
@@ -67,9 +66,12 @@ class Native(Driver):
     """Whether a search without a depth limit that takes long gets bounds by prices of its rows beside it."""
 
     def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
-        found, began = without_questions(problem, search_limits, self.name), clock()
+        found = search_in_order(problem, search_limits, self.name)
+        if found is None and problem.questions is None:
+            found = by_thresholds(problem, search_limits, self.name)
         if found is not None:
             return found
+        began = clock()
         outcome = search_native(problem, search_limits, self.procedure, self.row_prices)
         if outcome is None:
             return self.without_kernels(problem, search_limits)
@@ -301,10 +303,13 @@ class OverOrdered(Driver):
 
     def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
         """Raises InputError where there are so many thresholds that their questions do not fit into memory."""
+        began, is_native = time.perf_counter(), isinstance(self.driver, (Native, Auto))
+        ahead = search_in_order(problem, search_limits, self.driver.name) if is_native else None
+        if ahead is not None:  # of what reads columns no questions can be asked
+            return ahead
         if isinstance(self.driver, General) or not can_ask(problem):
             return settled(General(self.own).search(problem, search_limits), problem.data)
-        began, is_native = time.perf_counter(), isinstance(self.driver, (Native, Auto))
-        ahead = without_questions(problem, search_limits, self.driver.name) if is_native else None
+        ahead = by_thresholds(problem, search_limits, self.driver.name) if is_native else None
         if ahead is not None:
             if ahead.is_proved or ahead.stopped or problem.data.n_questions > _MOST_QUESTIONS:
                 return ahead
