@@ -35,14 +35,7 @@ from streed.data import Dataset
 from streed.errors import InputError, TaskError, check_kind
 from streed.exact import Array, Range, exact_number
 from streed.task.analysis.facts import given_class, positive_number
-from streed.task.bounded_sums import (
-    Gap,
-    RowSum,
-    SumLimit,
-    integer_weights,
-    least_of_labels,
-    most_of_labels,
-)
+from streed.task.bounded_sums import Gap, RowSum, SumLimit, integer_weights, least_of_labels, most_of_labels
 from streed.tasks.support import ROW_DATA, Groups, RowKinds, Shares, present_groups, row_kinds
 
 

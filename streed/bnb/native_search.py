@@ -164,10 +164,7 @@ BEST_FIRST = Procedure("branches", best_first=True)
 
 
 def search_native(
-    problem: Problem,
-    search_limits: SearchLimits,
-    procedure: Procedure,
-    row_prices: bool = True,
+    problem: Problem, search_limits: SearchLimits, procedure: Procedure, row_prices: bool = True
 ) -> Outcome | None:
     """The outcome; None if no kernels can be made for the task. Codes for wider values are tried one by one.
 

@@ -46,12 +46,7 @@ _SIMILAR = 16
 
 
 def space_for(
-    problem: PackedProblem,
-    memory_limit: int | None,
-    scratch: int,
-    max_depth: int | None,
-    budgeted: bool,
-    relaxed: bool,
+    problem: PackedProblem, memory_limit: int | None, scratch: int, max_depth: int | None, budgeted: bool, relaxed: bool
 ) -> Space:
     """The caches' sizes, beside `scratch` bytes of all threads; raises InputError as `budget` does."""
     if memory_limit is None and scratch < _SMALL:

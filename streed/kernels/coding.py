@@ -110,8 +110,4 @@ def decode_bits(code, scale):  # type: ignore[no-untyped-def]
     return real_of(code << SPARE_BITS) if code >= 0 else -real_of(-code << SPARE_BITS)
 
 
-CODINGS = {
-    WHOLE: (encode_whole, decode_whole),
-    GRID: (encode_grid, decode_grid),
-    BITS: (encode_bits, decode_bits),
-}
+CODINGS = {WHOLE: (encode_whole, decode_whole), GRID: (encode_grid, decode_grid), BITS: (encode_bits, decode_bits)}

@@ -51,7 +51,7 @@ _route = entry(_find_leaves.py_func)
 
 
 def measure_tree(preorder: Array, codes: Array, arity: Array, costs: Array) -> tuple[Array, Array, Array]:
-    """(measured, leaf, end): of every node of a tree in preorder label, rows, cost, depth and parent; and the same.
+    """(measured, leaf, end): of each node of a tree label, rows, cost, depth and parent; and what `route_rows` gives.
 
     preorder (m,) int64: the column of each branch, LEAF for leaves; codes (n, p) uint8; arity (p,) int64: 0 for binary
     columns, else the number of categories; costs (n, K) int64. A leaf has the label of least cost, of equal ones the
