@@ -146,6 +146,19 @@ def fraction_of(x: Any) -> Fraction:
     return Fraction(int(x) if isinstance(x, numbers.Integral) else x)
 
 
+def writable(array: Array) -> Array:
+    """The array as one that can be written to: native code is compiled for such arrays only, also where it just reads.
+
+    A copy where the memory itself can only be read.
+    """
+    found = array.view()
+    try:
+        found.setflags(write=True)
+    except ValueError:
+        return array.copy()
+    return found
+
+
 def as_float(x: Any) -> float:
     """The nearest float; an infinity where no float is that large."""
     try:

@@ -65,7 +65,7 @@ class Solving:
         self.min_leaf = limits[2]
         self._own = not is_shipped(self.task)
         if self._own:
-            check_contract(task, data)
+            data = check_contract(task, data)
         self._larger = self.task.larger_is_better
         data = self.data = affordable(self.task, data, *limits[:2], timed=asked.orders.time_limit is not None)
         given = _driver(asked.search)

@@ -15,7 +15,7 @@ import attrs
 import numpy as np
 
 from streed.errors import InputError
-from streed.exact import LARGEST_TOTAL, ONE, Array, are_within, as_float, exact_integers
+from streed.exact import LARGEST_TOTAL, ONE, Array, are_within, as_float, exact_integers, writable
 
 _ROUNDED_BITS = 50
 
@@ -65,7 +65,7 @@ class IntegerCosts:
     A tree's value is `unit * (sum of costs[row, label of its leaf] + split * branching nodes)`.
     """
 
-    costs: Array
+    costs: Array = attrs.field(converter=writable)
     """(n, K) int64: the cost of giving a row a label."""
     split: int
     """The cost of one branching node."""

@@ -22,10 +22,10 @@ from streed.bnb.session import Session, depth_and_budget, is_short, link_units, 
 from streed.bnb.units import planned
 from streed.bnb.workspace import Workspace
 from streed.encoding.row_costs import RowCosts
-from streed.exact import Array
+from streed.exact import Array, writable
 from streed.kernels.counting.equal_rows import find_floors
 from streed.kernels.counting.groups import NO_TIMES, Groups, place_groups, set_prices
-from streed.kernels.packed import PackedProblem, narrowest_lane, pack, writable
+from streed.kernels.packed import PackedProblem, narrowest_lane, pack
 from streed.kernels.records import INFINITE, LOWEST, SHALLOW, UNLIMITED
 from streed.kernels.stopping import ROW_PRICES, ROWS_OF_CONTROL, SHARED_UPPER, UPPER
 from streed.problem import Problem, SearchLimits

@@ -199,9 +199,9 @@ def check_classes(classes: tuple[Any, ...]) -> None:
 
 def own_values(classes: tuple[Any, ...], class_numbers: Array) -> Array:
     """(n,) the classes of the rows, by their numbers; an ordinary array where they are these numbers."""
-    real = all(is_number(type(label)) for label in classes)
+    real = all(map(is_number, set(map(type, classes))))
     labels = read_targets(classes) if real else as_objects(classes)
-    is_numbered = real and bool((labels == np.arange(len(labels))).all())
+    is_numbered = real and classes == tuple(range(len(classes)))
     if labels.dtype.kind == "i" and -len(labels) <= labels[0] < 0 and labels[-1] < len(labels):
         labels = labels.astype(np.float64)  # so that no list by class is asked for such a place
     found = labels[class_numbers] if is_numbered else labels[class_numbers].view(OwnValues)

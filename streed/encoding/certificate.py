@@ -11,8 +11,7 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.errors import MismatchError, StreedError
-from streed.exact import Array, exact_number
-from streed.kernels.packed import writable
+from streed.exact import Array, exact_number, writable
 from streed.kernels.records import LEAF
 from streed.kernels.routing import measure_tree, route_rows
 from streed.problem import Problem, Solution
@@ -31,7 +30,7 @@ def measure_costs(problem: Problem, costs: IntegerCosts, preorder: Array) -> tup
     """
     data = problem.data
     arity = data.category_counts
-    measured, leaf_of, end = measure_tree(preorder, writable(data.X), arity, writable(costs.costs))
+    measured, leaf_of, end = measure_tree(preorder, writable(data.X), arity, costs.costs)
     columns, (labels, rows, leaf_costs, depths, _) = preorder.tolist(), measured.tolist()
     if data.frequency is not None:
         sizes = sums_by(leaf_of, data.frequency, len(preorder))
@@ -110,13 +109,13 @@ class _Sums(NamedTuple):
     def states(self, leaf_of: Array, n_nodes: int) -> Callable[[int, int], StateInParts]:
         """What gives the state of the rows of the nodes from one on that lie before another."""
         sizes, names = sums_by(leaf_of, self.counts, n_nodes).tolist(), tuple(self.statistics)
-        totals = functools.cache(lambda name: sums_by(leaf_of, self.statistics[name][0], n_nodes))
+        totals = functools.cache(lambda name: sums_by(leaf_of, self.statistics[name][0], n_nodes).tolist())
 
         def state(begin: int, behind: int) -> StateInParts:
             def worth(name: str) -> Any:
                 inside = totals(name)[begin:behind]
-                total = inside[0] if len(inside) == 1 else inside.sum(axis=0)
-                found = _worth(np.asarray(total).tolist(), self.statistics[name][1], self.exact)
+                total = list(map(sum, zip(*inside, strict=True))) if isinstance(inside[0], list) else sum(inside)
+                found = _worth(total, self.statistics[name][1], self.exact)
                 return tuple(found) if isinstance(found, list) else found
 
             return StateInParts(sum(sizes[begin:behind]), names, worth)
@@ -180,10 +179,8 @@ def _measured(problem: Problem, preorder: Array, sums: _Sums) -> Solution:
 
 def _worth(total: Any, unit: Fraction, exact: bool) -> Any:
     """A whole number of a unit, or a list of them, as ints and fractions if `exact`, else as floats."""
+    if exact and unit == 1:
+        return total
     if isinstance(total, list):
         return [_worth(each, unit, exact) for each in total]
-    if not exact:
-        return total * unit.numerator / unit.denominator
-    if unit == 1:
-        return total
-    return exact_number(total * unit)
+    return exact_number(total * unit) if exact else total * unit.numerator / unit.denominator

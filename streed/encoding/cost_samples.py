@@ -35,7 +35,7 @@ class _Noted(int):
 
 def _noted(x: Any, sizes: list[float]) -> Any:
     if type(x) is not int:
-        return x
+        return tuple([_noted(each, sizes) for each in x]) if type(x) is tuple else x
     sizes[0] = max(sizes[0], float(abs(x)) if abs(x).bit_length() < 1000 else math.inf)
     found = _Noted(x)
     found.sizes = sizes
@@ -63,11 +63,10 @@ def largest_whole(task: Task, sums: dict[str, Array], labels: int, rows: int) ->
     b**3 is small. So the states have numbers that keep a record.
     """
     sizes = [0.0]
-    signed = {name: values.sum(axis=0) for name, values in sums.items()}
-    absolute = {name: np.abs(values).sum(axis=0) for name, values in sums.items()}
-    same = all(np.array_equal(signed[name], absolute[name]) for name in sums)
-    for totals in (signed,) if same else (signed, absolute):
-        state = State(_noted(rows, sizes), **_plain(totals, lambda x: _noted(x, sizes)))
+    signed = _plain({name: values.sum(axis=0) for name, values in sums.items()})
+    absolute = _plain({name: np.abs(values).sum(axis=0) for name, values in sums.items()})
+    for totals in (signed,) if signed == absolute else (signed, absolute):
+        state = State(_noted(rows, sizes), **{name: _noted(total, sizes) for name, total in totals.items()})
         # of no state of the data the methods owe an answer
         with contextlib.suppress(Exception):
             for k in range(labels):
@@ -75,10 +74,9 @@ def largest_whole(task: Task, sums: dict[str, Array], labels: int, rows: int) ->
     return sizes[0]
 
 
-def _plain(sums: Mapping[str, Any], number: Callable[[Any], Any] = lambda x: x) -> dict[str, Any]:
-    """Sums as states have them, each number as one of a kind."""
-    plain = {name: total.tolist() for name, total in sums.items()}
-    return {k: tuple(map(number, total)) if isinstance(total, list) else number(total) for k, total in plain.items()}
+def _plain(sums: Mapping[str, Any]) -> dict[str, Any]:
+    """Sums as states have them."""
+    return {name: tuple(total.tolist()) if total.ndim else total.item() for name, total in sums.items()}
 
 
 _LARGEST_NATIVE = 2.0**62
@@ -127,16 +125,16 @@ class CostSamples:
         if not own.adds_values:
             seen.append(task.combine(seen[0], seen[0]))
         whole = all(isinstance(x, numbers.Integral) for x in seen) and (table is None or table.dtype == np.int64)
-        sizes = [abs(fraction_of(x)) for x in seen if isinstance(x, Fraction) or math.isfinite(x)]
-        if table is not None:
-            sizes += [abs(Fraction(x)) for x in table.tolist() if math.isfinite(x)]
-        largest, unit = max(sizes, default=Fraction(0)), Fraction(1)
+        known = itertools.chain(seen, () if table is None else table.tolist())
+        sizes: list[Any] = [abs(x) for x in known if isinstance(x, Fraction) or math.isfinite(x)]
+        largest, unit = max(sizes, default=0), Fraction(1)
         if own.adds_values and not _SMALL < largest < _LARGE:
             # a product with a weight may be too small for floats, or too large, and what is weighed is not
             states, labels = first_states(sums, problem.data), range(len(task.labels(problem.data)))
             for term in (each for each in terms if each.weight):
                 costs = [term.own_cost(s, k) for s in states for k in labels]
                 largest = max([largest, *(abs(term.weight * Fraction(x)) for x in costs if math.isfinite(x))])
+            largest = fraction_of(largest)
             unit = Fraction(2) ** (largest.numerator.bit_length() - largest.denominator.bit_length() if largest else 0)
         wide = largest_whole(task, sums, len(task.labels(problem.data)), problem.data.size) >= _LARGEST_NATIVE
         whole, real = whole and largest < coding.LARGEST_CODE, any(isinstance(x, float) for x in seen)

@@ -135,7 +135,7 @@ class Scored(Encoding):
             terms=methods.term_shapes(planes.places),
             inputs=planes.values.shape[1],
             labels=len(task.labels(data)),
-            lane=np.dtype(lane).name,
+            lane=lane.__name__,
             real=not whole,
             coding=kind,
             larger=probe.larger,

@@ -5,7 +5,6 @@ A task is the sum of its terms (`written_terms`); most have one, themselves.
 
 from __future__ import annotations
 
-import functools
 import itertools
 import struct
 from collections.abc import Callable, Mapping, Sequence
@@ -111,13 +110,13 @@ def split_table(terms: Sequence[ScoredTerm], problem: Problem) -> Array | None:
 
 def functions_of(terms: Sequence[ScoredTerm]) -> tuple[dict[str, Callable[..., Any]], tuple[str, ...]]:
     """(the methods to compile by name, the names of the optional ones that the text takes notice of)."""
-    written = ((f"{name}{i}", name, each) for i, term in enumerate(terms) for name, each in term.functions.items())
+    written = [(f"{name}{i}", name, each) for i, term in enumerate(terms) for name, each in term.functions.items()]
     functions, members = {key: each for key, name, each in written if name not in _OPTIONAL}, set()
     nonnegative = all(term.weight >= 0 and (term.bounded or term.task.worsening) for term in terms)
     if nonnegative and any(term.bounded for term in terms):
         members.add("lower_bound")
     if sum(not isinstance(term.task, Watched) for term in terms) == 1:
-        optional = {name: terms[0].functions[name] for name in _OPTIONAL if name in terms[0].functions}
+        optional = {name: each for _, name, each in written if name in _OPTIONAL}
         if "feasible" in optional and "combine" not in optional:
             optional |= {"combine": _plus, "subtract": _minus}
         if "combine" not in optional:
@@ -160,6 +159,8 @@ class CompiledMethods:
     """What the methods of each term read from `self`,"""
     read_by_limits: list[Any]
     """and those of each limit."""
+    reads_weight: bool
+    """Whether a method may ask what the rows of a state weigh together."""
 
     @classmethod
     def of(cls, task: Task) -> CompiledMethods:
@@ -168,9 +169,10 @@ class CompiledMethods:
         functions, members = functions_of(terms)
         limits = [place_limit(limit, terms) for limit in task.limits if limit.support is None]
         functions |= {f"allows{i}": type(limit).allows for i, (limit, _) in enumerate(limits)}
-        read = [capture.numbers_of(term.task, term.functions) for term in terms]
-        read_by_limits = [capture.numbers_of(limit, {"allows": type(limit).allows}) for limit, _ in limits]
-        return cls(terms, limits, functions, members, read, read_by_limits)
+        named = capture.names_within(functions.values())
+        read = [capture.numbers_of(term.task, term.functions.values(), named) for term in terms]
+        read_by_limits = [capture.numbers_of(limit, [type(limit).allows], named) for limit, _ in limits]
+        return cls(terms, limits, functions, members, read, read_by_limits, "weight" in named)
 
     def in_units(self, unit: Fraction) -> CompiledMethods:
         """The same for costs in multiples of the unit."""
@@ -190,11 +192,6 @@ class CompiledMethods:
     def by_path(self) -> bool:
         """Whether branching costs depend on the columns tested above."""
         return any(term.by_path for term in self.terms)
-
-    @functools.cached_property
-    def reads_weight(self) -> bool:
-        """Whether a method may ask what the rows of a state weigh together."""
-        return any(capture.mentions(function, "weight") for function in self.functions.values())
 
     def term_shapes(self, places: Places) -> tuple[TermSpec, ...]:
         """What the text depends on of each term; `places`: the planes of the statistics."""

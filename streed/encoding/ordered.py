@@ -16,7 +16,7 @@ from streed.data import Dataset
 from streed.data.questions import Questions
 from streed.errors import MismatchError
 from streed.exact import Array
-from streed.kernels.codegen.capture import mentions
+from streed.kernels.codegen.capture import names_within
 from streed.problem import Outcome, Problem
 from streed.task.analysis.linear_form import price_of_splits
 from streed.task.base import parts_of
@@ -45,7 +45,7 @@ def _reads_columns(task: Any) -> bool:
         return False
     own = [member for each in kind.__mro__ if not each.__module__.startswith(_OWN) for member in vars(each).values()]
     methods = [member for member in own if isinstance(member, FunctionType)]
-    return any(mentions(method, word) for method in methods for word in _COLUMN_WORDS)
+    return not names_within(methods).isdisjoint(_COLUMN_WORDS)
 
 
 def ask(problem: Problem) -> tuple[Problem, Questions]:

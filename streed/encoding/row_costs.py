@@ -15,10 +15,10 @@ import numpy as np
 from streed.encoding.certificate import measure_costs, measure_widely
 from streed.encoding.encoding import Encoding
 from streed.errors import MismatchError
-from streed.exact import LARGEST_TOTAL, Array
+from streed.exact import LARGEST_TOTAL, Array, writable
 from streed.kernels.counting.equal_rows import find_floors
 from streed.kernels.counting.groups import NO_TIMES, common_divisor, group_copies, group_rows, merge_counted
-from streed.kernels.packed import PackedProblem, Prices, pack, writable
+from streed.kernels.packed import PackedProblem, Prices, pack
 from streed.kernels.records import LEAF, SHALLOW, UNLIMITED
 from streed.problem import Problem, Solution
 from streed.row_prices.prices import Leaves, leaves_of

@@ -9,12 +9,12 @@ import attrs
 import numpy as np
 
 from streed.errors import InputError
-from streed.exact import Array
+from streed.exact import Array, writable
 from streed.kernels import coding
 from streed.kernels.codegen.spec import ROWS
 from streed.kernels.counting.equal_rows import find_classes
 from streed.kernels.counting.groups import Groups, group_vectors, merge_counted
-from streed.kernels.packed import PackedProblem, pack, writable
+from streed.kernels.packed import PackedProblem, pack
 from streed.kernels.records import FOUR
 from streed.problem import Problem
 from streed.task.row_sums import sums_by
@@ -118,7 +118,7 @@ def place_statistics(sums: dict[str, Array], counts: Array) -> tuple[Array, Plac
                 places.append(len(columns))
                 columns.append(column)
         plane_of[name] = (tuple(places), values.ndim > 1)
-    return np.stack(columns).T if columns else np.zeros((n_rows, 0), np.int64), plane_of
+    return np.array(columns).T if columns else np.zeros((n_rows, 0), np.int64), plane_of
 
 
 def add_exactly(problem: Problem, values: Array, names: list[str]) -> tuple[Array, float | None]:

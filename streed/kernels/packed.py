@@ -173,11 +173,6 @@ def narrowest_lane(worst: int, split_cost: int, min_leaf: int, places: int) -> A
     raise InputError("costs", f"their total of {largest} is beyond 2**60", "scale the costs or weights down")
 
 
-def writable(array: Array) -> Array:
-    """The array, or a copy that can be written to: native code is compiled for such arrays only."""
-    return array if array.flags.writeable else array.copy()
-
-
 def pack(
     codes: Array, categories: Array, groups: Groups, n_labels: int, split: int, min_leaf: int, merge: bool = True
 ) -> PackedProblem:

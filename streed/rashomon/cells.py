@@ -20,9 +20,8 @@ from streed.dp.count import FITS, Histogram
 from streed.dp.recursion import StopMonitor
 from streed.dp.states import Cell, Found, States
 from streed.drivers import DepthFirst
-from streed.exact import Array
+from streed.exact import Array, writable
 from streed.kernels.counting.equal_rows import find_classes
-from streed.kernels.packed import writable
 from streed.problem import Problem, SearchLimits
 from streed.problem.linear_oracle import FixedCosts, RowSet
 from streed.rashomon.question import Question, exact_leaf

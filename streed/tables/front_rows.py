@@ -10,10 +10,10 @@ from typing import NamedTuple, final
 import attrs
 import numpy as np
 
-from streed.exact import Array
+from streed.exact import Array, writable
 from streed.kernels.counting.columns import pack_columns
 from streed.kernels.counting.groups import group_digits, group_vectors
-from streed.kernels.packed import NO_FLIPS, writable
+from streed.kernels.packed import NO_FLIPS
 from streed.kernels.records import CHUNK, LANES, UNIT_BYTES, WORD_ROWS
 from streed.problem import Problem
 from streed.tables.packing import KeyLayout, Keys

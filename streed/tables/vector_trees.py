@@ -22,10 +22,9 @@ import numpy as np
 from streed.data import Dataset
 from streed.encoding.certificate import nest_preorder
 from streed.errors import MismatchError
-from streed.exact import LARGEST_TOTAL, Array
+from streed.exact import LARGEST_TOTAL, Array, writable
 from streed.kernels.compilation import clock
 from streed.kernels.counting.equal_rows import find_classes, find_equal
-from streed.kernels.packed import writable
 from streed.kernels.records import SHALLOW
 from streed.kernels.routing import route_rows
 from streed.problem import Driver, Outcome, Problem, SearchLimits, SearchStopped

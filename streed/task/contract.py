@@ -18,7 +18,6 @@ import numbers
 import operator
 import warnings
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Any, NoReturn, final
 
 import attrs
@@ -26,7 +25,7 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.errors import InputError, TaskError, brief
-from streed.exact import Array
+from streed.exact import Array, exact_number
 from streed.task.base import COMPONENTWISE, PARTIAL, TOTAL, GeneralTask, RowCostTask, Task, Value, objective, parts_of
 from streed.task.objective import record_of
 from streed.task.row_sums import Totals, in_columns, quick_sums, state_of
@@ -39,18 +38,21 @@ _CLASSES = 4
 """How many classes have their rows tried as a leaf."""
 
 
-def check_contract(task: Task, data: Dataset, *, warns: bool = True) -> None:
-    """Raises TaskError, with the line of the source at fault, unless a task keeps the contract; `warns` of weights."""
+def check_contract(task: Task, data: Dataset, *, warns: bool = True) -> Dataset:
+    """The data as no task can write to them; `warns` of weights.
+
+    Raises TaskError, with the line of the source at fault, unless a task keeps the contract.
+    """
     names = ("X", "class_numbers", "weights", "sample_weight")
-    arrays: dict[str, Any] = {name: _to_read(getattr(data, name)) for name in names}
+    arrays: dict[str, Any] = {x: _to_read(getattr(data, x)) for x in names if getattr(data, x) is not None}
     row_data = {name: _to_read(array) for name, array in data.row_data.items()}
-    ContractCheck(task, attrs.evolve(data, row_data=row_data, **arrays)).check(warns=warns)
+    data = attrs.evolve(data, row_data=row_data, **arrays)
+    ContractCheck(task, data).check(warns=warns)
+    return data
 
 
-def _to_read(array: Any) -> Any:
+def _to_read(array: Array) -> Array:
     """The array as one that no task can write to, so that a task that tries is found."""
-    if array is None:
-        return None
     found = array.view()
     found.setflags(write=False)
     return found
@@ -227,7 +229,7 @@ class ContractCheck:
         """Complain where the better value is shown as the worse one, or branching nodes gain; `costs`: of all rows."""
         if given.order != TOTAL or _shape(costs[0]) is not None or not all(map(_is_finite, costs)):
             return
-        least, most = min(costs), Fraction(max(costs)) + 1  # of which floats know no sum beyond 2**53
+        least, most = min(costs), exact_number(max(costs)) + 1  # of which floats know no sum beyond 2**53
         rising = self.task.better(most, least)
         if given.maximize and not rising:
             self.fail("better", "prefers smaller values, and maximize says that larger ones are", "leave it out")
@@ -276,8 +278,8 @@ class ContractCheck:
             self.refuse("better", (a, a), True, "no value is better than itself: return a < b, not a <= b")
 
     def check_bounds(self, states: list[State], costs: list[Value]) -> None:
-        finite = [cost for cost in costs if all(map(_is_finite, _flat(cost)))]
-        bounds: list[tuple[str, tuple[Any, ...]]] = [("subtract", (finite[0], finite[-1]))] if finite else []
+        ends = [next((x for x in some if all(map(_is_finite, _flat(x)))), None) for some in (costs, costs[::-1])]
+        bounds: list[tuple[str, tuple[Any, ...]]] = [] if None in ends else [("subtract", tuple(ends))]
         bounds += [("lower_bound", (s,)) for s in states]
         for name, arguments in bounds:
             bound = self.call(name, *arguments)

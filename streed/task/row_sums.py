@@ -125,8 +125,10 @@ def _total(values: Array, rows: Array | slice) -> Any:
 
 def state_of(sums: dict[str, Array], rows: Array | slice, data: Dataset, task: Task | None = None) -> State:
     """The state of the rows of `data`, by number or a slice, from statistics; with these if the task reads rows."""
-    totals = {name: _total(values, rows) for name, values in sums.items()}
-    found = {k: tuple(v.tolist()) if v.ndim else v.item() for k, v in totals.items()}
+    found = {}
+    for name, values in sums.items():
+        total = _total(values, rows)
+        found[name] = tuple(total.tolist()) if total.ndim else total.item()
     if isinstance(rows, slice) and data.frequency is None and (task is None or not task.reads_rows):
         return State(len(range(*rows.indices(data.n_rows))), **found)
     numbers = np.arange(data.n_rows)[rows] if isinstance(rows, slice) else rows

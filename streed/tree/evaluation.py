@@ -129,6 +129,7 @@ def _visits(root: Node, data: Dataset) -> list[Visit]:
 
 
 _ROUNDING = 1e-9  # part of the numbers compared that rounding may make of them
+_WORST = "_worst"  # the name of the sum of `worst_per_row`, which no statistic has
 _CANCELLED = 2.0**-40  # part of the largest sums of all rows that is left where sums are subtracted
 
 
@@ -148,12 +149,13 @@ class _Declared:
     """One task on one data set."""
 
     def __init__(self, task: Task, data: Dataset, sums: dict[str, Array]) -> None:
-        self.whole, self.task, self.data, self.sums = task, objective(task), data, sums
+        self.whole, self.task, self.data = task, objective(task), data
         self.probe = ContractCheck(self.task, data)
         self.n_labels, self.total = len(task.labels(data)), self.task.order == TOTAL
         worst = None if not self.total or self.task.overrides("better") else self.task.worst_per_row(data)
+        self.has_worst = worst is not None
         weights = 1 if data.weights is None else data.weights
-        self.worst = None if worst is None else np.asarray(worst, dtype=np.float64) * weights
+        self.sums = {**sums, _WORST: np.asarray(worst, np.float64) * weights} if self.has_worst else sums
 
     @functools.cached_property
     def noise(self) -> float:
@@ -161,18 +163,18 @@ class _Declared:
         sizes = (float(np.abs(each.astype(np.float64)).sum(axis=0).max(initial=0)) for each in self.sums.values())
         return _CANCELLED * max(sizes, default=0.0)
 
-    def visit(self, visit: Visit, parts: list[Any]) -> tuple[Value, Value, Array] | None:
-        """(the tree's value, the best of a leaf, the rows) at a node and all below it, tried; None without rows."""
-        task, node, rows = self.task, visit.node, visit.rows
-        if not len(rows):
+    def visit(self, visit: Visit, parts: list[Any]) -> tuple[Value, Value, State] | None:
+        """(the tree's value, the best of a leaf, the state) at a node and all below it, tried; None without rows."""
+        task, node = self.task, visit.node
+        if not len(visit.rows):
             return None
         parts = [part for part in parts if part is not None]
-        s = state_of(self.sums, rows, self.data, self.whole)
+        s = state_of(self.sums, visit.rows, self.data, self.whole)
         costs = [task.leaf_cost(s, k) for k in range(self.n_labels)]
         least = functools.reduce(lambda a, b: b if task.better(b, a) else a, costs)
         value = costs[node.label] if isinstance(node, Leaf) else merged(task, [p[0] for p in parts], s.rows, visit)
         if self.total and parts:
-            self.check_parts(s, least, rows, parts)
+            self.check_parts(s, least, parts)
         bound, told = task.lower_bound(s), [(value, "the tree that was found costs")]
         if bound is not None and all(limit.allows(s) for limit in self.whole.limits):
             told = [*((cost, "a leaf there costs") for cost in costs if task.feasible(cost)), *told]
@@ -184,20 +186,19 @@ class _Declared:
             if not self.near(costs[0], other):
                 found = f"is True, and a leaf of {s!r} costs {costs[0]!r} with label 0 and {other!r} with label {k}"
                 self.probe.fail("any_label", found, "leave it out")
-        return value, least, rows
+        return value, least, s
 
-    def check_parts(self, s: State, least: Value, rows: Array, parts: list[Any]) -> None:
-        """What is declared of a leaf of these rows and leaves of its parts."""
+    def check_parts(self, s: State, least: Value, parts: list[Any]) -> None:
+        """What is declared of a leaf at the state and leaves of its parts."""
         if self.task.superadditive:
             together = functools.reduce(self.task.combine, [part[1] for part in parts])
             if self.beats(least, together):
                 found = f"is True, but {s!r} costs {least!r} as a leaf, and its parts together {together!r}"
                 self.probe.fail("superadditive", found, "leave it out")
-        worst = 0.0 if self.worst is None else float(self.worst[rows].sum())
-        for _, own, below in parts if self.worst is not None else ():
-            most = float(own) + worst - self.worst[below].sum()  # type: ignore[index]
+        for _, own, below in parts if self.has_worst else ():
+            most = float(own) + getattr(s, _WORST) - getattr(below, _WORST)
             if least < own and not self.near(least, own):
-                less = f"a leaf of {self.data.count(below)} rows costs {own!r}, and one of more rows {least!r}"
+                less = f"a leaf of {below.rows} rows costs {own!r}, and one of more rows {least!r}"
                 self.probe.fail("worst_per_row", f"is declared, but {less}", "return None")
             if least > most and not self.near(least, most):
                 found = f"allows a leaf of {s.rows} rows to cost {float(most)!r}, and it costs {least!r}"

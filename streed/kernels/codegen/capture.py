@@ -15,7 +15,7 @@ import hashlib
 import numbers
 import sys
 import types
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 import attrs
@@ -37,17 +37,16 @@ class Number:
     """An int, a float, or an int64 or float64 array, C-contiguous."""
 
 
-def numbers_of(task: Any, functions: Mapping[str, Callable[..., Any]]) -> tuple[Number, ...]:
+def numbers_of(task: Any, functions: Iterable[Callable[..., Any]], named: Collection[str]) -> tuple[Number, ...]:
     """The numbers of the task that the functions name, by name; raises TaskError for what is no number.
 
-    A helper function that is given the task reads it by another name than `self`, so every attribute that is named
+    A helper function that is given the task reads it by another name than `self`, so every attribute that is `named`
     anywhere counts if it is a number of the task's.
     """
     found = []
-    own = {name for function in functions.values() for name in _attributes_of_first(function.__code__)}
-    named = {name for function in functions.values() for name in _names_within(function, set())}
+    own = {name for function in functions for name in _attributes_of_first(function.__code__)}
     fields = {field.name for field in attrs.fields(type(task))} if attrs.has(type(task)) else set()
-    for name in sorted(own | (named & fields)):
+    for name in sorted(own.union(fields.intersection(named))):
         number = _number(name, getattr(task, name, None))
         if number is not None:
             found.append(number)
@@ -59,9 +58,10 @@ def numbers_of(task: Any, functions: Mapping[str, Callable[..., Any]]) -> tuple[
     return tuple(found)
 
 
-def mentions(function: Callable[..., Any], name: str) -> bool:
-    """Whether a function, or one that it names, has an attribute or a global of that name in it."""
-    return name in _names_within(function, set())
+def names_within(functions: Iterable[Any]) -> set[str]:
+    """All names of attributes and globals in functions and in those that they name."""
+    seen: set[int] = set()
+    return {name for function in functions for name in _names_within(function, seen)}
 
 
 def is_dispatcher(part: Any) -> bool:

@@ -21,7 +21,7 @@ import attrs
 import numpy as np
 from numba import int64, uint64
 
-from streed.exact import Array
+from streed.exact import Array, writable
 from streed.kernels.compiled import entry
 from streed.kernels.counting.equal_rows import find_classes, find_equal
 from streed.kernels.records import FOUR
@@ -360,7 +360,7 @@ def merge_counted(groups: Groups, codes: Array) -> Groups:
 def often_equal(codes: Array) -> bool:
     """Whether a sample makes it likely that the rows are of much fewer kinds than there are rows."""
     n = len(codes)
-    sample = np.ascontiguousarray(codes[:: max(1, n // _SAMPLE)][:_SAMPLE])
+    sample = writable(np.ascontiguousarray(codes[:: max(1, n // _SAMPLE)][:_SAMPLE]))
     size = len(sample)
     # of m equally frequent kinds, about size**2 / 2 m of a sample are repetitions: m is to be at most n / 2
     repeated = size - len(find_classes(sample)[0])

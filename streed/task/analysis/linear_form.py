@@ -41,9 +41,9 @@ class LinearForm(RowCostTask):
     """A bound task whose leaf cost is linear in the sums of its statistics, as a cost per row and label."""
 
     task: Task
-    coefficients: tuple[tuple[tuple[Key, Fraction], ...], ...]
+    coefficients: tuple[tuple[tuple[Key, Fraction | int], ...], ...]
     """For every label, the coefficients of the entries of the statistics; `rows` is one of them."""
-    split: Fraction
+    split: Fraction | int
     known: tuple[Dataset, dict[str, Array]] = attrs.field(repr=False, eq=False)
     """The data that it was read off with, and their statistics."""
 
@@ -59,7 +59,7 @@ class LinearForm(RowCostTask):
         ones = np.ones(data.n_rows, np.int64)
         used = sorted({key for label in self.coefficients for key, _ in label}, key=str)
         columns = [_entry(np.asarray(statistics.get(name, ones)).T, entry) for name, entry in used]
-        factors = [[dict(label).get(key, Fraction(0)) for label in self.coefficients] for key in used]
+        factors = [[dict(label).get(key, 0) for label in self.coefficients] for key in used]
         if columns and all(column.dtype.kind in "bui" for column in columns):
             return [_products(columns, factors)]
         terms: list[tuple[Fraction, Array]] = []
@@ -89,7 +89,7 @@ def row_cost_form(
 
     def read(watch: _Watch) -> LinearForm:
         price = price_of_splits(inner)
-        split = Fraction(-1 if price is None else exact_number(price))
+        split = -1 if price is None else exact_number(price)
         if split < 0:
             watch.end("a branching node that costs no one price, or less than nothing")
         known = inner.statistics(data) if statistics_of is None or inner is not task else statistics_of()
@@ -102,14 +102,14 @@ def row_cost_form(
     return form if isinstance(form, LinearForm) and _agrees(form) else None
 
 
-def _products(columns: list[Array], factors: list[list[Fraction]]) -> tuple[Fraction, Array]:
+def _products(columns: list[Array], factors: list[list[Fraction | int]]) -> tuple[Fraction, Array]:
     """The weight of (n, K) integers, and these: the sum of every column (n,) of integers times its factors (K,)."""
     common = math.lcm(*(factor.denominator for its in factors for factor in its))
     whole = [[factor.numerator * (common // factor.denominator) for factor in its] for its in factors]
     sizes = [max(int(x.max()), -int(x.min())) for x in columns]
     most = sum(size * max(map(abs, its)) for size, its in zip(sizes, whole, strict=True))
     kind = np.int64 if most * len(columns[0]) < LARGEST_TOTAL else object
-    return Fraction(1, common), np.stack([x.astype(kind) for x in columns], axis=1) @ np.array(whole, kind)
+    return Fraction(1, common), np.array(columns, kind).T @ np.array(whole, kind)
 
 
 def adds(task: Task) -> bool:
@@ -276,7 +276,7 @@ def _symbolic_state(statistics: dict[str, Array], watch: _Watch, *, weighted: bo
     return State(rows, **sums)
 
 
-def _linear(form: Any, watch: _Watch) -> tuple[tuple[Key, Fraction], ...]:
+def _linear(form: Any, watch: _Watch) -> tuple[tuple[Key, Fraction | int], ...]:
     """The coefficients of a form without a constant."""
     if not isinstance(form, _Form):
         if exact_number(form) != 0:
@@ -284,7 +284,7 @@ def _linear(form: Any, watch: _Watch) -> tuple[tuple[Key, Fraction], ...]:
         return ()
     if form._constant != 0:
         watch.end("a cost per leaf")
-    return tuple((key, Fraction(factor)) for key, factor in form._factors.items() if factor != 0)
+    return tuple((key, factor) for key, factor in form._factors.items() if factor != 0)
 
 
 def _agrees(form: LinearForm) -> bool:
