@@ -29,7 +29,7 @@ from streed.task.algebra import as_costs, gain_sign
 from streed.task.analysis.extent import OVER_ALL, affordable, bound_over_all
 from streed.task.analysis.facts import positive_class, reads
 from streed.task.analysis.linear_form import adds
-from streed.task.base import objective
+from streed.task.base import objective, scoring
 from streed.task.contract import check_contract, is_shipped
 from streed.tree import Branch, Claims, Leaf, Node, Tree
 from streed.tree.evaluation import check_declarations, count_rows, inspect, leaf_displays
@@ -75,6 +75,7 @@ class Solving:
         if asked.gap is not None and not self._driver.knows_gap(self.task):
             raise InputError("gap", "the search for this task has no bound before its end", "leave it out")
         bound = self.task.bind(data)  # which says first what the task cannot take
+        self._scoring = scoring(self.task, bound)
         self._positive = positive_class(task, data, warn=True)
         self._totals = Totals(self.task, data)
         self.problem = Problem(data, bound, *limits[:2], rows_needed(bound, limits[2], data))
@@ -91,7 +92,7 @@ class Solving:
         if known is not None:
             with self.compilation:
                 known, self._orders, self._interrupted = reoptimised(known, self.problem, self._driver, self._orders)
-            reached = task.score(known.value, self._totals)
+            reached = self._scoring.score(known.value, self._totals)
             beats(task, reached, reached)
             if goal is not None and not beats(task, reached, goal):
                 known = None
@@ -128,11 +129,11 @@ class Solving:
             limits = attrs.evolve(limits, report=report, within_gap=within_gap)
         if goal is None or not self._driver.knows_gap(self.task):
             return limits
-        beat = known.value if known is not None else value_of_score(self.task, exact_number(goal), self._totals)
+        beat = known.value if known is not None else value_of_score(self._scoring, exact_number(goal), self._totals)
         return attrs.evolve(limits, beat=beat, hopeless=self._is_hopeless)
 
     def _shown(self, value: Any) -> Any:
-        return None if value is None else readable(self.task.score(value, self._totals))
+        return None if value is None else readable(self._scoring.score(value, self._totals))
 
     def _report(self, best: Any, bound: Any, nodes: int, phase: str) -> None:
         if self._listener.due():
@@ -145,10 +146,10 @@ class Solving:
         return known and bool(abs(value - limit) <= self.asked.gap * abs(value))
 
     def _is_hopeless(self, value: Any) -> bool:
-        return not beats(self.task, self.task.score(value, self._totals), self._goal)
+        return not beats(self.task, self._scoring.score(value, self._totals), self._goal)
 
     def _score(self, solution: Solution) -> Any:
-        return self.task.score(solution.value, self._totals) if solution.score is None else solution.score
+        return self._scoring.score(solution.value, self._totals) if solution.score is None else solution.score
 
     def _is_better(self, a: Solution, b: Solution) -> bool:
         """Whether a has the better score, of scores that are no tuples."""
@@ -183,7 +184,7 @@ class Solving:
             status = ("infeasible" if goal is None else "no better") if outcome.stopped is None else "unknown"
         bound, score_bound = readable(outcome.score_bound), None
         if bound is None and outcome.lower is not None:
-            score_bound = self.task.score(outcome.lower, self._totals)
+            score_bound = self._scoring.score(outcome.lower, self._totals)
             bound = readable_bound(score_bound, None, upper=larger, real=outcome.real)
         extent, over_all = self.data.extent, self._bound_over_all(outcome)
         over = extent_text(extent, over_all, larger)
@@ -219,7 +220,7 @@ class Solving:
         least = bound_over_all(problem.task, data, outcome.lower, limits, self._totals)
         if least is None:
             return None
-        score = self.task.score(least, self._totals)
+        score = self._scoring.score(least, self._totals)
         return readable_bound(score, None, upper=self._larger, real=outcome.real)
 
     def _tree(self, solution: Solution, unit: Any, known: tuple[Any, Any], status: str, over: str) -> Tree:

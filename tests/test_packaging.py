@@ -58,11 +58,6 @@ def declared_packages() -> set[str]:
         return set(tomllib.load(file)["tool"]["setuptools"]["packages"])
 
 
-def packages_in(listed: Iterable[str]) -> set[str]:
-    """The packages that these files of the repository are."""
-    return {str(PurePosixPath(f).parent).replace("/", ".") for f in expected_files(listed) if f.endswith("__init__.py")}
-
-
 def build(folder: Path) -> Path:
     """The wheel, built from the sdist (as `python -m build` does), in `folder`."""
     _run([sys.executable, "-m", "build", "--outdir", str(folder), str(ROOT)])
@@ -123,7 +118,8 @@ def run_python(code: str, cwd: Path | None = None) -> str:
 
 @in_git
 def test_every_package_is_declared() -> None:
-    assert packages_in(listed_by_git()) == declared_packages()
+    packages = (PurePosixPath(f).parent for f in expected_files(listed_by_git()) if f.endswith("__init__.py"))
+    assert {str(each).replace("/", ".") for each in packages} == declared_packages()
 
 
 @in_git

@@ -6,6 +6,7 @@ A task is the sum of its terms (`written_terms`); most have one, themselves.
 from __future__ import annotations
 
 import itertools
+import math
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
@@ -89,7 +90,7 @@ class ScoredTerm:
 def split_table(terms: Sequence[ScoredTerm], problem: Problem) -> Array | None:
     """(p,) int64 or float64: the branching costs that depend on the column only, of all terms; None for none.
 
-    Those beyond all floats are infinite: no tree pays them.
+    No tree pays those that are infinite, or beyond all floats.
     """
     p, n = problem.data.n_columns, problem.data.size
     total: list[Any] | None = None
@@ -97,12 +98,13 @@ def split_table(terms: Sequence[ScoredTerm], problem: Problem) -> Array | None:
         if term.called or not p or term.task.branching_cost(n, (), 0) is None:
             continue
         asked = range(p) if reads(term.task, "split") else range(1)
-        costs = [term.weight * exact_number(term.task.branching_cost(n, (), j)) for j in asked]
+        named: list[Any] = [term.task.branching_cost(n, (), j) for j in asked]
+        costs = [float(term.weight) * x if abs(x) == math.inf else term.weight * exact_number(x) for x in named]
         costs *= p // len(costs)
         total = costs if total is None else [a + b for a, b in zip(total, costs, strict=True)]
     if total is None:
         return None
-    whole = all(cost.denominator == 1 for cost in total) and not any(
+    whole = all(cost % 1 == 0 for cost in total) and not any(
         isinstance(term.task.branching_cost(n, (), 0), float) for term in terms
     )
     return np.array([int(cost) for cost in total]) if whole else np.array([as_float(cost) for cost in total])

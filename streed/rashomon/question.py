@@ -20,7 +20,7 @@ from streed.task import Task, Totals, Value
 from streed.task.algebra import Threshold
 from streed.task.analysis.facts import vector_costs
 from streed.task.analysis.linear_form import adds, price_of_splits, row_cost_form
-from streed.task.base import objective
+from streed.task.base import objective, scoring
 from streed.task.bounded_sums import Gap, LinearFraction, RowSum, SumLimit, row_sum
 from streed.task.objective import record_of
 
@@ -138,7 +138,7 @@ class Question:
 
     def _score(self, value: Value) -> Any:
         alone = self.fraction is not None or not self.limits
-        return self.task.score(value if alone else (value,), self.totals)
+        return scoring(self.task, self.bound).score(value if alone else (value,), self.totals)
 
 
 def _refused(task: Task, why: str, remedy: str) -> InputError:

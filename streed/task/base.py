@@ -291,6 +291,11 @@ def name(task: Task) -> str:
     return type(task).__name__
 
 
+def scoring(given: Task, on_data: Task) -> Task:
+    """Of a task and the one that it binds to, that which knows the score: a task of another class shows its own."""
+    return on_data if type(on_data) is type(given) else given
+
+
 def objective(task: Task) -> Task:
     """The task without the limits of `subject_to` on leaves."""
     return task.without_limits

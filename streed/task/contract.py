@@ -201,11 +201,12 @@ class ContractCheck:
         return arrays
 
     def states(self, arrays: dict[str, Array]) -> list[State]:
-        """The state of all rows, and those of the first and the last row alone and of the rows of some classes."""
+        """The states of all rows, of the first and the last row alone, of some classes, and of the first rows."""
         data, n = self.data, self.data.n_rows
         sums = quick_sums(self.task, data, arrays)
-        of_classes = [np.flatnonzero(data.class_numbers == k) for k in range(min(data.n_classes, _CLASSES))]
-        chosen: list[Any] = [slice(n), slice(1), slice(n - 1, n), *of_classes] if n > 1 else [slice(n)]
+        of_classes = [np.flatnonzero(data.class_numbers == k) for k in np.unique(data.class_numbers)[:_CLASSES]]
+        some = [slice(1), slice(n - 1, n), *of_classes, slice(3), slice((n + 1) // 2)] if n > 1 else []
+        chosen: list[Any] = [slice(n), *some]
         return [state_of(sums, rows, data, self.task) for rows in chosen]
 
     def warn_of_weights(self, s: State, costs: list[Value]) -> None:

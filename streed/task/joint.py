@@ -24,7 +24,7 @@ from streed.data import Dataset
 from streed.errors import TaskError
 from streed.exact import Array, exact_integers
 from streed.task.analysis.linear_form import row_cost_form
-from streed.task.base import RowCostTask, Task, name
+from streed.task.base import RowCostTask, Task, bound, name, scoring
 from streed.task.bounded_sums import checked_costs
 from streed.task.states import State, StateOfPart
 
@@ -175,6 +175,8 @@ class Sum(Joint):
 
     terms: Terms
     is_gain: bool = False
+    shown: Terms = bound(())
+    """The terms, once they are bound, as they know what is shown of their values."""
 
     @functools.cached_property
     def parts(self) -> tuple[Task, ...]:
@@ -200,7 +202,8 @@ class Sum(Joint):
     @property
     def scores(self) -> Terms:
         """The terms of what is maximised that are scores which fall with costs."""
-        return tuple((w, part) for w, part in self.terms if w > 0 and part.larger_is_better) if self.is_gain else ()
+        terms = self.shown or self.terms
+        return tuple((w, part) for w, part in terms if w > 0 and part.larger_is_better) if self.is_gain else ()
 
     def overrides(self, name: str) -> bool:
         if name in ("branching_cost", "exact_cost", "lower_bound", "worst_per_row"):
@@ -208,14 +211,15 @@ class Sum(Joint):
         return self.is_gain if name == "score" else super().overrides(name)
 
     def bind(self, data: Dataset) -> Task:
-        terms = []
+        terms, shown = [], []
         for weight, part in self.terms:
-            bound = part.bind(data)
+            on_data = part.bind(data)
+            shown.append((weight, scoring(part, on_data)))
             # what binds to a gain is there as minus it already
-            turned = weight < 0 and bound.larger_is_better and not bound.maximize
-            terms += [((-weight if turned else weight) * inner, term) for inner, term in bound.terms]
+            turned = weight < 0 and on_data.larger_is_better and not on_data.maximize
+            terms += [((-weight if turned else weight) * inner, term) for inner, term in on_data.terms]
         is_by_row = all(weight >= 0 and isinstance(term, RowCostTask) for weight, term in terms)
-        return combination(terms) if is_by_row else Sum(tuple(terms), self.is_gain)
+        return combination(terms) if is_by_row else Sum(tuple(terms), self.is_gain, shown=self.shown or tuple(shown))
 
     def leaf_cost(self, s: State, k: int) -> Any:
         return sum(_times(weight, self.cost_of(number, s, k)) for number, (weight, _) in enumerate(self.terms))
@@ -257,8 +261,9 @@ class Sum(Joint):
     def score(self, value: Any, totals: State) -> Any:
         if not self.is_gain:
             return value
-        if len(self.terms) == 1 and self.terms[0][0] == -1:
-            return self.parts[0].score(-value, totals)
+        terms = self.shown or self.terms
+        if len(terms) == 1 and terms[0][0] == -1:
+            return terms[0][1].score(0 - value, totals)  # -0.0 is no gain
         return sum(weight * part.score(0, totals) for weight, part in self.scores) - value
 
     def _keeps_order(self) -> bool:

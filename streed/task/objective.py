@@ -25,7 +25,7 @@ from streed.data import Dataset
 from streed.errors import NotSeparableError, TaskError
 from streed.exact import Array
 from streed.task.analysis.linear_form import adds
-from streed.task.base import COMPONENTWISE, PARTIAL, TOTAL, Task, Value, bound, name
+from streed.task.base import COMPONENTWISE, PARTIAL, TOTAL, Task, Value, bound, name, scoring
 from streed.task.bounded_sums import Gap, RowSum, SumLimit, worsening_statistics, worsens
 from streed.task.joint import Joint
 from streed.task.row_sums import Totals
@@ -60,7 +60,7 @@ class Objective(Joint):
     intervals: tuple[RowSum, ...] = bound(())
     """The sums that `sum_limits` keep in intervals, once the data are known."""
     unbound: tuple[Task, ...] = bound(())
-    """The parts before they were bound, which know what is shown of their values."""
+    """The parts, once they are bound, as they know what is shown of their values."""
 
     @property
     def is_plain(self) -> bool:
@@ -151,7 +151,9 @@ class Objective(Joint):
             if not worsens(part, data):
                 raise not_worsening(part, "its costs may be negative")
         limits = tuple(limit.bind(data) for limit in self.leaf_limits)
-        made = attrs.evolve(self, parts=parts, leaf_limits=limits, unbound=self.unbound or self.parts)
+        made = attrs.evolve(
+            self, parts=parts, leaf_limits=limits, unbound=self.unbound or tuple(map(scoring, self.parts, parts))
+        )
         return made._with_sums(data) if self.sum_limits or self.gaps else made
 
     def _with_sums(self, data: Dataset) -> Objective:
@@ -316,10 +318,11 @@ class Objective(Joint):
         part = (self.unbound if self.parts[0].components is None else self.parts)[0]
         return part.score(own, Totals(part, self.data))  # type: ignore[arg-type]
 
-    @_as_its_one_part
     def score(self, value: Value, totals: State) -> Any:
         """The score of every part, or of the first where the others are limited, then the gaps as floats."""
         parts = self.unbound or self.parts
+        if self.is_plain:
+            return parts[0].score(value, totals)
         if self.is_front:
             numbered = enumerate(zip(parts, value, strict=True))
             return tuple(part.score(x, self.seen(totals, i)) for i, (part, x) in numbered)

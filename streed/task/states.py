@@ -29,7 +29,7 @@ class State:
     rows: int
     weight: Any
 
-    def __init__(self, rows: int, **sums: Any) -> None:
+    def __init__(self, rows: int, /, **sums: Any) -> None:
         self.rows = rows
         self.__dict__.update(sums)
 

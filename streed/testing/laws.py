@@ -21,6 +21,7 @@ from streed.exact import Array, close, exact_number
 from streed.problem import Driver
 from streed.reference import Evaluation, best_trees, optimal_front
 from streed.task import TOTAL, Task, Totals
+from streed.task.base import scoring
 from streed.testing import theorem
 from streed.testing.cases import Case, Law, Violation, law, show, show_state
 from streed.tree import Leaf
@@ -120,7 +121,10 @@ def _compare(
 
 def _scores(case: Case, values: tuple[Any, Any], on: tuple[Evaluation, Evaluation]) -> tuple[Any, Any]:
     """What a user sees of two values, each on its data."""
-    first, second = (case.given.score(x, Totals(case.given, each.data)) for x, each in zip(values, on, strict=True))
+    first, second = (
+        scoring(case.given, each.task).score(x, Totals(case.given, each.data))
+        for x, each in zip(values, on, strict=True)
+    )
     return first, second
 
 
@@ -227,7 +231,8 @@ def _check_score(case: Case) -> bool:
     if case.task.order != TOTAL:
         return False
     totals = Totals(case.given, case.data)
-    scored = [(each, case.given.score(each.value, totals)) for each in case.reach_all(case.everything, _MOST_VALUES)]
+    shows = scoring(case.given, case.task)
+    scored = [(each, shows.score(each.value, totals)) for each in case.reach_all(case.everything, _MOST_VALUES)]
     if not all(isinstance(shown, numbers.Real) for _, shown in scored):
         return False
     for (a, shown), (b, other) in itertools.permutations(scored, 2):
@@ -327,7 +332,8 @@ def drivers_agree(case: Case) -> bool:
     accepted, _ = accepting(case.given)
     limits, told = _limits(case)
     totals = Totals(case.given, case.data)
-    front = [case.given.score(value, totals) for value, _ in optimal_front(case.given, case.data, **limits)]
+    shows = scoring(case.given, case.task)
+    front = [shows.score(value, totals) for value, _ in optimal_front(case.given, case.data, **limits)]
     best = (max if case.given.larger_is_better else min)(front, default=None)
     for name in accepted:
         try:

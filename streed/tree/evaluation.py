@@ -18,7 +18,7 @@ from streed.data.strict_json import rebuild
 from streed.errors import InputError, StreedError
 from streed.exact import Array, close
 from streed.task import TOTAL, ExactSums, Limit, State, Task, Totals, Value, quick_sums, state_of
-from streed.task.base import objective
+from streed.task.base import objective, scoring
 from streed.task.contract import ContractCheck
 from streed.tree.nodes import Branch, Claims, Leaf, Node, TreeRows, Visit, fold, sides_in, visits, walk, worth
 from streed.tree.tree import Tree, number
@@ -248,7 +248,8 @@ def check(tree: Tree, data: Dataset) -> list[Check]:
 def _checks(tree: Tree, claims: Claims, task: Any, data: Dataset) -> list[Check]:
     if not isinstance(task, Task):
         raise InputError("task", f"{type(task).__name__} is no task", "use a file that streed wrote")
-    labels = tuple(task.bind(data).labels(data))
+    on_data = task.bind(data)
+    labels = tuple(on_data.labels(data))
     labelled = Check("labels", str(tree.labels), str(labels), tree.labels == labels)
     checks = [_equal("rows of the data", claims.n_rows, data.size), labelled]
     if not all(each.holds for each in checks):
@@ -264,9 +265,9 @@ def _checks(tree: Tree, claims: Claims, task: Any, data: Dataset) -> list[Check]
             leaf += 1
         else:
             checks.append(_equal(f"rows of node {place} ({tree.columns[node.column].name})", node.rows, rows))
-    value = task.score(found.value, Totals(task, data))
+    value = scoring(task, on_data).score(found.value, Totals(task, data))
     checks.append(_equal("value", claims.value, value))
-    if not task.bind(data).feasible(found.value):
+    if not on_data.feasible(found.value):
         checks.append(Check("feasible value", number(claims.value), "not feasible", holds=False))
     if claims.over and data.ordered:
         over, found_over = claims.over.partition(";")[0], claims.cut(data).extent
@@ -276,7 +277,7 @@ def _checks(tree: Tree, claims: Claims, task: Any, data: Dataset) -> list[Check]
     checks.append(Check("fewest rows in a leaf", f"at least {least}", str(smallest), smallest >= least))
     sizes = ("depth", claims.max_depth, tree.depth), ("branching nodes", claims.max_nodes, tree.n_branches)
     checks += [Check(what, f"at most {most}", str(n), n <= most) for what, most, n in sizes if most is not None]
-    for limit in task.bind(data).limits:
+    for limit in on_data.limits:
         broken = [number for number, each in found.broken if each == limit]
         checks.append(Check("limit", repr(limit), f"broken by leaves {broken}" if broken else "kept", not broken))
     return checks

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from fractions import Fraction
 from typing import Any
@@ -21,6 +22,7 @@ from streed.task import State, Task
 from streed.task.algebra import at_most
 from streed.task.analysis.facts import explain
 from streed.task.base import is_larger_better
+from streed.task.contract import check_contract
 from streed.tasks import (
     F1,
     Accuracy,
@@ -87,8 +89,21 @@ def test_a_cost_is_taken_from_what_is_maximised(gain: Task, search: str) -> None
     assert result.value == pytest.approx(best)
     assert result.upper_bound == pytest.approx(best)
     free = streed.solve(streed.maximize(gain), DATA, max_depth=2, search=search)
-    assert free.value is not None
     assert result.value < free.value
+
+
+@pytest.mark.compiles
+def test_no_tree_pays_an_infinite_price() -> None:
+    barred = hits("Barred", maximize=True, branching_cost=lambda self, rows, path, split: -math.inf if split else 0)
+    allowed = streed.solve(BY_FIELD, DATA.X[:, :1], DATA.y, max_depth=2)
+    assert streed.solve(barred, DATA, max_depth=2).value == allowed.value
+
+
+def test_a_task_is_tried_on_leaves_that_have_rows() -> None:
+    share = hits("Share", leaf_cost=lambda self, s, k: s.n[k] / s.rows)
+    check_contract(share, DATA.subset(np.flatnonzero(DATA.class_numbers == 1)))
+    with pytest.raises(TaskError, match=r"State\(rows=3,.*raised ZeroDivisionError"):
+        check_contract(hits("Three", leaf_cost=lambda self, s, k: s.n[k] / (s.rows - 3)), DATA)
 
 
 REFUSED: dict[str, tuple[Any, str]] = {

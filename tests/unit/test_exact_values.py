@@ -143,6 +143,25 @@ def test_the_best_of_nearly_equal_trees(kind: int, depth: int, seed: int) -> Non
         assert result.stats["closed"] == NEAR_OPTIMAL
 
 
+@attrs.frozen
+class Scaled(Task):
+    """Costs per row and label times two floats, whose product is rounded."""
+
+    def statistics(self, data: Dataset) -> dict[str, Array]:
+        return {"cost": data.row_data["cost"]}
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return s.cost[k] * 0.37 * 1.1
+
+
+@pytest.mark.parametrize("seed", [7, 34])
+def test_methods_may_round_what_was_added_exactly(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    data = Dataset.make(rng.integers(0, 2, (11, 3)), [*range(3)] * 3 + [0, 1], cost=rng.random((11, 3)))
+    result = streed.solve(Scaled(), data, max_depth=2)
+    assert result.value == pytest.approx(float(optimum(Scaled(), data, max_depth=2)[0]), rel=1e-14)
+
+
 @pytest.mark.parametrize("depth", [1, 2])
 def test_costs_over_all_thresholds_are_closed(depth: int) -> None:
     """What is searched over thresholds by rounded costs is searched by questions where bounds are left apart."""

@@ -93,7 +93,6 @@ def test_values_are_ranked_exactly(column: list[Any], values: list[Any]) -> None
     thresholds = [cut.threshold for cut in cuts_of(data)]
     assert len(thresholds) == len(values) - 1
     for threshold, (low, high) in zip(thresholds, itertools.pairwise(values), strict=True):
-        assert threshold is not None
         assert low <= threshold < high
 
 
@@ -211,9 +210,6 @@ def test_gaps_go_to_the_best_side() -> None:
     low = streed.solve(Misclassifications(), column, [0, 0, 0, 1, 0], max_depth=1).tree
     high = streed.solve(Misclassifications(), column, [0, 0, 1, 1, 1], max_depth=1).tree
     alone = streed.solve(Misclassifications(), column, [0, 0, 1, 0, 1], max_depth=1).tree
-    assert low is not None
-    assert high is not None
-    assert alone is not None
     assert [each.root.cut for each in (low, high, alone) if isinstance(each.root, Branch)] == [
         Cut(2.5, 0),
         Cut(2.5, 1),

@@ -145,11 +145,6 @@ def test_a_task_is_made_by_its_fields(make: Any) -> None:
         make(2)
 
 
-def every_question(X: Any) -> list[str]:
-    data = Dataset.make(X, Y)
-    return [question(data.column(split.column), split.cut) for split in every_split(data)]
-
-
 @pytest.mark.parametrize(
     ("X", "text"),
     [
@@ -169,20 +164,16 @@ def every_question(X: Any) -> list[str]:
 def test_numbers_as_they_are(X: Any, text: str) -> None:
     result = attempt(X)
     assert result.status == "optimal"
-    assert result.value == reference.optimum(Accuracy(), Dataset.make(X, Y), max_depth=2)[0]
-    assert text in every_question(X)
+    data = Dataset.make(X, Y)
+    assert result.value == reference.optimum(Accuracy(), data, max_depth=2)[0]
+    assert text in [question(data.column(split.column), split.cut) for split in every_split(data)]
 
 
-@pytest.mark.parametrize("value", [-1, -0.5, NAN, INF, "5", True, [1], 1j])
 @pytest.mark.parametrize("limit", ["max_depth", "max_nodes", "min_leaf", "time_limit", "memory_limit"])
-def test_limits_of_trees_and_searches(limit: str, value: Any) -> None:
-    refused(limit, call=lambda: attempt(**{limit: value}))
-
-
-@pytest.mark.parametrize("value", [-(2**70), 1.0, 2.5, np.float64(2), False])
-@pytest.mark.parametrize("limit", ["max_depth", "max_nodes", "min_leaf"])
-def test_limits_of_trees_are_whole_numbers(limit: str, value: Any) -> None:
-    refused(limit, call=lambda: attempt(**{limit: value}))
+def test_limits_of_trees_and_searches(limit: str) -> None:
+    none = [-1, -0.5, NAN, INF, "5", True, [1], 1j]
+    for value in none if limit.endswith("limit") else [*none, -(2**70), 1.0, 2.5, np.float64(2), False]:
+        refused(limit, call=lambda value=value: attempt(**{limit: value}))  # type: ignore[misc]
 
 
 def test_a_leaf_needs_a_row_and_has_at_most_all() -> None:

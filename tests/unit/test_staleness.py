@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -142,23 +142,12 @@ def test_edits_give_new_answers(place: Path, names: Sequence[str]) -> None:
 PRINT = "\nprint(json.dumps(answer(Priced(), max_depth=0)))\n"
 
 
-def by_script(place: Path) -> tuple[float, float]:
-    return run(["script.py"], place)
-
-
-def by_command(place: Path) -> tuple[float, float]:
-    return run(["-c", script() + PRINT], place)
-
-
-def by_import(place: Path) -> tuple[float, float]:
+@pytest.mark.parametrize("way", ["script", "command", "import"])
+def test_tasks_from_anywhere(place: Path, way: str) -> None:
     (place / "tasks_of_mine.py").write_text(script())
-    return run(["-c", "from tasks_of_mine import *" + PRINT], place)
-
-
-@pytest.mark.parametrize("solved", [by_script, by_command, by_import], ids=lambda way: way.__name__)
-def test_tasks_from_anywhere(place: Path, solved: Callable[[Path], tuple[float, float]]) -> None:
+    code = script() if way == "command" else "from tasks_of_mine import *"
     for _ in range(2):
-        value, seconds = solved(place)
+        value, seconds = run(["script.py"] if way == "script" else ["-c", code + PRINT], place)
         assert value == pytest.approx(ONE_LEAF, rel=1e-12)
     assert seconds <= QUICK
 

@@ -204,11 +204,6 @@ def solving(task: Task, y: Any, **given: Any) -> Callable[[], Any]:
     return lambda: streed.solve(task, X, y, max_depth=1, **given)
 
 
-def on_half(task: Task) -> Callable[[], Any]:
-    """More real numbers than are taken for classes."""
-    return lambda: task.statistics(Dataset.make([[0]] * 40, [row + 0.5 for row in range(40)]))
-
-
 FIVE = [1, 2, 3, 4, 5]
 REFUSED: list[tuple[Callable[[], Any], str, str]] = [
     (lambda: PessimisticError(0), "confidence", "0"),
@@ -223,7 +218,7 @@ REFUSED: list[tuple[Callable[[], Any], str, str]] = [
     (lambda: LinearLeaves(-1), "ridge", "-1"),
     (solving(SquaredError(), list("abcde")), "y", ""),
     (lambda: Gini().bind(Dataset.make([[0]] * 40, [row + 0.5 for row in range(40)])), "y", ""),
-    (on_half(WorstLeaf()), "y", ""),
+    (lambda: WorstLeaf().statistics(Dataset.make([[0]] * 40, [row + 0.5 for row in range(40)])), "y", ""),
     (solving(PoissonDeviance(), [0, -2, 1, 1, 1]), "y", "row 1 has -2"),
     (solving(PoissonDeviance(), FIVE, exposure=[1, 1, 1, 1, 0]), "exposure", "row 4 has 0"),
     (solving(LinearLeaves(), FIVE), "features", "LinearLeaves needs it"),

@@ -55,10 +55,6 @@ class Posed:
         return streed.rashomon(self.task, self.X, self.y, **extras, **options)
 
 
-def _plain(draw: random.Random, n: int) -> tuple[Task, dict[str, Any], int]:
-    return _priced(Fraction(draw.choice(("0", "0.5", "1", "1.5", "2")))), {}, 2
-
-
 def _priced(price: Fraction) -> Task:
     return tasks.Misclassifications() + price * tasks.Splits()
 
@@ -105,10 +101,6 @@ def _score(draw: random.Random, n: int) -> tuple[Task, dict[str, Any], int]:
     return draw.choice(made), {}, -2
 
 
-def _balanced(draw: random.Random, n: int) -> tuple[Task, dict[str, Any], int]:
-    return tasks.BalancedAccuracy(), {}, -2
-
-
 def _limited(draw: random.Random, n: int) -> tuple[Task, dict[str, Any], int]:
     kind = draw.choice(("parity", "parity", "errors", "splits", "support", "score"))
     groups = [row % 2 for row in range(n)]
@@ -144,13 +136,13 @@ def _real(draw: random.Random, n: int) -> tuple[Task, dict[str, Any], int]:
 
 
 KINDS: dict[str, Callable[[random.Random, int], tuple[Task, dict[str, Any], int]]] = {
-    "errors and splits": _plain,
+    "errors and splits": lambda draw, n: (_priced(Fraction(draw.choice(("0", "0.5", "1", "1.5", "2")))), {}, 2),
     "sparse accuracy": _sparse,
     "weights": _weighted,
     "cost matrix": _matrix,
     "instance costs": _instance,
     "policy": _policy,
-    "balanced": _balanced,
+    "balanced": lambda draw, n: (tasks.BalancedAccuracy(), {}, -2),
     "scores": _score,
     "limits": _limited,
     "regression": _regression,
