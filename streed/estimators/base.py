@@ -129,12 +129,12 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
             X, weights = reading.take_rows(X, rows), weights[rows]
             y = None if y is None else reading.take_rows(y, rows)
             given = {name: reading.take_rows(values, rows) for name, values in given.items()}
+            if (np.floor(weights) == weights).all() and weights.max() < 2**53:
+                weights = weights.astype(np.int64)  # so that their sums are exact
         labels = y.tolist() if isinstance(y, np.ndarray) else y
-        held = None if weights is None or (weights == 1).all() else weights
-        if held is not None and (np.floor(held) == held).all() and held.max() < 2**53:
-            held = held.astype(np.int64)  # so that their sums are exact
         names = None if hasattr(X, "columns") else getattr(self, "feature_names_in_", None)
-        return Dataset.make(X, labels, sample_weight=held, names=names, max_cuts=most_cuts(self.cuts, "cuts"), **given)
+        cuts = most_cuts(self.cuts, "cuts")
+        return Dataset.make(X, labels, sample_weight=weights, names=names, max_cuts=cuts, **given)
 
     def _left(self) -> float | None:
         """The seconds that are left of the limit of time; None where there is none."""
@@ -282,7 +282,7 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
 
     def _checked(self, X: Any, sample_weight: Any) -> tuple[Any, Array | None]:
         X = reading.checked_table(self, self._features(X, fitting=True), reset=True)
-        return X, reading.checked_weights(sample_weight, X)
+        return X, reading.checked_weights(sample_weight, len(X))
 
 
 def task_of(task: object) -> Task:

@@ -62,7 +62,7 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         settings = Settings(self.thresholds, self.n_thresholds, *chosen)
         forget(self)
         X = checked_table(self, readable(X), reset=True)
-        weights = checked_weights(sample_weight, X)
+        weights = checked_weights(sample_weight, len(X))
         teacher = None
         if y is not None and self.thresholds in LEARNED:
             auto = self.target_type == "auto" and type_of_target(y) == "continuous"

@@ -50,7 +50,7 @@ class LabelTree(ClassifierMixin, OptimalTree):  # type: ignore[misc]
         """The share of the rows, by weight, whose label is right."""
         predicted = self.predict(X)
         right = predicted == labels_of(y, len(predicted))
-        return float(np.average(right, weights=checked_weights(sample_weight, right)))
+        return float(np.average(right, weights=checked_weights(sample_weight, len(right))))
 
     def predict_proba(self, X: Any) -> Array:
         """(m, K) the share of each class in the training rows, by weight, of each row's leaf.
@@ -210,7 +210,7 @@ class CostSensitiveTreeClassifier(LabelTree):
     def score(self, X: Any, y: Any, sample_weight: Any = None, costs: Any = None) -> float:
         """Minus the mean cost of a row, labels and tests: more is better; `costs` as for `fit`."""
         leaves = self._leaf_numbers(X)
-        weights = checked_weights(sample_weight, leaves)
+        weights = checked_weights(sample_weight, len(leaves))
         if (costs is None) == self.has_row_costs_:
             found = "fit was given the costs of each row" if costs is None else "fit was given none"
             raise InputError(COSTS, found, "give them to both, or to neither")

@@ -113,7 +113,7 @@ class PolicyTree(OptimalTree):
         if not {"propensity", "predicted"} & set(past):
             raise InputError("propensity", "there is none", "give it, or predicted=; nothing is learned here")
         values = prescribed_scores(self.tree_, encoded, chosen_method(self.method, past), past)
-        return float(np.average(values, weights=reading.checked_weights(sample_weight, values)))
+        return float(np.average(values, weights=reading.checked_weights(sample_weight, len(values))))
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> Dataset:
         check_choice("method", self.method, METHODS)

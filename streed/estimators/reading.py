@@ -13,8 +13,8 @@ from sklearn.utils import _safe_indexing, validation
 from streed.data import table as tables
 from streed.data.column import distinct
 from streed.data.reading import complete
-from streed.data.rows import read_frequency
-from streed.data.single_values import check_finite, is_number, missing_value
+from streed.data.rows import read_frequency, read_weights, weigh_copies
+from streed.data.single_values import is_number, missing_value
 from streed.data.table import Table, collected, named_columns, read_input
 from streed.errors import InputError, brief
 from streed.exact import Array, as_objects, doubles
@@ -148,20 +148,10 @@ def signs_of(monotonic_cst: Any, n_features: int) -> dict[Any, int]:
     return {column: int(sign) for column, sign in given.items() if sign}
 
 
-def checked_weights(sample_weight: Any, X: Any) -> Array | None:
-    """(n,) float64 >= 0, or None where the caller gave none."""
-    if sample_weight is None:
-        return None
-    refuse_gaps(sample_weight, "sample_weight")
-    with named_errors("sample_weight", "give one number >= 0 per row"):
-        plain = np.asarray(sample_weight)
-        if plain.ndim <= 1 and plain.dtype.kind in "OSUmMc":
-            sample_weight = _numbers(plain.reshape(-1), "sample_weight")[slice(None) if plain.ndim else 0]
-        weights = validation._check_sample_weight(sample_weight, np.zeros((len(X), 1)), ensure_non_negative=True)
-    check_finite(weights, "sample_weight", "it")
-    if not weights.any():
-        raise ValueError("Sample weights must contain at least one non-zero number.")
-    return weights  # type: ignore[no-any-return]
+def checked_weights(sample_weight: Any, n_rows: int) -> Array | None:
+    """(n,) numbers >= 0, of a single one the same for all rows; None where the caller gave none, or all are 1."""
+    each = isinstance(sample_weight, numbers.Number)
+    return weigh_copies(read_weights([sample_weight] * n_rows if each else sample_weight, n_rows), None)
 
 
 def present_rows(X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -172,8 +162,7 @@ def present_rows(X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]
         return X, y, sample_weight, given
     table = as_array(X) if isinstance(X, (list, tuple)) else X
     n_rows = length(table)
-    with named_errors(FREQUENCY, "give one whole number per row"):
-        found = read_frequency(row_data[FREQUENCY], n_rows)
+    found = read_frequency(row_data[FREQUENCY], n_rows)
     frequency = np.ones(n_rows, np.int64) if found is None else found
     given |= {"y": y, "sample_weight": sample_weight, FREQUENCY: frequency}
     _check_lengths(table, given)

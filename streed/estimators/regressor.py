@@ -51,7 +51,7 @@ class OptimalTreeRegressor(RegressorMixin, OptimalTree):  # type: ignore[misc]
         """R^2 of the rows, by weight."""
         predicted = self.predict(X)
         targets = checked_column(y, len(predicted), numeric=True)
-        return float(r2_score(targets, predicted, sample_weight=checked_weights(sample_weight, predicted)))
+        return float(r2_score(targets, predicted, sample_weight=checked_weights(sample_weight, len(predicted))))
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> Dataset:
         X, weights = self._checked(X, sample_weight)

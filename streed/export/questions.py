@@ -5,7 +5,7 @@ What a 0/1 column means that the caller made, only the caller can say (`conditio
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import NoneType
 from typing import Any
 
@@ -93,73 +93,55 @@ def plan(tree: Tree, given: Mapping[str, str] | None = None) -> Plan:
     shows, nodes = iter(tree.shows()), list[tuple[Any, ...]]()
     for first, second, _, *cuts in flatten(tree.root):
         if isinstance(second, tuple):
-            asks = _of_cut(tree.columns[first], first, cuts[0]) if cuts else _question_at(tree, first, given or {})
-            nodes.append((second, asks, None))
+            nodes.append((second, _question_at(tree, first, cuts[0] if cuts else None, given or {}), None))
         else:
             nodes.append(((), None, next(shows)))
     return Plan(*zip(*nodes, strict=True))
 
 
-def _question_at(tree: Tree, j: int, given: Mapping[str, str]) -> Question:
-    """What a branching node on column j of the tree's data asks, which is not ordered."""
+def _question_at(tree: Tree, j: int, cut: Cut | None, given: Mapping[str, str]) -> Question:
+    """What a branching node on column j of the tree's data asks; of an ordered one, at a cut."""
     column, recipe = tree.columns[j], tree.recipe
+    asked: Cut | int | None = cut
     if column.name in given:
         return Question(j, column.name, None, (Case(1, HOLDS, (given[column.name],)),), 0)
-    if recipe is None:
-        cases = [Case(code, ONE_OF, (category,)) for code, category in enumerate(column.known)]
-        cases += [Case(len(column.categories) - 1, GAP)] if column.has_gaps else []
-        kind = Kind.BOOLEAN if column.is_plain else Kind.CATEGORY
-        return Question(j, column.name, kind, tuple(cases), column.usual, column.name != f"x{j}", column.known)
-    place = recipe.sources[j]
-    at = sum(source == place for source in recipe.sources[:j])
-    asked = _of_recipe(recipe.columns[place], at, place, strict=recipe.unseen == "error")
-    return attrs.evolve(asked, named=recipe.named)
+    place, named, strict = j, column.name != f"x{j}", False
+    if recipe is not None:
+        place, named, strict = recipe.sources[j], recipe.named, recipe.unseen == "error"
+        column, at = recipe.columns[place], sum(source == place for source in recipe.sources[:j])
+        asked = column.questions[at][1] if column.one_hot else None
+    cases, gap, unseen = _cases(column, asked, strict)
+    if gap is None and unseen is not None:
+        cases, unseen = [*cases, Case(unseen, PRESENT)], None
+    elif gap is not None and gap != unseen:
+        cases.append(Case(gap, GAP))
+    return Question(place, column.name, column.kind, tuple(cases), unseen, named, column.known, column.zone)
 
 
-def _of_cut(column: Column, place: int, cut: Cut) -> Question:
-    """The question at a cut of an ordered column."""
-    named = column.name != f"x{place}"
-    if cut.threshold is None:
-        return Question(place, column.name, column.scale, (Case(1, GAP),), 0, named, zone=column.zone)
-    if column.scale is Kind.CATEGORY:
-        steps = Case(0, ONE_OF, column.categories[: int(cut.threshold) + 1])
-        return Question(place, column.name, column.scale, (steps, Case(cut.gaps, GAP)), 1, named)
-    case = Case(1, ABOVE, (cut.threshold,)) if cut.gaps == 0 else Case(0, AT_MOST, (cut.threshold,))
-    return Question(place, column.name, column.scale, (case,), cut.gaps, named, zone=column.zone)
+def _cases(column: Column, asked: Cut | int | None, strict: bool) -> tuple[list[Case], int | None, int | None]:
+    """(the cases of values, the child of gaps, that of other values), None for no answer.
 
-
-def _of_recipe(column: Column, at: int, place: int, *, strict: bool) -> Question:
-    """The question that its output `at` asks; `strict`: values that the column was not read with have no answer."""
-    closed = strict and not column.other
-    gap: int | None = None if strict and not column.has_gaps else 0
-    if not column.one_hot:
-        listed = [Case(code, ONE_OF, (category,)) for code, category in enumerate(column.known)]
-        gap = len(column.categories) - 1 if column.has_gaps else None if strict else column.usual
-        return _question(column, place, listed, gap, None if closed else column.usual)
-    (_, asked), known = column.questions[at], column.known
-    value: tuple[Any, ...] = ()
-    if not isinstance(asked, Cut):
-        value = known[asked : asked + 1]
-    elif asked.threshold is not None and column.scale is not Kind.CATEGORY:
-        return _question(column, place, [Case(1, AT_MOST, (asked.threshold,))], gap, 0, above=asked.threshold)
-    elif asked.threshold is not None:
-        value = known[: int(asked.threshold) + 1]
-    yes, gap = (Case(1, ONE_OF, value), gap) if value else (Case(1, GAP), 1)
-    if not closed or not known:
-        return _question(column, place, [yes], gap, 0)
-    others = tuple(category for category in known if category not in value)
-    return _question(column, place, [yes, Case(0, ONE_OF, others)] if others else [yes], gap, None)
-
-
-def _question(
-    column: Column, place: int, cases: Sequence[Case], gap: int | None, unseen: int | None, *, above: Any = None
-) -> Question:
-    """The question with those cases, whose gaps and other values go to the children named; None is no answer."""
-    found = [case for case in cases if case.relation != GAP]
-    if gap != unseen and gap is not None:
-        found.append(Case(gap, GAP))
-    elif gap != unseen:
-        found.append(Case(unseen or 0, PRESENT) if above is None else Case(unseen or 0, ABOVE, (above,)))
-        unseen = None
-    asked = Question(place, column.name, column.kind, tuple(found), unseen)
-    return attrs.evolve(asked, known=column.known, zone=column.zone)
+    `asked`: the cut of an ordered column, or a code, of which a question in a recipe is 1 for the first child; None for
+    a child per category. `strict`: values that the column was not read with have no answer.
+    """
+    known, usual = column.known, column.usual
+    gap = None if strict and not column.has_gaps else 0
+    unseen = None if strict and not column.other else usual
+    if asked is None:
+        last = len(column.categories) - 1 if column.has_gaps else None if strict else usual
+        return [Case(code, ONE_OF, (category,)) for code, category in enumerate(known)], last, unseen
+    low, high = (1, 0) if column.one_hot else (0, 1)
+    values: tuple[Any, ...] = ()
+    if isinstance(asked, Cut):
+        gap, limit = gap if column.one_hot else asked.gaps, asked.threshold
+        if limit is not None and column.scale is not Kind.CATEGORY:
+            sides = [Case(low, AT_MOST, (limit,)), Case(high, ABOVE, (limit,))]
+            return [case for case in sides if case.child != gap], gap, gap
+        values = () if limit is None else known[: int(limit) + 1]
+    else:
+        values = known[asked : asked + 1]
+    yes, no, gap = (low, high, gap) if values else (1, 0, 1)
+    others = tuple(category for category in known if category not in values)
+    closed = strict and not column.other and bool(known)
+    groups = [(yes, values), (no, others if closed else ())]
+    return [Case(child, ONE_OF, each) for child, each in groups if each], gap, None if closed else no
