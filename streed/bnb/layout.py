@@ -6,7 +6,6 @@ from numba import int32, int64, uint64
 
 from streed.bnb import similarity_cache
 from streed.bnb.nodes import empty_blocks, nodes_of, rows_of
-from streed.bnb.shared_store import NODE_CHUNK
 from streed.kernels import values
 from streed.kernels.compiled import entry
 from streed.kernels.counting.pair_sums import padded
@@ -173,35 +172,8 @@ def empty_caches(engine, rows):  # type: ignore[no-untyped-def]
 
 
 @entry
-def join_store(engine, holder, begin):  # type: ignore[no-untyped-def]
-    """Makes the store of the record `holder` this one's, which fills it from node `begin` on; nothing is shared yet."""
+def share_store(engine):  # type: ignore[no-untyped-def]
+    """Makes the store of a record ready for several threads; what was given back to it is nobody's then."""
     e = engine_at(engine)
-    h = engine_at(holder)
-    e.nodes = h.nodes
-    e.node_rows = h.node_rows
-    e.edges = h.edges
-    e.children = h.children
-    e.slots = h.slots
-    e.inside = h.inside
-    e.node_space = h.node_space
-    e.edge_space = h.edge_space
-    e.child_space = h.child_space
-    e.slot_space = h.slot_space
-    e.root = h.root
-    e.root_high = h.root_high
-    e.root_low = h.root_low
-    e.root_target = h.root_target
-    e.node_count = begin
-    e.node_limit = begin + NODE_CHUNK
-    e.edge_count = 0
-    e.edge_limit = 0
-    e.child_count = 0
-    e.child_limit = 0
     empty_blocks(e)
-    e.archive_count = 0
-    e.similar_masks = h.similar_masks
-    e.similar_counts = h.similar_counts
-    e.similar_entries = h.similar_entries
-    e.similar_buckets = h.similar_buckets
-    e.similar_ready = int64(similarity_cache.make_ready(h))
-    e.similar_step = h.similar_step
+    similarity_cache.make_ready(e)

@@ -69,31 +69,19 @@ def trees_of(depth):  # type: ignore[no-untyped-def]
     return UNLIMITED if depth >= 30 else (1 << depth) - 1
 
 
-@inline
-def weigh(e, a, b):  # type: ignore[no-untyped-def]
-    """The worst costs of the rows that are in both sets, (W,) each.
+@native
+def weigh(e, a, b, flip=0):  # type: ignore[no-untyped-def]
+    """The worst costs of the rows that are in both sets, (W,) each; the second one with its bits flipped as it says.
 
     Where rows have costs of their own, each counts as the one of largest worst costs.
     """
-    return _weigh(e, a, b, uint64(0))
-
-
-@inline
-def weigh_others(e, a, b):  # type: ignore[no-untyped-def]
-    """The worst costs of the rows that are in the first set, but not in the second one, (W,) each."""
-    return _weigh(e, a, b, ~uint64(0))
-
-
-@native
-def _weigh(e, a, b, flip):  # type: ignore[no-untyped-def]
-    """The worst costs of the rows that are in `a`, and in `b` with its bits flipped as `flip` says."""
     begins = vector(e.group_words, e.groups + 1, int64)
     profits = matrix(e.profits, e.groups, e.planes, int64)
     total = int64(0)
     for g in range(e.groups):
         count = int64(0)
         for w in range(begins[g], begins[g + 1]):
-            count += count_ones(a[w] & (b[w] ^ flip))
+            count += count_ones(a[w] & (b[w] ^ uint64(flip)))
         total += count * profits[g, e.worst_plane]
     return total * e.worst_unit
 

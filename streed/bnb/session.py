@@ -15,7 +15,7 @@ from streed.bnb import runner, units, workspace
 from streed.bnb.depth_three import compile_terminal, extract_root, is_terminal, solve_root
 from streed.bnb.eviction import evict, make_room
 from streed.bnb.extraction import EXTRACT, extract, extract_tree
-from streed.bnb.layout import join_store
+from streed.bnb.layout import share_store
 from streed.bnb.root import search_root
 from streed.bnb.shared_store import CHILD_CHUNK, EDGE_CHUNK, NODE_CHUNK
 from streed.bnb.threads import Team
@@ -86,7 +86,7 @@ def make_workspaces(
         workspace.engine.write({"frontier": UNLIMITED, "best_first": procedure.best_first})
         workspaces.append(workspace)
     if threads > 1:
-        ready(join_store, "(int64, int64, int64)")
+        ready(share_store, "(int64,)")
     return workspaces
 
 

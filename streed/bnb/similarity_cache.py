@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from numba import int32, int64, uint64
 
-from streed.bnb.nodes import nodes_of, rows_of, weigh, weigh_others
+from streed.bnb.nodes import nodes_of, rows_of, weigh
 from streed.kernels.records import NONE
 from streed.kernels.simd import count_ones, first_one, store_release
 from streed.kernels.values import LOWER0, LOWER1, ROWS_OF_VALUES
@@ -176,7 +176,7 @@ def bound_by_similar_nodes(e):  # type: ignore[no-untyped-def]
             if lower - others * e.similar_step <= best:
                 continue
             u = buckets[bucket, NODE + i]
-            bound = lower - weigh_others(e, rows[u], rows[v])
+            bound = lower - weigh(e, rows[u], rows[v], -1)
             if bound <= best:
                 continue
             other = nodes_of(e)[u]

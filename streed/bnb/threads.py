@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from streed.bnb.eviction import make_room
-from streed.bnb.layout import join_store
+from streed.bnb.layout import share_store
 from streed.bnb.root import search_root
 from streed.bnb.shared_store import CHILDREN, EDGES, FIRST_SLOTS, NODE_CHUNK, NODES, SLOTS, WORDS
 from streed.bnb.workspace import Workspace
@@ -25,6 +25,16 @@ from streed.kernels.stopping import STOP
 
 if TYPE_CHECKING:
     from streed.bnb.native_search import Procedure
+
+_STORE = (
+    *("nodes", "node_rows", "edges", "children", "slots", "inside", "root", "root_high", "root_low", "root_target"),
+    *("node_space", "edge_space", "child_space", "slot_space", "similar_masks", "similar_counts", "similar_entries"),
+    *("similar_buckets", "similar_ready", "similar_step"),
+)
+"""The fields of a record that say where the store is, and what is searched in it."""
+
+_FILLED = dict.fromkeys(("edge_count", "edge_limit", "child_count", "child_limit", "archive_count"), 0)
+"""A thread that joins has no room of its own for edges yet."""
 
 _ENDED = 2
 """In the word that stops a search: a thread of its own ended it."""
@@ -92,7 +102,7 @@ class Team:
         first = self._first
         visits = next(self._waves, INFINITE)
         first.engine["pause"] = min(first.engine["visits"] + visits, INFINITE)
-        first.nodes_inside[: first.engine["node_count"]] = 0
+        first.array("inside", np.int64, first.engine["node_count"])[:] = 0
         return self._hand_out()
 
     def _hand_out(self) -> bool:
@@ -105,12 +115,13 @@ class Team:
             return False
         words[:] = 0
         words[[EDGES, CHILDREN, SLOTS, FIRST_SLOTS]] = edges, children, slots, slots - offset
-        for number, each in enumerate(self._workspaces):
-            join_store(each.engine.address, engine.address, count + number * NODE_CHUNK)
         words[NODES] = count + len(self._workspaces) * NODE_CHUNK
-        shared = {"shared": address_of(self._words), "shared_branches": self._branches.ctypes.data}
-        for each in self._workspaces:
-            each.engine.write(shared)
+        share_store(engine.address)
+        shared = {"shared": address_of(words), "shared_branches": self._branches.ctypes.data, **_FILLED}
+        shared |= zip(_STORE, engine.read(_STORE), strict=True)
+        for begin, each in zip(range(count, words[NODES], NODE_CHUNK), self._workspaces, strict=True):
+            each.engine.write({**shared, "node_count": begin, "node_limit": begin + NODE_CHUNK})
+            share_store(each.engine.address)
         return True
 
     def _gather(self) -> None:
@@ -158,10 +169,10 @@ class Team:
     def _make_room(self, crowded: Workspace) -> bool:
         """As `make_room`, for all threads, of which this one's store was full."""
         first, level = self._first, crowded.engine["level"]
-        first.path[: level + 1] = crowded.path[: level + 1]
+        first.array("path", np.int64, level + 1)[:] = crowded.array("path", np.int64, level + 1)
         first.engine["level"] = level
         has_room = make_room(first, self._seen)
         for each in self._workspaces:
             each.engine["frontier"] = first.engine["frontier"]
-        first.nodes_inside[: first.engine["node_count"]] = 0
+        first.array("inside", np.int64, first.engine["node_count"])[:] = 0
         return has_room and self._hand_out()

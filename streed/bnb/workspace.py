@@ -49,46 +49,37 @@ def space_for(
     problem: PackedProblem, memory_limit: int | None, scratch: int, max_depth: int | None, budgeted: bool, relaxed: bool
 ) -> Space:
     """The caches' sizes, beside `scratch` bytes of all threads; raises InputError as `budget` does."""
-    if memory_limit is None and scratch < _SMALL:
-        space = (
-            share(problem, math.inf, max_depth, budgeted, relaxed) if max_depth is not None and not budgeted else None
-        )
-        if space is not None and size_of(problem, space) < _SMALL:
+    if memory_limit is None and scratch < _SMALL and max_depth is not None and not budgeted:
+        space = share(problem, math.inf, max_depth, budgeted, relaxed)
+        if size_of(problem, space) < _SMALL:
             return space
     return share(problem, budget(memory_limit, scratch), max_depth, budgeted, relaxed)
 
 
 def size_of(problem: PackedProblem, space: Space) -> float:
     """The bytes that the caches take when they are full."""
-    node: int = problem.key_bytes + NODE.itemsize + _INDEX + _SIMILAR
-    return (
-        space.nodes * node
-        + space.edges * EDGE.itemsize
-        + space.children * CHILD.itemsize
-        + space.branches * 4 * _BRANCH
-    )
+    of_edges = space.edges * EDGE.itemsize + space.children * CHILD.itemsize
+    return space.nodes * _node_bytes(problem) + of_edges + space.branches * 4 * _BRANCH
+
+
+def _node_bytes(problem: PackedProblem) -> int:
+    return problem.key_bytes + NODE.itemsize + _INDEX + _SIMILAR
 
 
 def budget(memory_limit: int | None, scratch: int) -> float:
     """Bytes for the caches; raises InputError if the limit is below what the process holds already."""
     there_is = free()
     if scratch + _LEAST > there_is:
-        raise InputError(
-            "X",
-            f"the search needs {scratch + _LEAST:,} bytes for so many columns, and {there_is:,} are free",
-            "give fewer columns",
-        )
+        found = f"the search needs {scratch + _LEAST:,} bytes for so many columns, and {there_is:,} are free"
+        raise InputError("X", found, "give fewer columns")
     if memory_limit is None:
         return max(_LEAST, there_is * _SHARE_OF_FREE - scratch)
     held = resident()
     left = min(memory_limit - held, there_is) - scratch
     if left < _LEAST:
-        raise InputError(
-            "memory_limit",
-            f"{memory_limit:,} bytes; this process holds {held:,} already and the problem needs "
-            f"{scratch + _LEAST:,} more",
-            "raise the limit, or solve a problem with fewer columns",
-        )
+        found = f"{memory_limit:,} bytes; this process holds {held:,} already and the problem needs "
+        remedy = "raise the limit, or solve a problem with fewer columns"
+        raise InputError("memory_limit", f"{found}{scratch + _LEAST:,} more", remedy)
     return left * 0.95
 
 
@@ -98,7 +89,6 @@ def share(problem: PackedProblem, bytes_: float, max_depth: int | None, budgeted
     `budgeted`: the number of branching nodes is limited, so a set of rows may stand for many subproblems.
     """
     literals = 2 * problem.n_columns
-    node = problem.key_bytes + NODE.itemsize + _INDEX + _SIMILAR
     path = min(len(problem.row_bits), max_depth if max_depth is not None else 2**20) + 4
     splits = problem.n_columns
     if max_depth is not None and max_depth <= 3 and not budgeted:
@@ -110,7 +100,7 @@ def share(problem: PackedProblem, bytes_: float, max_depth: int | None, budgeted
         levels = max_depth - 3
         most_nodes = float(sum(min(float(literals) ** level, 1e18) for level in range(levels + 1)))
         most_branches = float(sum(math.comb(problem.n_columns, k) * 2.0**k for k in range(1, max_depth - 1)))
-    nodes = int(min(bytes_ * shares[1] / node, most_nodes + 64, 2**30))
+    nodes = int(min(bytes_ * shares[1] / _node_bytes(problem), most_nodes + 64, 2**30))
     deep = nodes if most_nodes == math.inf else int(min(nodes, most_nodes / literals + 64 if literals else 64))
     per_node = float(splits + 8) * (64 if budgeted else 1)
     edges = int(min(bytes_ * shares[2] / EDGE.itemsize, deep * per_node, 2**30))
@@ -313,36 +303,21 @@ class Workspace:
         self.signed_costs[:] = other.signed_costs
         self.engine.write({name: other.engine[name] for name in _OF_COSTS})
 
-    @cached_property
+    @property
     def nodes(self) -> Array:
         """The nodes of the store, of NODE."""
-        return self._array("nodes", NODE.itemsize, self.space.nodes).view(NODE)
-
-    @cached_property
-    def edges(self) -> Array:
-        """Their edges, of EDGE."""
-        return self._array("edges", EDGE.itemsize, self.space.edges).view(EDGE)
+        return self.array("nodes", NODE, self.space.nodes)
 
     @cached_property
     def node_rows(self) -> Array:
         """(nodes, W and path words) uint64: the rows of every node; those of the next one stand behind the last."""
         words = self.engine["key_words"]
-        return self._array("node_rows", 8 * words, self.space.nodes).view(np.uint64).reshape(self.space.nodes, words)
+        return self.array("node_rows", np.uint64, words * self.space.nodes).reshape(self.space.nodes, words)
 
-    @cached_property
-    def path(self) -> Array:
-        """(path,) int64: the nodes from the root to the one at hand."""
-        return self._array("path", 8, self.space.path).view(np.int64)
-
-    @cached_property
-    def nodes_inside(self) -> Array:
-        """(nodes,) int64: how many threads are in each node, where there may be several."""
-        return self._array("inside", 8, self.space.nodes).view(np.int64)
-
-    def _array(self, field: str, itemsize: int, length: int) -> Array:
-        """The bytes of an array in the buffer."""
+    def array(self, field: str, dtype: Any, length: int) -> Array:
+        """The first entries of an array in the buffer."""
         begin = self.engine[field] - self._begin
-        return self._buffer[begin : begin + itemsize * length]
+        return self._buffer[begin : begin + np.dtype(dtype).itemsize * length].view(dtype)
 
     @property
     def root(self) -> Any:
@@ -359,14 +334,13 @@ class Workspace:
     @property
     def root_edges(self) -> Array:
         """The edges of that node, of EDGE."""
-        root = self.root
-        begin = int(root["edges"])
-        return self.edges[begin : begin + max(0, int(root["n_edges"]))]
+        begin, count = int(self.root["edges"]), max(0, int(self.root["n_edges"]))
+        return self.array("edges", EDGE, begin + count)[begin:]
 
     def close(self) -> None:
         """Gives the buffer back for the next solve; nobody may look into it any more."""
         record_proxy.give_back(self._buffer)
-        for name in ("_buffer", "nodes", "edges", "node_rows", "path", "nodes_inside"):
+        for name in ("_buffer", "node_rows"):
             self.__dict__.pop(name, None)
 
 

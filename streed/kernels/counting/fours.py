@@ -81,8 +81,12 @@ def spread_fours(typing: Any, table: Any, at: Any, into: Any, row: Any, stride: 
     return types.void(table, types.int64, into, types.int64, types.int64, types.int64, types.int64), generate
 
 
-def _sums(count: int, lanes: int) -> Any:
-    """The intrinsic that sums `count` planes in `lanes` columns at once."""
+_LANES = 16
+"""Columns that sums are made of at once: twice as many as a register holds, so that no sum waits for another."""
+
+
+def _sums(count: int) -> Any:
+    """The intrinsic that sums `count` planes in sixteen columns at once."""
 
     def typed(
         typing: Any,
@@ -107,7 +111,7 @@ def _sums(count: int, lanes: int) -> Any:
 
             number = context.get_data_type(sig.args[0].dtype)
             is_real = isinstance(sig.args[0].dtype, types.Float)
-            kind = ir.VectorType(number, lanes)
+            kind = ir.VectorType(number, _LANES)
             int64 = ir.IntType(64)
             sums = [cgutils.alloca_once_value(builder, ir.Constant(kind, None)) for _ in range(count)]
             word = builder.lshr(column, ir.Constant(int64, 5))
@@ -115,8 +119,8 @@ def _sums(count: int, lanes: int) -> Any:
             with cgutils.for_range(builder, size) as loop:
                 r = builder.zext(builder.load(at(4, loop.index)), int64)
                 mask = builder.load(element(context, builder, sig.args[6], bits, r, word))
-                mask = builder.trunc(builder.lshr(mask, shift), ir.IntType(lanes))
-                mask = builder.bitcast(mask, ir.VectorType(ir.IntType(1), lanes))
+                mask = builder.trunc(builder.lshr(mask, shift), ir.IntType(_LANES))
+                mask = builder.bitcast(mask, ir.VectorType(ir.IntType(1), _LANES))
                 place = builder.mul(builder.zext(builder.load(at(3, r)), int64), width)
                 for p, held in enumerate(sums):
                     one = builder.load(at(0, builder.add(builder.add(place, first), ir.Constant(int64, p))))
@@ -127,7 +131,7 @@ def _sums(count: int, lanes: int) -> Any:
             for p, held in enumerate(sums):
                 found = builder.load(held)
                 if lane != number:
-                    found = builder.trunc(found, ir.VectorType(lane, lanes))
+                    found = builder.trunc(found, ir.VectorType(lane, _LANES))
                 place = builder.add(row, builder.mul(ir.Constant(int64, p), stride))
                 to = element(context, builder, sig.args[8], into, place, column)
                 stored = builder.store(found, builder.bitcast(to, found.type.as_pointer()))
@@ -138,33 +142,25 @@ def _sums(count: int, lanes: int) -> Any:
         types_ = (values, whole, whole, names, rows, whole, bits, whole, into, whole, whole)
         return types.void(*types_), generate
 
-    typed.__name__ = f"sum_{count}_in_{lanes}"
-    typed.__doc__ = f"""Sums over the listed rows in {lanes} columns: into[row + p * stride, column:][:{lanes}].
-
-    Row r = rows[i], i < size, adds values[names[r] * width + first + p], p < {count}, in the lanes of its set bits[r].
-    `column` is a multiple of {lanes}. Numbers become the lane type of `into`.
-    """
+    typed.__name__ = f"sum_{count}"
     return intrinsic(typed)
 
 
-def _sums_of_planes(lanes: int) -> Any:
-    """A native function that sums up to four planes in `lanes` columns; what it takes is told at `_sums`."""
-    one, two, three, four = (_sums(count, lanes) for count in (1, 2, 3, 4))
-
-    @inline
-    def sum_planes(values, width, first, planes, names, rows, size, bits, column, into, row, stride):  # type: ignore[no-untyped-def]
-        if planes == 1:
-            one(values, width, first, names, rows, size, bits, column, into, row, stride)
-        elif planes == 2:
-            two(values, width, first, names, rows, size, bits, column, into, row, stride)
-        elif planes == 3:
-            three(values, width, first, names, rows, size, bits, column, into, row, stride)
-        else:
-            four(values, width, first, names, rows, size, bits, column, into, row, stride)
-
-    return sum_planes
+_sum_one, _sum_two, _sum_three, _sum_four = map(_sums, (1, 2, 3, 4))
 
 
-sum_eight = _sums_of_planes(8)
-sum_sixteen = _sums_of_planes(16)
-"""Twice as wide: so many sums at once that none waits for the one before it."""
+@inline
+def sum_sixteen(values, width, first, planes, names, rows, size, bits, column, into, row, stride):  # type: ignore[no-untyped-def]
+    """Sums of up to four planes over the listed rows in 16 columns: into[row + p * stride, column : column + 16].
+
+    Row r = rows[i], i < size, adds values[names[r] * width + first + p], p < `planes`, in the lanes of its set bits[r].
+    `column` is a multiple of 16. Numbers become the lane type of `into`.
+    """
+    if planes == 1:
+        _sum_one(values, width, first, names, rows, size, bits, column, into, row, stride)
+    elif planes == 2:
+        _sum_two(values, width, first, names, rows, size, bits, column, into, row, stride)
+    elif planes == 3:
+        _sum_three(values, width, first, names, rows, size, bits, column, into, row, stride)
+    else:
+        _sum_four(values, width, first, names, rows, size, bits, column, into, row, stride)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import float64, int16, int32, int64, uint64
 
-from streed.kernels.counting.fours import add_four, clear_four, spread_fours, sum_eight, sum_sixteen
+from streed.kernels.counting.fours import add_four, clear_four, spread_fours, sum_sixteen
 from streed.kernels.counting.rows import list_side
 from streed.kernels.counting.set_bits import store_set_bits
 from streed.kernels.records import FOUR, LANES, NONE, WORD_ROWS
@@ -164,14 +164,9 @@ def _sum_blocks(e, values, width, pairs, planes, column, side):  # type: ignore[
     listed = vector(e.rows_with, e.row_space + 64, int32)
     for j in range(e.n_active):
         count = _list_common(e, j, column, side, listed)
-        end = block_end(e, j)
         for p in range(0, planes, FOUR):
-            row = p * stride + j
-            for k in range(0, end - BLOCK, 2 * BLOCK):
-                sum_sixteen(values, width, p, planes - p, names, listed, count, bits, k, pairs, row, stride)
-            if end // BLOCK % 2 == 1:
-                last = end - BLOCK
-                sum_eight(values, width, p, planes - p, names, listed, count, bits, last, pairs, row, stride)
+            for k in range(0, block_end(e, j), 2 * BLOCK):
+                sum_sixteen(values, width, p, planes - p, names, listed, count, bits, k, pairs, p * stride + j, stride)
 
 
 @inline
