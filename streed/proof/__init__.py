@@ -34,9 +34,9 @@ from streed.data.strict_json import rebuild
 from streed.errors import InputError, MismatchError, check_kind, escaped, path_of
 from streed.exact import Range
 from streed.proof import check
-from streed.proof.check import MAGIC, UNLIMITED, Limits, Plane, Record, Sums
+from streed.proof.check import MAGIC, UNLIMITED, Goal, Plane, Record, Sums
 from streed.proof.prover import Prover, ProverSums, StoppedError
-from streed.proof.statement import ProofClaim, Statement
+from streed.proof.statement import Statement
 from streed.result import Progress, Reporter
 from streed.task import Task
 from streed.tree import Tree
@@ -176,30 +176,31 @@ def prove(
 
 def prove_statement(statement: Statement, tree: Tree, seconds: float | None, began: float, listener: Reporter) -> Proof:
     """The proof of a tree, or of a bound where the time is over; `began` is a time of `time.monotonic`."""
-    made, limits = statement.claim(tree), statement.limits
+    (tree_of_proof, goal), amounts = statement.claim(tree), statement.amounts
     deadline = None if seconds is None else began + 0.8 * seconds  # the rest is for the checker's steps
-    multipliers = find_multipliers(made, limits, deadline) if made.amounts else []
-    problem = ProverSums(made.X, made.goal.costs, limits, made.amounts, (multipliers, []))
+    multipliers = find_multipliers(statement, goal, deadline) if amounts else []
+    problem = ProverSums(statement.table.X, goal.costs, statement.limits, amounts, (multipliers, []))
 
     def tell(lower: int, claims: int) -> None:
         if listener.due():
             bound = -((problem.allowed - lower) // problem.factors[0])
-            cost, unit = made.goal.reached, made.goal.costs.unit
+            cost, unit = goal.reached, goal.costs.unit
             best, least = float(cost * unit), float(min(bound, cost) * unit)
             listener.tell(Progress(best, least, best - least, claims, time.monotonic() - began, "proving"))
 
-    records = find_records(problem, made, deadline, tell)
+    records = find_records(problem, goal.reached, deadline, tell)
     for record in records:  # the checker's own steps, which know already what the prover counted
         problem.add(record)
-    found = check.prove([problem], made.amounts, made.goal.reached)
-    written = to_bytes({"tree": made.tree, "arguments": list(statement.arguments)}, [(multipliers, records)])
-    bound, cost, words = found * made.goal.costs.unit, made.goal.worth, made.goal.words(found)
-    if made.goal.is_score:
-        bound = cost if found >= made.goal.reached else Fraction(1)
-    return Proof(written, made.table, statement.arguments, bound, cost, words, len(records), time.monotonic() - began)
+    found = check.prove([problem], amounts, goal.reached)
+    written = to_bytes({"tree": tree_of_proof, "arguments": list(statement.arguments)}, [(multipliers, records)])
+    bound, words = found * goal.costs.unit, goal.words(found)
+    if goal.is_score:
+        bound = goal.worth if found >= goal.reached else Fraction(1)
+    proved = statement.arguments, bound, goal.worth, words, len(records), time.monotonic() - began
+    return Proof(written, statement.text, *proved)
 
 
-def find_multipliers(made: ProofClaim, limits: Limits, deadline: float | None) -> list[Fraction]:
+def find_multipliers(statement: Statement, goal: Goal, deadline: float | None) -> list[Fraction]:
     """Those of the search's own relaxation whose bound is highest, one an amount; any would do, and none is trusted."""
     from streed.drivers import DepthFirst
     from streed.problem import Problem, SearchLimits, SearchStopped
@@ -207,17 +208,17 @@ def find_multipliers(made: ProofClaim, limits: Limits, deadline: float | None) -
     from streed.reductions.lagrangian import Relaxation
     from streed.tables.vector_trees import Trees
 
-    costs, amounts = made.goal.costs, made.amounts
+    costs, amounts, limits, X = goal.costs, statement.amounts, statement.limits, statement.table.X
     parts = np.stack([costs.costs, *(amount.of_rows for amount in amounts)])
     splits = (costs.split, *(amount.of_split for amount in amounts))
     windows = [(-_NO_END if a.least is None else a.least, _NO_END if a.most is None else a.most) for a in amounts]
-    wide = np.flatnonzero(made.X.max(axis=0, initial=0) > 1).tolist()
-    data = Dataset.make(made.X.astype(np.int64), None, categorical=wide)
+    wide = np.flatnonzero(X.max(axis=0, initial=0) > 1).tolist()
+    data = Dataset.make(X.astype(np.int64), None, categorical=wide)
     depth = None if limits.depth == UNLIMITED else limits.depth
     problem = Problem(data, FixedCosts(parts[0], costs.split), depth, None, limits.min_leaf)
     left = None if deadline is None else max(0.0, deadline - time.monotonic())
     with contextlib.closing(Trees(problem, parts, splits, DepthFirst(), SearchLimits(left))) as trees:
-        relaxation = Relaxation(trees, [1], windows, made.goal.reached)
+        relaxation = Relaxation(trees, [1], windows, goal.reached)
         try:
             relaxation.raise_bound(counting=False)
         except SearchStopped as stopped:  # the multipliers found so far are as good as any
@@ -229,16 +230,16 @@ def find_multipliers(made: ProofClaim, limits: Limits, deadline: float | None) -
     return [Fraction(round(m * denominator), denominator) for m in relaxation.multipliers]
 
 
-def find_records(problem: Sums, made: ProofClaim, deadline: float | None, tell: Any) -> list[Record]:
+def find_records(problem: Sums, reached: int, deadline: float | None, tell: Any) -> list[Record]:
     """Claims from which follows, as time and Ctrl-C allow, that no tree costs less; of first splits too, for LIST."""
-    budget = problem.budget(made.goal.reached)
+    budget = problem.budget(reached)
     if problem.depth <= 2 or not len(problem.starts):
         return []
     prover = Prover(problem, deadline, tell)
     roots = [root := prover.root]
     with contextlib.suppress(StoppedError, KeyboardInterrupt):
         prover.improve(root, budget + 1)
-        if made.amounts and 3 < problem.depth < UNLIMITED and root.lower <= budget:
+        if len(problem.of_split) > 1 and 3 < problem.depth < UNLIMITED and root.lower <= budget:
             for column, price in enumerate(root.price.tolist() if root.price is not None else ()):
                 sides = [prover.side(root, q) for q in np.flatnonzero(problem.of_column == column).tolist()]
                 for side in sides if price < check.BIG else ():

@@ -133,22 +133,6 @@ def _safe(names: list[str], *, columns: bool = True) -> list[str]:
 
 @final
 @attrs.frozen(eq=False)
-class ProofClaim:
-    """That a tree is the best one, with costs and cost as the checker finds them in the written table."""
-
-    table: bytes
-    """The table of codes, as comma separated values."""
-    X: Array
-    """(n, p) uint8: the codes of the features."""
-    tree: dict[str, Any]
-    """As the header of a proof has it."""
-    goal: check.Goal
-    amounts: tuple[Amount, ...]
-    """The sums that limits keep in intervals."""
-
-
-@final
-@attrs.frozen(eq=False)
 class Statement:
     """What is to be proved of any tree for a task and limits."""
 
@@ -160,6 +144,10 @@ class Statement:
     """The names of the labels."""
     text: bytes
     """The table, as comma separated values."""
+    given: argparse.Namespace
+    table: check.Table
+    amounts: tuple[Amount, ...]
+    """The call, the table and the limited sums as the checker reads them."""
 
     @classmethod
     def of(cls, task: Task, data: Dataset, max_depth: int | None, min_leaf: int, max_nodes: int | None) -> Statement:
@@ -189,33 +177,32 @@ class Statement:
         arguments += ["--min-leaf", str(min_leaf)] if min_leaf > 1 else []
         arguments += ["--categorical", *coded.categorical] if coded.categorical else []
         limits = check.Limits(check.UNLIMITED if max_depth is None else min(max_depth, check.UNLIMITED), min_leaf)
-        made = cls(coded, limits, (*arguments, *words), tuple(labels), coded.to_csv(more))
+        text, given = coded.to_csv(more), check.parser().parse_args(["proof", "table", *arguments, *words])
+        table = check.parse_table(text, given, "the table")
+        read = text, given, table, tuple(check.amounts_of(given, table))
+        made = cls(coded, limits, (*arguments, *words), tuple(labels), *read)
         # so that numbers that are too fine are refused before anything is searched
-        made._goal(*made._read(), (np.zeros(data.n_rows, np.int64), []))
+        made._goal((np.zeros(data.n_rows, np.int64), []))
         return made
 
-    def claim(self, tree: Tree) -> ProofClaim:
-        """What is to be proved of a tree; raises InputError for one that is not of these data or limits."""
-        given, table, amounts = self._read()
+    def claim(self, tree: Tree) -> tuple[dict[str, Any], check.Goal]:
+        """A tree as a proof has it, and what is to be proved of it.
+
+        Raises InputError for one that is not of these data or limits.
+        """
         coded = self.coded.tree(tree, list(self.labels))
         try:
-            followed = check.follow(coded, table, self.limits, amounts)
+            followed = check.follow(coded, self.table, self.limits, self.amounts)
         except check.RejectedError as error:
             found = f"on this data and within these limits: {error}"
             raise InputError("tree", found, "give those of its solve") from error
-        return ProofClaim(self.text, table.X, coded, self._goal(given, table, amounts, followed), tuple(amounts))
+        return coded, self._goal(followed)
 
-    def _read(self) -> tuple[argparse.Namespace, check.Table, list[Amount]]:
-        """The call, the table and the limited sums as the checker reads them."""
-        given = check.parser().parse_args(["proof", "table", *self.arguments])
-        table = check.parse_table(self.text, given, "the table")
-        return given, table, check.amounts_of(given, table)
-
-    def _goal(self, given: argparse.Namespace, table: check.Table, amounts: Any, tree: check.Tree) -> check.Goal:
+    def _goal(self, tree: check.Tree) -> check.Goal:
         """The costs; raises InputError for numbers that the checker could not sum exactly."""
         try:
-            goal = check.goal_of(given, table, tree)
-            check.Sums(table.X, goal.costs, self.limits, amounts, ([Fraction(0)] * len(amounts), []))
+            goal = check.goal_of(self.given, self.table, tree)
+            check.Sums(self.table.X, goal.costs, self.limits, self.amounts, ([Fraction(0)] * len(self.amounts), []))
         except (check.UsageError, check.RejectedError) as error:
             raise InputError("costs", str(error), "give numbers of fewer digits") from error
         return goal
