@@ -29,8 +29,7 @@ from streed.bnb import runner
 from streed.bnb.depth_three import is_terminal
 from streed.bnb.native_search import DEPTH_FIRST, certify, search_native
 from streed.bnb.session import depth_and_budget, extract_best, is_short, make_workspaces, search_fully
-from streed.encoding.encoding import Encoding, TooImprecise
-from streed.encoding.row_costs import encoding_of
+from streed.encoding.row_costs import Encoding, TooImprecise, encoding_of
 from streed.errors import InputError, TaskError
 from streed.exact import Array, Range
 from streed.kernels.compilation import clock

@@ -12,7 +12,7 @@ from streed.kernels.counting.pair_sums import padded
 from streed.kernels.counting.rows import child_bytes
 from streed.kernels.record_proxy import ALIGNMENT
 from streed.kernels.records import CHILD, EDGE, INFINITE, LANES, LOWEST, NODE
-from streed.kernels.scoring import generated, many_labels, signed
+from streed.kernels.scoring import generated, many_labels, two_labels
 from streed.kernels.views import engine_at, inline, matrix, vector
 
 _FEW_NODES = 64
@@ -39,7 +39,7 @@ def lay_out(engine, base, lane, calls_costs):  # type: ignore[no-untyped-def]
     rows = e.row_space
     width = e.width
     groups = e.groups
-    planes = max(e.planes, signed.PLANES)
+    planes = max(e.planes, two_labels.PLANES)
     splits = width + e.categorical
     words = (rows // 16 + groups) * width * 2
     pairs = planes * width * width * lane

@@ -44,8 +44,7 @@ from streed.bnb.session import (
     statistics,
 )
 from streed.bnb.workspace import Workspace
-from streed.encoding.encoding import Encoding, TooImprecise
-from streed.encoding.row_costs import encoding_of
+from streed.encoding.row_costs import Encoding, TooImprecise, encoding_of
 from streed.errors import TaskError
 from streed.exact import Array
 from streed.kernels.records import INFINITE, LOWEST, NONE, RAISED, SHALLOW, UNLIMITED

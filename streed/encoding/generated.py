@@ -22,8 +22,8 @@ from numba.core.errors import NumbaError
 from streed.data import Dataset
 from streed.encoding.certificate import measure_methods
 from streed.encoding.cost_samples import CostSamples, asks_whole, lost_in_sums
-from streed.encoding.encoding import Encoding, TooImprecise
 from streed.encoding.methods import CompiledMethods, split_table
+from streed.encoding.row_costs import Encoding, TooImprecise
 from streed.encoding.statistics import StatisticsMatrix
 from streed.errors import MismatchError, TaskError
 from streed.exact import Array, as_float, fraction_of

@@ -1,10 +1,12 @@
-"""Problems of costs per row and label, with test costs or without: packed without compiling anything for them.
+"""What encodings are; and those of costs per row and label, with test costs or without, for which nothing is compiled.
 
-Prices of splits may come to costs per row, if the task says what they are.
+The search runs over int64 codes: an `Encoding` packs a problem into them, gives codes back as the task's values, and
+measures trees again from the raw data. Prices of splits may come to costs per row, if the task says what they are.
 """
 
 from __future__ import annotations
 
+import abc
 import math
 from fractions import Fraction
 from typing import Any, final
@@ -13,13 +15,12 @@ import attrs
 import numpy as np
 
 from streed.encoding.certificate import measure_costs, measure_widely
-from streed.encoding.encoding import Encoding
 from streed.errors import MismatchError
 from streed.exact import LARGEST_TOTAL, Array, writable
 from streed.kernels.counting.equal_rows import find_floors
 from streed.kernels.counting.groups import NO_TIMES, common_divisor, group_copies, group_rows, merge_counted
 from streed.kernels.packed import PackedProblem, Prices, pack
-from streed.kernels.records import LEAF, SHALLOW, UNLIMITED
+from streed.kernels.records import INFINITE, LEAF, SHALLOW, UNLIMITED
 from streed.problem import Problem, Solution
 from streed.row_prices.prices import Leaves, leaves_of
 from streed.task.analysis.facts import can_generate
@@ -29,6 +30,71 @@ from streed.task.bounded_sums import exact_costs
 from streed.task.joint import TaskWithTests, with_tests
 from streed.tree import Branch, Node
 from streed.whole_costs import IntegerCosts, common_unit
+
+
+class Encoding(abc.ABC):
+    """A problem as the engine reads it, and the way back."""
+
+    packed: PackedProblem
+    unit: Any = 1
+    """What a leaf's cost of 1 is worth."""
+    exact: bool
+    """Whether no number was rounded."""
+    real: bool = False
+    """As in `Outcome`."""
+    size: Any = None
+    """As in `Outcome`."""
+    route: str
+    """What the user is told: the kind of kernels."""
+
+    @abc.abstractmethod
+    def value(self, code: int) -> Any:
+        """The value, in the bound task's units, of a code."""
+
+    def bound(self, code: int) -> Any:
+        """No tree whose code is proved to be this or more has a better value (default: the value of the code)."""
+        return self.value(code)
+
+    def target(self, value: Any) -> int:
+        """A code that every tree of a better value than this is below (default: INFINITE, which all are)."""
+        return INFINITE
+
+    def rounding(self, preorder: Array, code: int) -> Any:
+        """How far a tree's value may be from the `bound` of its code, if the search was complete (default: 0)."""
+        return 0
+
+    @abc.abstractmethod
+    def solution(
+        self, problem: Problem, preorder: Array, code: int, lower: int, complete: bool
+    ) -> tuple[Solution, bool]:
+        """(the tree with its value, whether it is worth the code), measured from the raw data.
+
+        `lower` is the bound that was proved. Raises MismatchError if the value is not that of the code; a tree that is
+        not `complete`, because parts of it were forgotten or the search was stopped, may be worse.
+        """
+
+    def leaves(self, problem: Problem) -> tuple[Leaves, Array] | None:
+        """The leaves that trees may have, with the first place of each class of rows, for the bound of row prices.
+
+        None (the default) where the bound does not hold: it needs costs per row and label, and a price per split.
+        """
+        return None
+
+    def on_grid(self, scale: float) -> Encoding:
+        """The same with codes for multiples of 1 / scale (default: itself, whose codes are on no grid)."""
+        return self
+
+    def less_precise(self) -> Encoding | None:
+        """The same with codes for a wider range of values, or None if there is none."""
+        return None
+
+
+class TooImprecise(Exception):
+    """Raised by `Encoding.solution`: codes for a narrower range of values tell the value, these do not."""
+
+    def __init__(self, finer: Encoding) -> None:
+        super().__init__()
+        self.finer = finer
 
 
 @final

@@ -10,8 +10,7 @@ from numba import float64, int64, uint64
 from streed.kernels import values as rows
 from streed.kernels.coding import real_of
 from streed.kernels.records import INFINITE, LOWEST, NO_COST, NONE, RAISED
-from streed.kernels.scoring.generated import COST, LEAF0, LEAF1, ROWS_OF_COSTS, SPLIT0, SPLIT1, WITH0, WITH1
-from streed.kernels.scoring.signed import lowest
+from streed.kernels.scoring.generated import COST, LEAF0, LEAF1, ROWS_OF_COSTS, SPLIT0, SPLIT1, WITH0, WITH1, lowest
 from streed.kernels.simd import first_one
 from streed.kernels.views import engine_at, inline, keep_apart, matrix, native, vector
 

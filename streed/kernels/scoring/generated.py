@@ -1,12 +1,18 @@
 """Depth-two scoring by a kernel that was generated from the task: any leaf cost, any order-preserving operator.
 
 Counting knows nothing of the task: it fills pair sums, column sums and totals of the task's statistics. The generated
-kernel `score` (see `generate.py`) turns them into values: of every side of every column as a leaf and split once.
+kernel `score` (see `generate.py`) turns them into values: of every side of every column as a leaf and split once. The
+lowest of many is found eight at a time: where a cost may be NaN, LLVM compares one by one.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
+from llvmlite import ir
 from numba import float64, int64
+from numba.core import cgutils, types
+from numba.extending import intrinsic
 
 from streed.kernels import values as rows
 from streed.kernels.counting.pair_counts import count_node
@@ -14,6 +20,7 @@ from streed.kernels.counting.pair_sums import sum_floors, sum_node
 from streed.kernels.records import LOWEST, NONE
 from streed.kernels.scoring.children import count_side, solving_children, sum_columns, sum_side
 from streed.kernels.scoring.operators import least_cost
+from streed.kernels.simd import element, indices, splat
 from streed.kernels.views import call, inline, matrix, native, vector
 
 LEAF1, LEAF0, SPLIT1, SPLIT0, WITH1, WITH0, COST = range(7)
@@ -92,3 +99,46 @@ def expand_scored(e):  # type: ignore[no-untyped-def]
             least = values[rows.LEAST1 + without, k]
             values[rows.TWO1 + without, k] = least + 2 * cost if least > LOWEST else least
             values[rows.MORE1 + without, k] = least + 3 * cost if least > LOWEST else least
+
+
+_EIGHT = 8
+
+
+@intrinsic
+def _lowest_of_eights(typing: Any, costs: Any, count: Any, start: Any) -> Any:
+    """The lowest of `start`, no NaN, and the first 8 * count of one-dimensional int64 or float64 costs."""
+
+    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        costs, count, start = args
+        kind = ir.VectorType(start.type, _EIGHT)
+        is_real = isinstance(sig.return_type, types.Float)
+
+        def lower(a: Any, b: Any) -> Any:
+            is_less = builder.fcmp_ordered("<", a, b) if is_real else builder.icmp_signed("<", a, b)
+            return builder.select(is_less, a, b)
+
+        held = cgutils.alloca_once_value(builder, splat(builder, start, kind))
+        with cgutils.for_range(builder, count) as loop:
+            at = builder.mul(loop.index, ir.Constant(loop.index.type, _EIGHT))
+            pointer = element(context, builder, sig.args[0], costs, at)
+            more = builder.load(builder.bitcast(pointer, kind.as_pointer()))
+            more.align = 8
+            builder.store(lower(more, builder.load(held)), held)
+        found = builder.load(held)
+        for half in (4, 2, 1):
+            nothing = ir.Constant(found.type, ir.Undefined)
+            low = builder.shuffle_vector(found, nothing, indices(range(half)))
+            found = lower(builder.shuffle_vector(found, nothing, indices(range(half, 2 * half))), low)
+        return builder.extract_element(found, ir.Constant(ir.IntType(32), 0))
+
+    return costs.dtype(costs, types.int64, costs.dtype), generate
+
+
+@inline
+def lowest(costs, count, start):  # type: ignore[no-untyped-def]
+    """The lowest of `start` and the first `count` costs (n,), int64 or float64; those that are NaN do not count."""
+    eights = count // _EIGHT
+    best = _lowest_of_eights(costs, eights, start)
+    for k in range(eights * _EIGHT, count):
+        best = min(best, costs[k])
+    return best
