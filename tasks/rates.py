@@ -67,7 +67,7 @@ class Events:
         if self.positive is None and data.n_classes != 2:
             remedy = f"say which one is favourable: {type(self).__name__}(positive=...)"
             raise InputError("y", f"it has {data.n_classes} classes", remedy)
-        return 1 if self.positive is None else given_class(list(data.classes), self.positive)
+        return given_class(data, self.positive)
 
     def happens(self, kind: str, labels: Array, data: Dataset) -> Array:
         """(n,) bool: whether the event happens to rows of these labels (n,)."""
@@ -78,7 +78,7 @@ class Events:
             return np.asarray((labels != y) & ((y if kind == "false negatives" else labels) == positive))
         return np.asarray((labels == positive) == (kind != "true negatives"))
 
-    def counted(self, kind: str, data: Dataset, predicted: Array | None = None) -> Array:
+    def counted(self, kind: str, data: Dataset) -> Array:
         """(n,) bool: the rows over which a rate is taken."""
         if kind not in ("positive", "negative", "true negatives"):
             return np.ones(data.n_rows, bool)
@@ -118,7 +118,7 @@ class Events:
         """The counts for predictions (n,), numbers of labels, from the raw rows; weights of parts are scaled up."""
         weights, groups, found = integer_weights(data)[0], self.groups(data, 2), {}
         for kind in self.rates:
-            counted = self.counted(kind, data, predicted)
+            counted = self.counted(kind, data)
             hits = groups.sizes(self.happens(kind, predicted, data) & counted, weights)
             found[kind] = dict(zip(groups.names, zip(hits, groups.sizes(counted, weights), strict=True), strict=True))
         return found
@@ -280,29 +280,20 @@ class Specificity(RightPredictions):
 
 @final
 @attrs.frozen(order=False)
-class _Positives(RightPredictions):
-    """Whether positive predictions are right or wrong."""
-
-    rates: ClassVar[tuple[str, ...]] = ("positive", "false positives")
-
-
-@final
-@attrs.frozen(order=False)
 class Precision(RightPredictions):
     """The share of the rows predicted positive that are positive."""
 
-    def happens(self, kind: str, labels: Array, data: Dataset) -> Array:
-        return np.asarray(data.class_numbers == self.positive_class(data))
+    rates: ClassVar[tuple[str, ...]] = ("positive", "false positives")
 
-    def counted(self, kind: str, data: Dataset, predicted: Array | None = None) -> Array:
-        return np.asarray(predicted == self.positive_class(data))
+    def counts(self, data: Dataset, predicted: Array) -> Counts:
+        (right, _), (wrong, _) = (of[""] for of in super().counts(data, predicted).values())
+        return {"predicted positive": {"": (right, right + wrong)}}
 
     def sums(self, side: str, limit: Fraction, data: Dataset) -> list[RowSum]:
         """TP / (TP + FP) >= u / v where (v - u) TP - u FP >= 0."""
         worth = limit.denominator - limit.numerator, -limit.numerator
-        shares = {(event, ""): each for event, each in zip(_Positives.rates, worth, strict=True)}
-        positive = data.classes[self.positive_class(data)]
-        return _Positives(positive=positive).sums_of([(shares, 0, None)], data)
+        shares = {(event, ""): each for event, each in zip(self.rates, worth, strict=True)}
+        return self.sums_of([(shares, 0, None)], data)
 
 
 def _check_rate(limit: Any, attribute: Any, value: Any) -> None:

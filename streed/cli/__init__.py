@@ -1,4 +1,4 @@
-"""What a command was asked, by the options that several have, and how it ends: what it writes, and its exit code."""
+"""What a command was asked, by the options that several have, the saved tree it is about, and how it ends."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from streed.datasets import Table
     from streed.result import Result
     from streed.task import Task
+    from streed.tree import Tree
 
 
 FINE, MISMATCH, BAD_INPUT, STOPPED, INFEASIBLE, INTERRUPTED = 0, 1, 2, 3, 4, 130
@@ -260,6 +261,43 @@ class Asked(types.SimpleNamespace):
         from streed.data.dataset import most_cuts
 
         return most_cuts(int(self.cuts) if self.cuts.isdecimal() else self.cuts, "cuts")
+
+
+def load_tree(path: Path) -> Tree:
+    """The tree that a file holds, or standard input for "-"."""
+    from streed.data.strict_json import MOST_BYTES, read_text
+    from streed.tree import Tree
+
+    return Tree.from_json(read_text(path, "tree", MOST_BYTES))
+
+
+def read_saved(asked: Asked) -> tuple[Tree, Dataset]:
+    """The tree of a file, and the rows of the raw table as it reads them."""
+    from streed.data.database import listed_names
+    from streed.datasets import GROUPS, make_dataset, read_table, roles_in
+
+    check_one_input(asked)
+    tree = load_tree(asked.tree)
+    roles = None if tree.claims is None else tree.claims.roles
+    if roles is not None:
+        told: dict[str, Any] = {"target": roles.target, "weights": roles.sample_weight, "frequency": roles.frequency}
+        told["sensitive"] = listed_names(roles.row_data.get(GROUPS, ())) or None
+        for name, said in told.items():
+            if getattr(asked, name) not in (None, (), said):
+                fail(f"{name}: it is {said or 'none'!r}, says the tree; leave out --{name}")
+    table, found = read_table(asked.data, asked.target if roles is None else roles.target)
+    if roles is None:
+        if found is None:
+            fail("target: the tree does not say which column its labels are; give --target")
+        multiway = tuple(column.name for column in tree.columns.values() if column.multiway)
+        roles = roles_in(table, found, asked, multiway)
+    return tree, make_dataset(table, roles, recipe=tree.recipe)
+
+
+def check_one_input(asked: Asked) -> None:
+    """Ends the command where the tree and the table are both to be read from standard input."""
+    if str(asked.tree) == asked.data == "-":
+        fail("data: both the tree and the table are to be read from standard input; name a file for one of them")
 
 
 def command(*options: Any, interrupted: str = "no tree yet", **settings: Any) -> Callable[[Any], click.Command]:

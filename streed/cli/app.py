@@ -1,12 +1,15 @@
-"""The shell, `streed`: what it holds is in streed.cli; here is what only tells of tasks, bundled data and versions."""
+"""The shell, `streed`: what is done with a saved tree or a task of one's own, and what tells of what there is."""
 
 from __future__ import annotations
 
+import csv
 import importlib.util
 import io
 import platform
+import shlex
 import signal
 import sys
+import warnings
 from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
@@ -17,9 +20,136 @@ from click import option
 
 import streed
 from streed import cli as shell
-from streed.cli.saved import check_proof, export, predict, prove, verify
 from streed.cli.solve import front, rashomon, report, solve
 from streed.errors import InputError, StreedError, argument_names
+
+_UNSEEN = click.Choice(["error", "warn", "ignore"])
+_FORMS = click.Choice(["python", "sql", "dot", "svg", "text", "sklearn", "onnx"])
+_TO = "A Python function, an SQL query, Graphviz, a picture, text; with --out a pickled scikit-learn pipeline or ONNX."
+_ROLES = shell.role_options(" (of a tree that Python saved, which does not say)")
+
+
+@shell.command(
+    shell.tree_argument,
+    shell.data_argument,
+    option("--out", type=shell.path, metavar="FILE", help="Write a CSV file with one column instead."),
+    option("--unseen", type=_UNSEEN, default="warn", show_default=True, help="Categories that the tree's data lack."),
+    shell.json_option,
+)
+def predict(asked: shell.Asked) -> None:
+    """Print what a tree that `streed solve --out` saved predicts for DATA, one row a line; - is standard input."""
+    from streed.datasets import read_table
+
+    shell.check_one_input(asked)
+    with warnings.catch_warnings():
+        warnings.simplefilter({"warn": "always"}.get(asked.unseen, asked.unseen), UserWarning)
+        try:
+            answers = shell.load_tree(asked.tree).predict(read_table(asked.data)[0]).tolist()
+        except UserWarning as warning:
+            shell.fail(f"data: {warning}")
+    if asked.out is not None:
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows([each] for each in ("prediction", *answers))
+        shell.write(asked.out, text.getvalue())
+    else:
+        shell.show(asked.as_json, {"predictions": answers}, map(str, answers))
+
+
+@shell.command(shell.tree_argument, shell.data_argument, *_ROLES, shell.json_option)
+def verify(asked: shell.Asked) -> None:
+    """Evaluate a saved tree again from the raw DATA, and check every number that it claims; - is standard input.
+
+    Of the bound, only its place beside the value is checked: to prove it again, solve again or see `streed prove`.
+    """
+    from streed.tree.evaluation import check
+
+    saved, data = shell.read_saved(asked)
+    if saved.claims is None:
+        shell.fail("tree: it holds no claims to check; save it with `streed solve --out`")
+    checks = check(saved, data)
+    held = all(each.holds for each in checks)
+    listed = [{"what": c.what, "claimed": c.claimed, "found": c.found, "holds": c.holds} for c in checks]
+    wrong = [f"MISMATCH  {c.what}: claimed {c.claimed}, found {c.found}" for c in checks if not c.holds]
+    shell.show(asked.as_json, {"holds": held, "checks": listed}, wrong or [f"all {len(checks)} claims hold"])
+    sys.exit(shell.FINE if held else shell.MISMATCH)
+
+
+@shell.command(
+    shell.tree_argument,
+    shell.data_argument,
+    option("--out", required=True, type=shell.path, metavar="FILE", help="The proof."),
+    option("--table", type=shell.path, metavar="FILE", help="The table that it is about (default: --out with .csv)."),
+    option("--time-limit", type=click.FloatRange(min=0), metavar="S", help="Seconds; then a bound is proved."),
+    *_ROLES,
+    shell.json_option,
+    interrupted="no proof yet",
+)
+def prove(asked: shell.Asked) -> None:
+    """Prove that a saved tree is the best one for DATA, for its own task and within its own limits.
+
+    Two files are written: the proof, and the table of codes that it is about. With them `check.py`, which is one file
+    beside streed and needs nothing but Python and numpy, shows the same to anyone: see `streed check-proof`.
+    """
+    from streed.proof import prove as prove_tree
+
+    shell.check_folder("out", asked.out)
+    out, beside = asked.out, asked.table or asked.out.with_suffix(".csv")
+    if len({each.resolve() for each in (asked.tree, Path(asked.data), out, beside)}) < 4:
+        shell.fail(f"table: {str(beside)!r} or {str(out)!r} would be written over what is read; give --table, or --out")
+    shell.check_folder("table", beside)
+    made = prove_tree(*shell.read_saved(asked), time_limit=asked.time_limit, progress=True)
+    made.save(out, beside)
+    command = shlex.join(made.command(out, beside))
+    numbers = {"cost": str(made.cost), "bound": str(made.bound), "optimal": made.optimal}
+    said = "optimal" if made.optimal else made.said
+    document = {**numbers, "claims": made.claims, "bytes": len(made.data), "check": command}
+    told = f"proved  {said}; {made.claims} claims, {len(made.data)} bytes, {made.seconds:.2f} s"
+    shell.show(asked.as_json, document, [told, f"check   {command}"])
+    sys.exit(shell.FINE if made.optimal else shell.STOPPED)
+
+
+@shell.command(
+    click.argument("arguments", nargs=-1, type=click.UNPROCESSED),
+    context_settings={"ignore_unknown_options": True, "help_option_names": []},
+    add_help_option=False,
+    interrupted="not all of it is checked",
+)
+def check_proof(asked: shell.Asked) -> None:
+    """Check a proof against its table; task and limits are given here, not taken from the proof."""
+    from streed.proof.check import main
+
+    sys.exit(main(list(asked.arguments), "streed check-proof"))
+
+
+@shell.command(
+    shell.tree_argument,
+    option("--to", "form", type=_FORMS, required=True, help=_TO),
+    option("--table", metavar="NAME", help="sql: a query of this table, not the CASE expression alone."),
+    option("--out", type=shell.path, metavar="FILE", help="Write a file, not standard output."),
+)
+def export(asked: shell.Asked) -> None:
+    """Print a tree that `streed solve --out` saved in another form, which predicts the same; - is standard input."""
+    if asked.form in ("sklearn", "onnx") and asked.out is None:
+        shell.fail(f"out: the form {asked.form} is no text; name its file with --out")
+    import pickle
+
+    from streed import export, plot
+
+    forms: dict[str, Any] = {
+        "python": export.to_python,
+        "sql": lambda tree: export.to_sql(tree, asked.table),
+        "dot": export.to_dot,
+        "svg": plot.tree_svg,
+        "text": str,
+        "sklearn": lambda tree: pickle.dumps(export.to_sklearn(tree)),
+        "onnx": lambda tree: export.to_onnx(tree).SerializeToString(),
+    }
+    made = forms[asked.form](shell.load_tree(asked.tree))
+    made = made.rstrip("\n") + "\n" if isinstance(made, str) else made
+    if asked.out is None:
+        click.echo(made, nl=False)
+    else:
+        shell.write(asked.out, made)
 
 
 @shell.command(shell.json_option)

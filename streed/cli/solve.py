@@ -13,7 +13,6 @@ from click import option
 
 import streed
 from streed import cli as shell
-from streed.cli.saved import read_saved
 
 if TYPE_CHECKING:
     from streed.data.database import Roles
@@ -113,7 +112,7 @@ def report(asked: shell.Asked) -> None:
     of_tree = asked.tree is not None
     title = asked.title or f"{Path(asked.data).stem}: {'a saved tree' if of_tree else asked.task}"
     if of_tree:
-        tree, dataset = read_saved(asked)
+        tree, dataset = shell.read_saved(asked)
         note = f"{asked.tree.name} on {asked.data}"
         shell.write(asked.out, make_report(tree, dataset, gather=asked.gather, title=title, note=note))
         click.echo(f"report  {asked.out}")

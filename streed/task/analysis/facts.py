@@ -335,17 +335,16 @@ def _loads(code: types.CodeType, place: int) -> bool:
 
 def positive_number(data: Dataset, positive: Any, name: str) -> int:
     """The number of the positive class, 0 or 1; raises InputError unless it is one of two classes."""
-    classes = list(data.classes)
-    if len(classes) != 2:
-        found = "every row has the same label" if len(classes) == 1 else f"it has {len(classes)} classes"
+    if (n := data.n_classes) != 2:
+        found = "every row has the same label" if n == 1 else f"it has {n} classes"
         raise InputError("y", found, f"{name} needs two classes, the positive one and the other")
-    return 1 if positive is None else given_class(classes, positive)
+    return given_class(data, positive)
 
 
-def given_class(classes: list[Any], positive: Any) -> int:
-    """The number of the class that was given; raises InputError for one that no row has."""
-    check_known("positive", [positive], classes, "class")
-    return classes.index(positive)
+def given_class(data: Dataset, positive: Any) -> int:
+    """The number of the class that was given, 1 for None; raises InputError for one that no row has."""
+    check_known("positive", [] if positive is None else [positive], data.classes, "class")
+    return 1 if positive is None else data.classes.index(positive)
 
 
 def positive_class(task: Task, data: Dataset, *, warn: bool = False) -> int | None:
