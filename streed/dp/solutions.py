@@ -22,10 +22,10 @@ from streed.dp.states import Cell, Found, States
 from streed.exact import Array
 from streed.problem import Problem
 from streed.task import COMPONENTWISE, TOTAL, Task, Totals, Value
-from streed.task.analysis.facts import VectorCosts
 from streed.task.base import objective
 from streed.task.objective import record_of
 from streed.task.row_sums import sums_by
+from streed.whole_costs import VectorCosts
 
 
 @final

@@ -39,9 +39,9 @@ from streed.tables.fronts import measured, search_vectors
 from streed.tables.row_sets import EnumeratingOracle
 from streed.tables.vector_trees import EvaluatedTree, Trees, Vector
 from streed.task import TOTAL, Task, state_of
-from streed.task.analysis.facts import VectorCosts
 from streed.task.base import objective
 from streed.task.objective import record_of
+from streed.whole_costs import VectorCosts
 
 _MOST_KINDS, _ROWS_OF_KIND = 512, 256
 """So many kinds of rows are counted kind by kind, if each has about as many rows, which fill most of their words."""

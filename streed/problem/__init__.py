@@ -21,11 +21,11 @@ from streed.data import Dataset
 from streed.data.questions import Questions
 from streed.exact import Array
 from streed.task import TOTAL, ExactSums, RowCostTask, Task, Value, quick_sums
-from streed.task.analysis.facts import VectorCosts, first_costs, vector_costs
+from streed.task.analysis.facts import first_costs, vector_costs
 from streed.task.analysis.linear_form import row_cost_form
 from streed.task.bounded_sums import exact_costs
 from streed.tree import Node
-from streed.whole_costs import IntegerCosts
+from streed.whole_costs import IntegerCosts, VectorCosts
 
 if TYPE_CHECKING:
     from streed.problem.linear_oracle import LinearOracle

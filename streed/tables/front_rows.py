@@ -17,7 +17,7 @@ from streed.kernels.packed import NO_FLIPS
 from streed.kernels.records import CHUNK, LANES, UNIT_BYTES, WORD_ROWS
 from streed.problem import Problem
 from streed.tables.packing import KeyLayout, Keys
-from streed.task.analysis.facts import VectorCosts
+from streed.whole_costs import VectorCosts
 
 DIRECTIONS = 5
 """In which a front is bounded, see `front_pairs.py`."""

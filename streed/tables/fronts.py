@@ -24,10 +24,10 @@ from streed.problem import Outcome, Problem, SearchLimits, Solution, process_mem
 from streed.tables.front_pairs import front_of_node
 from streed.tables.front_rows import Packed, pack_fronts
 from streed.tables.nondominated import close_front, merge, open_front
-from streed.task.analysis.facts import VectorCosts
 from streed.task.base import objective
 from streed.tree import Branch, Leaf, Node
 from streed.tree.nodes import count_branches, depth_of, walk
+from streed.whole_costs import VectorCosts
 
 Front = tuple[Array, Array]
 """Nondominated keys in ascending order, and the root column of the tree of each, or `LEAF` less its label."""

@@ -24,9 +24,9 @@ from streed.data import Dataset
 from streed.exact import Array
 from streed.kernels.counting.equal_rows import find_classes, find_equal
 from streed.kernels.counting.groups import MANY_ROWS, MOST_GROUPS, often_equal
-from streed.task.analysis.facts import VectorCosts
 from streed.task.bounded_sums import least_of_labels, most_of_labels
 from streed.task.row_sums import sums_by
+from streed.whole_costs import VectorCosts
 
 WORD = 62
 """Bits of a word that is to fit int64."""

@@ -105,6 +105,22 @@ class Joint(Task):
         return self.parts[_decisive(self.parts)].exact_label(data, rows, k)
 
 
+@final
+@attrs.frozen
+class Entry(Joint):
+    """One entry of the values of a task, as a task."""
+
+    parts: tuple[Task]
+    place: int
+
+    def leaf_cost(self, s: State, k: int) -> Any:
+        return self.parts[0].leaf_cost(s, k)[self.place]
+
+    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
+        cost = self.parts[0].branching_cost(rows, path, split)
+        return None if cost is None else cost[self.place]
+
+
 Terms = tuple[tuple[Fraction, Task], ...]
 
 

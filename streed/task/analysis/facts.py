@@ -28,10 +28,11 @@ from streed.task.algebra import as_costs
 from streed.task.analysis.linear_form import price_of_splits, row_cost_form
 from streed.task.base import COMPONENTWISE, TOTAL, Task, Value, field_names, is_larger_better, objective, parts_of
 from streed.task.bounded_sums import exact_costs, worsens
-from streed.task.joint import Joint, Sum, WeightedSum, with_tests
+from streed.task.joint import Entry, Joint, Sum, WeightedSum, with_tests
 from streed.task.objective import record_of
 from streed.task.row_sums import quick_sums, state_of
 from streed.task.states import Limit, OwnLimit, State
+from streed.whole_costs import VectorCosts
 
 _EXACT_FLOATS = 2**53
 """Sums of whole statistics below this are exact in float64, in which the engine may add them up."""
@@ -106,43 +107,6 @@ def first_costs(task: Task, sums: dict[str, Array], data: Dataset) -> list[Value
     """The costs of leaves at the `first_states` under every label."""
     labels = range(len(task.labels(data)))
     return [task.leaf_cost(s, k) for s in first_states(sums, data) for k in labels]
-
-
-Vector = tuple[int, ...]
-
-
-@final
-@attrs.frozen(eq=False)
-class VectorCosts:
-    """A tree's value by component: unit * (sum of costs[row, label] + split * branching nodes)."""
-
-    costs: Array
-    """(m, n, K) int64, row weights multiplied in."""
-    splits: Vector
-    units: tuple[Fraction | int, ...]
-    """What one is worth in the task's values."""
-    caps: tuple[int | None, ...]
-    """The most that each component may be, in whole numbers (None: any)."""
-
-    def value(self, vector: Sequence[int]) -> tuple[Any, ...]:
-        """The task's value of whole numbers."""
-        return tuple(exact_number(unit * part) for unit, part in zip(self.units, vector, strict=False))
-
-
-@final
-@attrs.frozen
-class Entry(Joint):
-    """One entry of the values of a task, as a task."""
-
-    parts: tuple[Task]
-    place: int
-
-    def leaf_cost(self, s: State, k: int) -> Any:
-        return self.parts[0].leaf_cost(s, k)[self.place]
-
-    def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Any:
-        cost = self.parts[0].branching_cost(rows, path, split)
-        return None if cost is None else cost[self.place]
 
 
 def vector_costs(given: Task, data: Dataset) -> VectorCosts | None:
