@@ -20,7 +20,7 @@ from streed.kernels.codegen.capture import names_within
 from streed.problem import Outcome, Problem
 from streed.task.analysis.linear_form import price_of_splits
 from streed.task.base import parts_of
-from streed.tree import Branch, Node, flatten, nest
+from streed.tree import Branch, FlatBranch, Leaf, Node, flatten, nest
 from streed.tree.nodes import sides_in
 
 _COLUMN_WORDS = ("X", "column", "columns", "n_columns", "ordered")
@@ -66,27 +66,25 @@ def _settled(root: Node, data: Dataset, questions: Questions | None) -> Node:
     Of a tree on `questions` about the data, that on their columns; every row is sent down both, and MismatchError is
     raised if one goes another way.
     """
-    flat: list[Any] = list(flatten(root))
-    rows_at: dict[int, Array] = {0: np.arange(data.n_rows)}
-    for place, (column, children, size, *cut) in enumerate(flat):
-        if not isinstance(children, tuple):
-            continue
+    flat, rows_at = flatten(root), {0: np.arange(data.n_rows)}
+    for place, node in enumerate(flat):
         rows = rows_at.pop(place)
-        if questions is None:
-            node = Branch(column, (), size, *cut)
-        else:
-            node = Branch(int(questions.column[column]), (), size, questions.cut(column))
-        sides = sides_in(data, node, rows)
+        if isinstance(node, Leaf):
+            continue
+        branch, column = node, node.column
+        if questions is not None:
+            branch = attrs.evolve(node, column=int(questions.column[column]), cut=questions.cut(column))
+        sides = sides_in(data, branch, rows)
         if questions is not None and not np.array_equal(questions.data.X[rows, column], sides):
-            raise MismatchError(f"a row goes another way at a cut of column {node.column}; please report this")
-        flat[place] = (node.column, children, size)
-        if node.cut is not None:
-            flat[place] += (attrs.evolve(node.cut, gaps=side_of_gaps(data, node, rows, sides)),)
-        rows_at |= {child: rows[sides == side] for side, child in enumerate(children)}
+            raise MismatchError(f"a row goes another way at a cut of column {branch.column}; please report this")
+        if branch.cut is not None:
+            branch = attrs.evolve(branch, cut=attrs.evolve(branch.cut, gaps=side_of_gaps(data, branch, rows, sides)))
+        flat[place] = branch
+        rows_at |= {child: rows[sides == side] for side, child in enumerate(node.children)}
     return nest(flat)
 
 
-def side_of_gaps(data: Dataset, node: Branch, rows: Array, sides: Array) -> int:
+def side_of_gaps(data: Dataset, node: Branch | FlatBranch, rows: Array, sides: Array) -> int:
     """The child for gaps of a branch with a cut: as it says, or, where none of its rows has one, that of more rows."""
     assert node.cut is not None
     if node.cut.threshold is None or (data.X[rows, node.column] == data.ordered[node.column].gap_rank).any():

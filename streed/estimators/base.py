@@ -29,7 +29,7 @@ from streed.solve import LEAST_TIME, check_stops
 from streed.task import Limit, Task
 from streed.task.analysis.extent import OVER_ALL
 from streed.tasks import Splits
-from streed.tree import Tree, flatten
+from streed.tree import FlatBranch, Tree, flatten
 from streed.tree.tree import extent_text, tree_html, verdict_html
 
 _PASSED = ("max_depth", "max_nodes", "min_leaf", "search", "memory_limit", "threads")
@@ -339,12 +339,11 @@ class Nodes:
         """The nodes, with the statistics (n, m) of the rows of `data` summed up."""
         flat = flatten(tree.root)
         parents, columns, rows = np.full((3, len(flat)), -1)
-        for place, (first, second, third, *_) in enumerate(flat):
-            if isinstance(second, tuple):
-                columns[place], rows[place] = first, third
-                parents[list(second)] = place
-            else:
-                rows[place] = second
+        for place, seen in enumerate(flat):
+            rows[place] = seen.rows
+            if isinstance(seen, FlatBranch):
+                columns[place] = seen.column
+                parents[list(seen.children)] = place
         leaves, sums = np.flatnonzero(columns < 0), np.zeros((len(flat), statistics.shape[1]))
         np.add.at(sums, leaves[tree.apply(data)], statistics)
         for node in range(len(flat) - 1, 0, -1):

@@ -13,7 +13,7 @@ import attrs
 
 from streed.data import Column, Cut, Kind
 from streed.errors import InputError, check_kind
-from streed.tree import Tree, flatten
+from streed.tree import Leaf, Tree, flatten
 
 ONE_OF, AT_MOST, ABOVE, GAP, PRESENT, HOLDS = "one of", "<=", ">", "gap", "present", "holds"
 """What a case says of a value: it is one of some, up to or above a threshold, absent, there; or an expression holds."""
@@ -91,11 +91,11 @@ def plan(tree: Tree, given: Mapping[str, str] | None = None) -> Plan:
         if used[name].multiway:
             raise InputError("conditions", f"{name!r} has categories", "give those of binary columns only")
     shows, nodes = iter(tree.shows()), list[tuple[Any, ...]]()
-    for first, second, _, *cuts in flatten(tree.root):
-        if isinstance(second, tuple):
-            nodes.append((second, _question_at(tree, first, cuts[0] if cuts else None, given or {}), None))
-        else:
+    for node in flatten(tree.root):
+        if isinstance(node, Leaf):
             nodes.append(((), None, next(shows)))
+        else:
+            nodes.append((node.children, _question_at(tree, node.column, node.cut, given or {}), None))
     return Plan(*zip(*nodes, strict=True))
 
 

@@ -19,7 +19,7 @@ from streed.task.objective import record_of
 from streed.tasks.fairness import DemographicParity, EqualOpportunity, Fairness, PredictiveEquality
 from streed.tasks.rates import measure as group_measure
 from streed.tasks.rates import shares
-from streed.tree import Leaf, Tree, flatten, walk, worth
+from streed.tree import Leaf, Tree, flatten, worth
 from streed.tree.tree import answers, holds, question, tree_of
 
 SIZES = {"nodes": "n_branches", "leaves": "n_leaves", "depth": "depth"}
@@ -266,13 +266,13 @@ def _skeleton(tree: Tree) -> list[Seen]:
     """The nodes with what the tree itself knows of them."""
     shows, nodes = iter(tree.shows()), list[Seen]()
     led: dict[int, tuple[int, int, str, str]] = {0: (-1, 0, "", "")}
-    for place, (node, (_, below, *_)) in enumerate(zip(walk(tree.root), flatten(tree.root), strict=True)):
+    for place, node in enumerate(flatten(tree.root)):
         parent, depth, answer, held = led.pop(place)
-        if isinstance(node, Leaf) or not isinstance(below, tuple):
-            cost = worth(tree.unit, node.cost) if isinstance(node, Leaf) else None
+        if isinstance(node, Leaf):
+            cost = worth(tree.unit, node.cost)
             nodes.append(Seen(place, parent, depth, answer, held, None, next(shows), node.rows, cost))
             continue
-        column, cut = tree.columns[node.column], node.cut
+        column, cut, below = tree.columns[node.column], node.cut, node.children
         nodes.append(Seen(place, parent, depth, answer, held, question(column, cut), None, node.rows, None, below))
         for code, (child, said) in enumerate(zip(below, answers(column, cut), strict=True)):
             led[child] = (place, depth + 1, said, holds(column, code, cut))

@@ -24,7 +24,7 @@ from streed.task.base import objective
 from streed.task.bounded_sums import SumTask, exact_costs, row_sum
 from streed.task.contract import is_shipped
 from streed.task.objective import record_of
-from streed.tree import Branch, Leaf, Tree, flatten, walk
+from streed.tree import FlatBranch, Leaf, Tree, flatten
 from streed.tree.nodes import sides_in
 from streed.whole_costs import IntegerCosts
 
@@ -91,19 +91,18 @@ class CodedTable:
 
     def tree(self, tree: Tree, labels: Sequence[str]) -> dict[str, Any]:
         """The tree as a proof has it; `labels` by the number of a leaf's label."""
-        nodes, flat = list(walk(tree.root)), flatten(tree.root)
-        made: list[dict[str, Any]] = [{} for _ in nodes]
-        for place in reversed(range(len(nodes))):
-            node, below = nodes[place], flat[place][1]
-            if isinstance(node, Leaf) or not isinstance(below, tuple):
-                made[place] = {"label": labels[node.label]}  # type: ignore[union-attr]
+        flat = flatten(tree.root)
+        made: list[dict[str, Any]] = [{} for _ in flat]
+        for place, node in reversed(list(enumerate(flat))):
+            if isinstance(node, Leaf):
+                made[place] = {"label": labels[node.label]}
                 continue
             column, codes = self._asked_by(node)
-            children = {str(code): made[child] for code, child in zip(codes, below, strict=True)}
+            children = {str(code): made[child] for code, child in zip(codes, node.children, strict=True)}
             made[place] = {"column": column, "children": children}
         return made[0]
 
-    def _asked_by(self, node: Branch) -> tuple[int, list[int]]:
+    def _asked_by(self, node: FlatBranch) -> tuple[int, list[int]]:
         """The column of codes that a branch asks for, and the code of each of its children."""
         if node.column >= self.source.n_columns:
             raise InputError("tree", f"it splits column {node.column}, which the data lack", "give its own data")

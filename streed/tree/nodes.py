@@ -8,7 +8,7 @@ Trees may be hundreds of levels deep, so nothing here recurses.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
@@ -63,8 +63,18 @@ class Branch:
 
 Node = Leaf | Branch
 
-FlatNode = tuple[int, int, Any] | tuple[int, tuple[int, ...], int] | tuple[int, tuple[int, ...], int, Cut]
-"""(label, rows, cost) of a leaf; (column, the places of its children, rows) of a branch, and its cut if it has one."""
+
+@attrs.frozen
+class FlatBranch:
+    """A branch in a list of nodes: its children are their places in it."""
+
+    column: int
+    children: tuple[int, ...]
+    rows: int
+    cut: Cut | None = None
+
+
+FlatNode = Leaf | FlatBranch
 
 
 def worth(unit: Fraction | int, cost: Any) -> Any:
@@ -147,35 +157,26 @@ def route(root: Node, sides: Callable[[Branch, Array], Array], n_rows: int) -> A
 
 
 def flatten(root: Node) -> list[FlatNode]:
-    """The nodes as tuples, parents first: a leaf as (label, rows, cost), a branch as (column, places, rows[, cut])."""
-    flat: list[Any] = []
-    places: list[list[int]] = []
-    stack: list[tuple[Node, int]] = [(root, -1)]
-    while stack:
-        node, parent = stack.pop()
-        if parent >= 0:
-            places[parent].append(len(flat))
-        places.append([])
-        flat.append(node)
+    """The nodes, parents first and children left to right."""
+    flat: list[tuple[Node, list[int]]] = []
+    waiting: list[tuple[Node, list[int]]] = [(root, [])]
+    while waiting:
+        node, beside = waiting.pop()
+        beside.append(len(flat))
+        below: list[int] = []
+        flat.append((node, below))
         if isinstance(node, Branch):
-            stack.extend((child, len(flat) - 1) for child in reversed(node.children))
-    return [
-        (node.label, node.rows, node.cost)
-        if isinstance(node, Leaf)
-        else (node.column, tuple(at), node.rows, *([] if node.cut is None else [node.cut]))
-        for node, at in zip(flat, places, strict=True)
-    ]
+            waiting += [(child, below) for child in reversed(node.children)]
+    return [x if isinstance(x, Leaf) else FlatBranch(x.column, tuple(below), x.rows, x.cut) for x, below in flat]
 
 
-def nest(flat: list[FlatNode]) -> Node:
+def nest(flat: Sequence[FlatNode]) -> Node:
     """The root of the nodes that `flatten` gave."""
-    nodes: list[Any] = [None] * len(flat)
-    for place in range(len(flat) - 1, -1, -1):
-        first, second, third, *cut = flat[place]
-        if isinstance(second, tuple):
-            nodes[place] = Branch(first, tuple(nodes[child] for child in second), third, *cut)
-        else:
-            nodes[place] = Leaf(first, second, third)
+    nodes: list[Any] = list(flat)
+    for place in reversed(range(len(nodes))):
+        node = flat[place]
+        if isinstance(node, FlatBranch):
+            nodes[place] = Branch(node.column, tuple(nodes[child] for child in node.children), node.rows, node.cut)
     root: Node = nodes[0]
     return root
 
@@ -185,13 +186,12 @@ def same(a: Node, b: Node, unit_a: Fraction | int = 1, unit_b: Fraction | int = 
     return _priced(a, unit_a) == _priced(b, unit_b)
 
 
-def _priced(root: Node, unit: Fraction | int) -> list[Any]:
-    """The nodes as `flatten` gives them, costs times the unit."""
-    flat: list[Any] = flatten(root)
-    return [node if isinstance(node[1], tuple) else (node[0], node[1], worth(unit, node[2])) for node in flat]
+def _priced(root: Node, unit: Fraction | int) -> list[FlatNode]:
+    """The nodes, costs times the unit."""
+    return [attrs.evolve(x, cost=worth(unit, x.cost)) if isinstance(x, Leaf) else x for x in flatten(root)]
 
 
-def sides_in(data: Dataset, node: Branch, rows: Array | slice) -> Array:
+def sides_in(data: Dataset, node: Branch | FlatBranch, rows: Array | slice) -> Array:
     """(m,) the child that each of the rows (m,), given by number, goes to; `node` is on a column of `data`."""
     codes = data.X[:, node.column][rows]  # which is quicker than both at once
     return codes if node.cut is None else data.ordered[node.column].sides(codes, node.cut)

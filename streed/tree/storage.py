@@ -28,7 +28,7 @@ from streed.data.questions import TableRecipe
 from streed.data.single_values import FIRST, LAST
 from streed.errors import InputError
 from streed.exact import Range
-from streed.tree.nodes import Claims, Leaf, depth_of, flatten, nest, walk, worth
+from streed.tree.nodes import Claims, FlatBranch, FlatNode, Leaf, depth_of, flatten, nest, walk, worth
 from streed.tree.tree import Tree
 
 FORMAT, VERSION = "streed.tree", 6
@@ -53,14 +53,14 @@ def dump(tree: Tree, indent: int | None = None) -> str:
         raise InputError("tree", f"it has {tree.depth} levels", f"a file holds trees of up to {DEEPEST:,}")
     shown = None if tree.shown is None else iter(tree.shown)
     nodes: list[dict[str, Any]] = []
-    for first, second, third, *cut in flatten(tree.root):
-        if isinstance(second, tuple):
-            branch = {"column": int(first), "children": list(second), "rows": int(third)}
-            asked = {"threshold": strict.plain_value(cut[0].threshold), "gaps": cut[0].gaps} if cut else {}
-            nodes.append(branch | asked)
+    for node in flatten(tree.root):
+        if isinstance(node, FlatBranch):
+            branch = {"column": int(node.column), "children": list(node.children), "rows": int(node.rows)}
+            cut = node.cut
+            nodes.append(branch | ({"threshold": strict.plain_value(cut.threshold), "gaps": cut.gaps} if cut else {}))
             continue
-        cost = strict.plain_value(worth(tree.unit, third))
-        leaf: dict[str, Any] = {"label": int(first), "rows": int(second), "cost": cost}
+        cost = strict.plain_value(worth(tree.unit, node.cost))
+        leaf: dict[str, Any] = {"label": int(node.label), "rows": int(node.rows), "cost": cost}
         if shown is not None:
             leaf["shows"] = typed(next(shown))
         nodes.append(leaf)
@@ -96,16 +96,16 @@ def load(text: str) -> Tree:
         (absent, f"the index {max(absent, default=0)}, and n_columns is {n_columns}"),
     )
     _check_structure(nodes, columns, len(labels), n_columns)
-    flat: list[Any] = [
-        (node["column"], tuple(node["children"]), node["rows"], *cut_of(node, columns[node["column"]], where))
+    flat: list[FlatNode] = [
+        FlatBranch(node["column"], tuple(node["children"]), node["rows"], cut_of(node, columns[node["column"]], where))
         if "column" in node
-        else (node["label"], node["rows"], _exact(node["cost"], f"{where}.cost"))
+        else Leaf(node["label"], node["rows"], _exact(node["cost"], f"{where}.cost"))
         for node, where in ((node, f"$.nodes[{place}]") for place, node in enumerate(nodes))
     ]
     root, shown = nest(flat), None
     _refuse("$.nodes", (depth_of(root) > DEEPEST, f"more than {DEEPEST:,} levels"))
     if any("shows" in node for node in nodes):
-        places = nest([each if isinstance(each[1], tuple) else (at, 0, 0) for at, each in enumerate(flat)])
+        places = nest([attrs.evolve(x, label=at) if isinstance(x, Leaf) else x for at, x in enumerate(flat)])
         leaves = [nodes[leaf.label] for leaf in walk(places) if isinstance(leaf, Leaf)]
         shown = tuple(plain(leaf["shows"], "$.nodes: shows") for leaf in leaves)
     claims = document["claims"]
@@ -310,17 +310,17 @@ def column_of(entry: Mapping[str, Any], where: str) -> Column:
     return column
 
 
-def cut_of(node: Mapping[str, Any], column: Column, where: str) -> tuple[Cut, ...]:
-    """The cut of a branch as `nest` takes it, () of a branch on a column that is not ordered."""
+def cut_of(node: Mapping[str, Any], column: Column, where: str) -> Cut | None:
+    """The cut of a branch, None of a branch on a column that is not ordered."""
     is_cut = "threshold" in node
     said = f"{'a' if is_cut else 'no'} threshold for column {column.name[:40]!r}"
     _refuse(where, (is_cut != (column.scale is not None), said))
     if not is_cut:
-        return ()
+        return None
     threshold = _exact(node["threshold"], f"{where}.threshold")
     if threshold is not None:
         _check_threshold(threshold, column, where)
-    return (Cut(threshold, node["gaps"]),)
+    return Cut(threshold, node["gaps"])
 
 
 def _check_threshold(threshold: Any, column: Column, where: str) -> None:

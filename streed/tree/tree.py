@@ -116,8 +116,8 @@ class Tree:
         `collapse`: equal children of a branch are one, with the rows and costs of all; alone it needs no question.
         """
         shows = iter(self.shows())
-        flat: list[Any] = nodes.flatten(self.root)
-        shown = nodes.nest([node if isinstance(node[1], tuple) else (next(shows), *node[1:]) for node in flat])
+        flat = nodes.flatten(self.root)
+        shown = nodes.nest([attrs.evolve(x, label=next(shows)) if isinstance(x, nodes.Leaf) else x for x in flat])
         lines: list[str] = []
         stack: list[tuple[nodes.Node, str, str, str]] = [(shown, "", "", "")]
         while stack:
@@ -148,14 +148,13 @@ class Tree:
         """The tree in Graphviz's language: boxes for leaves, edges labelled with the answers."""
         shows = iter(self.shows())
         lines = ["digraph tree {", '  node [fontname="Helvetica"];', '  edge [fontname="Helvetica"];']
-        pairs = zip(nodes.walk(self.root), nodes.flatten(self.root), strict=True)
-        for place, (node, (_, below, *_)) in enumerate(pairs):
+        for place, node in enumerate(nodes.flatten(self.root)):
             if isinstance(node, nodes.Leaf):
                 lines.append(f"  n{place} [shape=box, label={_quoted(_leaf(self, node, next(shows)))}];")
                 continue
             column, cut = self.columns[node.column], node.cut
             lines.append(f"  n{place} [shape=ellipse, label={_quoted(question(column, cut))}];")
-            edges: Any = zip(below, answers(column, cut), strict=True)  # type: ignore[arg-type]
+            edges = zip(node.children, answers(column, cut), strict=True)
             lines += [f"  n{place} -> n{child} [label={_quoted(said)}];" for child, said in edges]
         return "\n".join([*lines, "}"])
 
@@ -271,7 +270,7 @@ def _together(children: list[tuple[nodes.Node, str]]) -> list[tuple[nodes.Node, 
     alike: dict[str, list[tuple[Any, str]]] = {}
     for child, answer in children:
         flat = nodes.flatten(child)
-        asked = [(node[0], node[1], *node[3:]) if isinstance(node[1], tuple) else node[:1] for node in flat]
+        asked = [x.label if isinstance(x, nodes.Leaf) else attrs.evolve(x, rows=0) for x in flat]
         alike.setdefault(repr(asked), []).append((flat, answer))
     return [(_added([flat for flat, _ in each]), " or ".join(said for _, said in each)) for each in alike.values()]
 
@@ -280,12 +279,11 @@ def _added(flat: list[Any]) -> nodes.Node:
     """Equal nodes, as `flatten` gives each of them, as one with the rows and costs of all."""
     made = []
     for alike in zip(*flat, strict=True):
-        first, second, third = ([each[place] for each in alike] for place in range(3))
-        if isinstance(second[0], tuple):
-            made.append((first[0], second[0], sum(third), *alike[0][3:]))
-        else:
-            cost = tuple(map(sum, zip(*third, strict=True))) if isinstance(third[0], tuple) else sum(third)
-            made.append((first[0], sum(second), cost))
+        first, several = alike[0], {"rows": sum(each.rows for each in alike)}
+        if isinstance(first, nodes.Leaf):
+            costs = [each.cost for each in alike]
+            several["cost"] = tuple(map(sum, zip(*costs, strict=True))) if isinstance(first.cost, tuple) else sum(costs)
+        made.append(attrs.evolve(first, **several))
     return nodes.nest(made)
 
 
