@@ -24,12 +24,11 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
-from streed.errors import InputError, TaskError, brief
+from streed.errors import InputError, TaskError, brief, class_line, definition, own_line, returning_line
 from streed.exact import Array, exact_number
 from streed.task.base import COMPONENTWISE, PARTIAL, TOTAL, GeneralTask, RowCostTask, Task, Value, objective, parts_of
 from streed.task.objective import record_of
 from streed.task.row_sums import Totals, in_columns, quick_sums, state_of
-from streed.task.source_lines import class_line, definition, own_line, returning_line
 from streed.task.states import Limit, OwnLimit, State
 
 _MOST = 2**1023

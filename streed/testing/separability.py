@@ -20,10 +20,9 @@ from hypothesis.errors import Flaky, Unsatisfiable
 from hypothesis.strategies import SearchStrategy
 
 from streed.data import Dataset
-from streed.errors import InputError, NotSeparableError, TaskError
+from streed.errors import InputError, NotSeparableError, TaskError, own_line
 from streed.task import Task
 from streed.task.contract import build, check_contract
-from streed.task.source_lines import own_line
 from streed.testing.cases import MAX_ROWS, Case, Law, Tag, Violation, repeated, tagged, tagged_datasets, tagged_subsets
 from streed.testing.laws import LAWS, accepting, compile_first, drivers_agree
 
