@@ -24,7 +24,7 @@ from streed.problem import Problem
 from streed.task import COMPONENTWISE, TOTAL, Task, Totals, Value
 from streed.task.base import objective
 from streed.task.objective import record_of
-from streed.task.row_sums import sums_by
+from streed.task.states import sums_by
 from streed.whole_costs import VectorCosts
 
 

@@ -10,17 +10,18 @@ import functools
 import itertools
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from streed.data.questions import Questions
-from streed.exact import Array
+from streed.exact import LARGEST_TOTAL, Array
 from streed.kernels.compilation import clock
 from streed.task import TOTAL, RowCostTask, State, Task, beside_sums
 from streed.task.analysis.facts import reads
 from streed.task.base import objective
-from streed.task.row_sums import RowSetSums
+from streed.task.states import ExactSums
 
 if TYPE_CHECKING:
     from streed.data import Cut, Dataset
@@ -39,6 +40,77 @@ _SHARE_OF_FLOORS = 0.25
 
 _MOST_LEAVES = 200_000
 """Leaves that are remembered by their sums or rows; sets at the last level are as many as all others together."""
+
+
+_FLOAT_BITS = 53
+"""Below 2**53 float64 adds whole numbers exactly, and matrix products of it are quick."""
+
+_BLOCK = 2**22
+"""Numbers of a block of a matrix product."""
+
+
+@final
+class RowSetSums:
+    """The statistics of all rows times their weights, as whole numbers, in digits that float64 adds exactly."""
+
+    def __init__(self, task: Task, data: Dataset) -> None:
+        self._named: list[tuple[str, int | None, int, bool]] = []
+        """Of every statistic its name, how many sums it has (None: a number), what these are to be divided by, and
+        whether they are beyond 64 bits."""
+        columns = [data.counts.astype(object)[None, :]]
+        for name, (values, unit) in ExactSums(task, data).items():
+            columns.append(values.reshape(data.n_rows, -1).T.astype(object) * unit.numerator)
+            wide = bool((np.abs(columns[-1]).sum(axis=1) >= LARGEST_TOTAL).any())
+            width = None if values.ndim == 1 else len(columns[-1])
+            self._named.append((name, width, unit.denominator, wide))
+        whole = np.concatenate(columns).T
+        self._bits, digits = _FLOAT_BITS - 1 - data.n_rows.bit_length(), []
+        while max(np.abs(whole).sum(axis=0)) >= 2**_FLOAT_BITS:
+            digits.append(whole & ((1 << self._bits) - 1))
+            whole = whole >> self._bits
+        self._digits = np.concatenate([*digits, whole], axis=1).astype(np.float64)
+        """(n, digits * sums): the least ones of all sums first; the last have the signs."""
+        self._width = whole.shape[1]
+        self.exact = True
+        """Whether sums are given exactly; else, where they are too fine for 64 bits, rounded once."""
+
+    def total(self, members: Array) -> tuple[Any, ...]:
+        """The number of these rows (m,), then their sums, flat."""
+        return self._joined(self._digits[members].sum(axis=0)[None, :])[0]
+
+    def by_literal(self, members: Array, codes: Array) -> list[tuple[Any, ...]]:
+        """The sums over the rows (m,) that have each literal; `codes` (n, L) uint8 says which row has which."""
+        digits = np.zeros((codes.shape[1], self._digits.shape[1]))
+        block = max(1, _BLOCK // max(1, codes.shape[1]))
+        for begin in range(0, len(members), block):
+            rows = members[begin : begin + block]
+            digits += codes[rows].astype(np.float64).T @ self._digits[rows]
+        return self._joined(digits)
+
+    def _joined(self, digits: Array) -> list[tuple[int, ...]]:
+        """The whole numbers that have these digits (m, ...)."""
+        if digits.shape[1] == self._width:
+            return list(map(tuple, digits.astype(np.int64).tolist()))
+        found = np.zeros((len(digits), self._width), object)
+        for begin in reversed(range(0, digits.shape[1], self._width)):
+            found = (found << self._bits) + digits[:, begin : begin + self._width].astype(np.int64)
+        return list(map(tuple, found.tolist()))
+
+    def named(self, sums: Sequence[Any]) -> dict[str, Any]:
+        """The sums by the names of the statistics; see `exact`."""
+        begin, found = 1, {}
+        for name, width, denominator, wide in self._named:
+            numbers: Sequence[Any] = sums[begin : begin + (1 if width is None else width)]
+            begin += len(numbers)
+            if denominator > 1:
+                divided = Fraction if self.exact or not wide else int.__truediv__
+                numbers = [divided(x, denominator) for x in numbers]
+            found[name] = numbers[0] if width is None else tuple(numbers)
+        return found
+
+    def state(self, sums: Sequence[Any]) -> State:
+        """The state that has these sums."""
+        return State(sums[0], **self.named(sums))
 
 
 @final

@@ -17,8 +17,7 @@ from streed.kernels.routing import measure_tree, route_rows
 from streed.problem import Problem, Solution
 from streed.problem.known_tree import with_costs
 from streed.task.base import objective
-from streed.task.row_sums import sums_by
-from streed.task.states import StateInParts
+from streed.task.states import StateInParts, sums_by
 from streed.tree import Branch, Leaf, Node, walk
 from streed.whole_costs import IntegerCosts, WideCosts
 

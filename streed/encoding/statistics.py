@@ -17,7 +17,7 @@ from streed.kernels.counting.groups import Groups, group_vectors, merge_counted
 from streed.kernels.packed import PackedProblem, pack
 from streed.kernels.records import FOUR
 from streed.problem import Problem
-from streed.task.row_sums import sums_by
+from streed.task.states import sums_by
 
 Places = dict[str, tuple[tuple[int, ...], bool]]
 """The planes of each statistic, ROWS in place of one that is 1 for every row; whether it has several entries."""

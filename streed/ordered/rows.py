@@ -33,7 +33,7 @@ from streed.ordered.scores import LABELLED, MATRIX, RESULTS, SIGNED, score
 from streed.problem import Problem
 from streed.task.analysis.facts import can_generate
 from streed.task.base import objective
-from streed.task.row_sums import sums_by
+from streed.task.states import sums_by
 
 LANES = (np.int16, np.int32, np.int64)
 

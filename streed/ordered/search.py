@@ -30,7 +30,7 @@ from streed.ordered.session import Inexact, OrderedAnswer, OrderedSession
 from streed.problem import Outcome, Problem, SearchLimits, Solution
 from streed.problem.linear_oracle import Answer, LinearOracle, RowSets
 from streed.task import Value
-from streed.task.row_sums import sums_by
+from streed.task.states import sums_by
 from streed.whole_costs import IntegerCosts
 
 FEW = 250

@@ -19,7 +19,7 @@ from streed.exact import Array
 from streed.kernels.conjunctions import heaviest_conjunctions
 from streed.kernels.packed import PackedProblem
 from streed.kernels.stopping import LONGEST, ROWS_OF_CONTROL
-from streed.task.row_sums import sums_by
+from streed.task.states import sums_by
 
 LEAST_PRICE, MOST_PRICE = -0.25, 1.25
 """Of a class of rows, in what its worst label costs: prices beyond help little, and swing."""

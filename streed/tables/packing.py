@@ -25,7 +25,7 @@ from streed.exact import Array
 from streed.kernels.counting.equal_rows import find_classes, find_equal
 from streed.kernels.counting.groups import MANY_ROWS, MOST_GROUPS, often_equal
 from streed.task.bounded_sums import least_of_labels, most_of_labels
-from streed.task.row_sums import sums_by
+from streed.task.states import sums_by
 from streed.whole_costs import VectorCosts
 
 WORD = 62

@@ -36,7 +36,7 @@ from streed.problem.linear_oracle import FixedCosts, RowSet, RowSets
 from streed.tables.entries import COST
 from streed.tables.shallow import least_shallow
 from streed.tables.vector_trees import Trees
-from streed.task.row_sums import sums_by
+from streed.task.states import sums_by
 
 
 @entry

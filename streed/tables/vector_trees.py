@@ -31,7 +31,7 @@ from streed.problem import Driver, Outcome, Problem, SearchLimits, SearchStopped
 from streed.problem.linear_oracle import LinearOracle, OracleBySearch
 from streed.tables.packing import count_rows
 from streed.task.bounded_sums import sums_too_large
-from streed.task.row_sums import sums_by
+from streed.task.states import sums_by
 from streed.tree import Node
 
 Vector = tuple[int, ...]

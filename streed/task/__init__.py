@@ -12,8 +12,7 @@ from streed.task.base import (
     bound,
     is_parameter,
 )
-from streed.task.row_sums import ExactSums, Totals, beside_sums, quick_sums, state_of
-from streed.task.states import Limit, State
+from streed.task.states import ExactSums, Limit, State, Totals, beside_sums, quick_sums, state_of
 
 __all__ = ["COMPONENTWISE", "PARTIAL", "TOTAL", "Composition", "ExactSums", "GeneralTask", "Limit", "RowCostTask"]
 __all__ += ["State", "Task", "Totals", "Value", "beside_sums", "bound", "is_parameter", "quick_sums", "state_of"]

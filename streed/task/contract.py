@@ -28,8 +28,7 @@ from streed.errors import InputError, TaskError, brief, class_line, definition, 
 from streed.exact import Array, exact_number
 from streed.task.base import COMPONENTWISE, PARTIAL, TOTAL, GeneralTask, RowCostTask, Task, Value, objective, parts_of
 from streed.task.objective import record_of
-from streed.task.row_sums import Totals, in_columns, quick_sums, state_of
-from streed.task.states import Limit, OwnLimit, State
+from streed.task.states import Limit, OwnLimit, State, Totals, in_columns, quick_sums, state_of
 
 _MOST = 2**1023
 

@@ -28,8 +28,7 @@ from streed.task.analysis.linear_form import adds
 from streed.task.base import COMPONENTWISE, PARTIAL, TOTAL, Task, Value, bound, name, scoring
 from streed.task.bounded_sums import Gap, RowSum, SumLimit, worsening_statistics, worsens
 from streed.task.joint import Joint
-from streed.task.row_sums import Totals
-from streed.task.states import Limit, OwnLimit, State
+from streed.task.states import Limit, OwnLimit, State, Totals
 
 
 def _as_its_one_part(method: Callable[..., Any]) -> Any:

@@ -30,8 +30,7 @@ from streed.task.base import COMPONENTWISE, TOTAL, Task, Value, field_names, is_
 from streed.task.bounded_sums import exact_costs, worsens
 from streed.task.joint import Entry, Joint, Sum, WeightedSum, with_tests
 from streed.task.objective import record_of
-from streed.task.row_sums import quick_sums, state_of
-from streed.task.states import Limit, OwnLimit, State
+from streed.task.states import Limit, OwnLimit, State, quick_sums, state_of
 from streed.whole_costs import VectorCosts
 
 _EXACT_FLOATS = 2**53

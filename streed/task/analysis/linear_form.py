@@ -20,8 +20,7 @@ from streed.data import Dataset
 from streed.errors import StreedError
 from streed.exact import LARGEST_TOTAL, Array, exact_integers, exact_number
 from streed.task.base import TOTAL, RowCostTask, Task, objective
-from streed.task.row_sums import state_of
-from streed.task.states import State
+from streed.task.states import State, state_of
 
 _CHECKED_ROWS = 16
 """Rows on which the derived costs are compared with the task's own."""
