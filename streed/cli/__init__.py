@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import json
 import os
 import re
@@ -205,6 +206,21 @@ class Asked(types.SimpleNamespace):
             fail(f"memory_limit: {self.memory_limit[:40]!r} is no size; write 500MB or 2GB")
         return {**found, "memory_limit": int(float(size[1]) * 1000 ** " KMGT".index(size[2].upper() or " "))}
 
+    def beside(self) -> dict[str, Any]:
+        """The columns of what the task asks for, by its name: of the groups, and of `--row-data`."""
+        from streed.data import Dataset
+        from streed.datasets import GROUPS
+
+        found: dict[str, Any] = {GROUPS: list(self.sensitive)} if self.sensitive else {}
+        for pair in self.row_data:
+            name, equals, column = pair.partition("=")
+            if not (equals and name.isidentifier()) or name in inspect.signature(Dataset.make).parameters:
+                fail(f"row_data: {pair!r} is no NAME=COLUMN for a task; write --row-data event=died")
+            found[name] = [*found[name], column] if name in found else [column]
+        return {
+            name: columns[0] if len(columns) == 1 and name != GROUPS else columns for name, columns in found.items()
+        }
+
     def columns(self) -> tuple[Table, str]:
         """The columns by name, and that of the target."""
         from streed.datasets import read_table
@@ -241,17 +257,16 @@ class Asked(types.SimpleNamespace):
         """The rows of the query, in which `data` is the file; of squared errors the database adds up all they need."""
         from streed.data import Dataset
         from streed.data.database import file_query, own_connection
-        from streed.datasets import ALL, GROUPS
+        from streed.datasets import ALL
         from streed.tasks import SquaredError
 
         readers = {".parquet": "read_parquet", ".csv": "read_csv", ".tsv": "read_csv"}
         reader = readers.get(Path(self.data).suffix.lower())
         if reader is None:
             fail(f"data: {self.data!r} is no Parquet or CSV file; name one, such as rows.parquet")
-        groups: dict[str, Any] = {GROUPS: list(self.sensitive)} if self.sensitive else {}
         with own_connection(None, None) as connection:
             connection.execute(f"CREATE VIEW data AS {file_query(self.data, reader)}")
-            given = groups | {"target": self.target, "sample_weight": self.weights, "frequency": self.frequency}
+            given = self.beside() | {"target": self.target, "sample_weight": self.weights, "frequency": self.frequency}
             given["categorical"] = True if ALL in self.categorical else list(self.categorical) or None
             given |= {"max_cuts": self.most_cuts(), "moments": isinstance(task, SquaredError)}
             return Dataset.from_query(connection, self.query, **given)
@@ -281,10 +296,12 @@ def read_saved(asked: Asked) -> tuple[Tree, Dataset]:
     roles = None if tree.claims is None else tree.claims.roles
     if roles is not None:
         told: dict[str, Any] = {"target": roles.target, "weights": roles.sample_weight, "frequency": roles.frequency}
-        told["sensitive"] = listed_names(roles.row_data.get(GROUPS, ())) or None
+        given = [(name, each) for name, columns in roles.row_data.items() for each in listed_names(columns)]
+        told["sensitive"] = tuple(each for name, each in given if name == GROUPS)
+        told["row_data"] = tuple(f"{name}={each}" for name, each in given if name != GROUPS)
         for name, said in told.items():
             if getattr(asked, name) not in (None, (), said):
-                fail(f"{name}: it is {said or 'none'!r}, says the tree; leave out --{name}")
+                fail(f"{name}: it is {said or 'none'!r}, says the tree; leave out --{name.replace('_', '-')}")
     table, found = read_table(asked.data, asked.target if roles is None else roles.target)
     if roles is None:
         if found is None:
@@ -331,6 +348,7 @@ json_option = option("--json", "as_json", is_flag=True, help="Print JSON.")
 _CUTS = "Thresholds of numbers and dates: all, a number of them per column, or auto: as many as are soon searched."
 _SENSITIVE = "Column of the groups that fairness is about; it is no feature. Repeated: groups are the combinations."
 _FREQUENCY = "Column of whole numbers: how many equal rows each row stands for."
+_ROW_DATA = "Column of what the task asks for, such as event=died; repeatable."
 
 
 def role_options(beside: str = "") -> list[Any]:
@@ -340,6 +358,7 @@ def role_options(beside: str = "") -> list[Any]:
         option("--sensitive", metavar="COLUMN", multiple=True, help=_SENSITIVE + beside),
         option("--weights", metavar="COLUMN", help="Column of row weights." + beside),
         option("--frequency", metavar="COLUMN", help=_FREQUENCY + beside),
+        option("--row-data", metavar="NAME=COLUMN", multiple=True, help=_ROW_DATA + beside),
     ]
 
 

@@ -347,7 +347,7 @@ def row_array(data: Dataset | Mapping[str, Array], name: str, asked_by: str) -> 
     row_data = data if isinstance(data, Mapping) else data.row_data
     if name not in row_data:
         known = ", ".join(row_data) or "none"
-        raise InputError(name, f"{asked_by} needs it, and the row data are: {known}", f"give {name}= to solve")
+        raise InputError(name, f"{asked_by} needs it, and the row data are: {known}", f"give {name}=, or --row-data")
     return row_data[name]
 
 

@@ -93,7 +93,7 @@ class LabelTree(ClassifierMixin, OptimalTree):  # type: ignore[misc]
     def _impurity(self, sums: Array) -> Array:
         """Gini's, times the rows."""
         totals = sums.sum(axis=1)
-        return np.asarray(totals - (sums**2).sum(axis=1) / np.maximum(totals, 1e-300))
+        return np.asarray(totals - (sums * (sums / np.maximum(totals, 1e-300)[:, None])).sum(axis=1))
 
     def _predictions(self, tree: Tree) -> Array:
         self._leaf_classes = self._class_places(tree.shows())

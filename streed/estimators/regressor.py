@@ -73,7 +73,7 @@ class OptimalTreeRegressor(RegressorMixin, OptimalTree):  # type: ignore[misc]
 
     def _impurity(self, sums: Array) -> Array:
         """The squared error of the mean."""
-        return np.maximum(sums[:, 2] - sums[:, 1] ** 2 / np.maximum(sums[:, 0], 1e-300), 0.0)
+        return np.maximum(sums[:, 2] - sums[:, 1] * (sums[:, 1] / np.maximum(sums[:, 0], 1e-300)), 0.0)
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)

@@ -114,7 +114,7 @@ def load(text: str) -> Tree:
         _refuse("$.claims.positive", (beyond, f"no number of one of {len(labels)} labels"))
         bounds = {name: _exact(claims[name], f"$.claims.{name}") for name in ("value", "lower_bound", "upper_bound")}
         if roles := claims["roles"]:
-            row_data = {name: tuple(given) for name, given in roles["row_data"].items()}
+            row_data = {k: x if isinstance(x, str) else tuple(x) for k, x in roles["row_data"].items()}
             roles = Roles(features=(), **{**roles, "row_data": row_data, "categorical": tuple(roles["categorical"])})
         claims = Claims(**{**claims, **bounds, "roles": roles})
     recipe = _table_recipe(document["recipe"], columns, n_columns) if "recipe" in document else None

@@ -39,12 +39,10 @@ LONG |= {"near_optimal": 44, "user-tasks": 4}
 COUNTS = QUICK | LONG
 
 
-def _marked(family: str, quick: Any = (), long: Any = pytest.mark.compiles) -> Any:
-    return pytest.param(family, marks=quick if family in QUICK else long)
-
-
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("family", [_marked(family) for family in (*KINDS, *OTHERS)])
+@pytest.mark.parametrize(
+    "family", [pytest.param(x, marks=() if x in QUICK else pytest.mark.compiles) for x in (*KINDS, *OTHERS)]
+)
 def test_problems_of_every_family_are_answered_rightly(family: str) -> None:
     verdicts = [(n, verdict_on(Drawn(family, 7, n)).wrong) for n in range(COUNTS.get(family, 8))]
     assert [(number, wrong) for number, wrong in verdicts if wrong] == []

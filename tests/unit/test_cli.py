@@ -52,6 +52,16 @@ def test_limits_and_tasks(play: str) -> None:
     assert balanced["value"] == 1
 
 
+@pytest.mark.compiles
+def test_columns_of_what_a_task_asks_for(play: str, tmp_path: Path) -> None:
+    out, base = str(tmp_path / "tree.json"), (play, "--target", "humidity", "--task")
+    solve(*base, "relative-risk", "--row-data", "event=windy", "--max-depth", "0", "--out", out)
+    run("verify", out, play)
+    assert "leave out --row-data" in run("verify", out, play, "--row-data", "event=times", code=2).stderr
+    costs = solve(*base, "instance-costs", "--row-data", "costs=times", "--row-data", "costs=windy")
+    assert (costs["value"], costs["document"]["labels"]) == (3, [{"str": "times"}, {"str": "windy"}])
+
+
 def test_no_tree_meets_the_limits(play: str) -> None:
     answer = solve(play, "--target", "play", "--weights", "times", "--subject-to", "min-support(8)", code=4)
     assert (answer["status"], answer["value"], answer["document"]) == ("infeasible", None, None)
@@ -312,6 +322,7 @@ REFUSED: list[tuple[tuple[str, ...], str]] = [
     (("solve", "monks-1", "--target", "a9"), "there is no column 'a9'"),
     (("solve", "monks-1", "--weights", "class"), "is the target"),
     (("solve", "monks-1", "--categorical", "a9"), "there is no column 'a9'"),
+    (("solve", "monks-1", "--row-data", "y=a1"), "row_data: 'y=a1' is no NAME=COLUMN"),
     (("solve", "monks-1", "--max-depth", "-1"), "max_depth"),
     (("solve", "monks-1", "--memory-limit", "lots"), "memory_limit"),
     (("solve", "monks-1", "--out", "/nonexistent/tree.json", "--max-depth", "0"), "out"),
