@@ -295,7 +295,8 @@ def combination(terms: Sequence[tuple[Fraction, Task]]) -> Task:
     flat = tuple((weight * inner, term) for weight, task in terms for inner, term in task.terms)
     if len(flat) == 1 and flat[0][0] == 1:
         return flat[0][1]
-    rows = tuple((weight, term) for weight, term in flat if isinstance(term, RowCostTask))
+    # what leaves show is read from a term's own sums
+    rows = tuple((w, x) for w, x in flat if isinstance(x, RowCostTask) and not x.overrides("leaf_label"))
     return WeightedSum(rows) if len(rows) == len(flat) else Sum(flat)
 
 

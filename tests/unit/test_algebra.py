@@ -17,7 +17,7 @@ from streed.data.strict_json import describe, rebuild
 from streed.errors import NotSeparableError, TaskError
 from streed.exact import Array
 from streed.reference import Evaluation, best_trees, every_tree, optimal_front
-from streed.task import COMPONENTWISE, State, Task, Totals
+from streed.task import COMPONENTWISE, ExactSums, RowCostTask, State, Task, Totals
 from streed.task.algebra import at_most, maximize
 from streed.task.joint import Sum
 from streed.task.objective import Objective
@@ -79,9 +79,16 @@ class Gain(Task):
         return -0.5
 
 
+@attrs.frozen
+class Told(RowCostTask):
+    def row_costs(self, data: Dataset) -> Array:
+        return Accuracy().row_costs(data)
+
+    def leaf_label(self, s: State, k: int) -> Any:
+        return f"{k} at {s.cost[k]}"
+
+
 X = [[0, 0], [0, 1], [1, 0], [1, 1], [0, 1], [1, 1], [0, 0]]
-
-
 Y = [0, 1, 1, 0, 1, 1, 1]
 
 
@@ -260,3 +267,5 @@ def test_the_largest_value_is_found_and_shown(data: Dataset) -> None:
     ((value, tree),) = best_trees(task, data, max_depth=2)
     shown = task.score(value, Totals(task, data))
     assert shown == max(values(Gain(), data)) == Evaluation(Gain(), data).cost(tree)
+    told, rows = 2 * Told() + Splits(), np.arange(data.n_rows)
+    assert len({each.leaf_label(ExactSums(each, data).state(rows), 0) for each in (told, Told())}) == 1
