@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from streed.data import Column
 from streed.data.column import numbers_like, raw_columns
 from streed.data.ordered import TIMES, Kind
 from streed.data.reading import Values
@@ -79,9 +80,9 @@ def onnx_inputs(model: Any, X: Any) -> dict[str, Array]:
         if isinstance(source, Table) and asked:
             source = np.column_stack([_held(_NUMBER, source.read(j)) for j in range(width)])
         return {"X": source.astype(np.float64) if isinstance(source, np.ndarray) else np.zeros((len(source), width))}
-    names = [asked[j].name if j in asked else f"x{j}" for j in range(width)]
+    names = [asked[j].column.name if j in asked else f"x{j}" for j in range(width)]
     _, read = raw_columns(X, names, asked, named=any(question.named for question in asked.values()))
-    return {question.name: _held(question, read(place))[:, None] for place, question in asked.items()}
+    return {question.column.name: _held(question, read(place))[:, None] for place, question in asked.items()}
 
 
 def _width(tree: Tree) -> int:
@@ -101,13 +102,13 @@ def _held(question: Question, raw: Values) -> Array:
         return as_objects(["" if value is None else str(value) for value in raw.as_categories()])
     if raw.kind is Kind.CATEGORY and not any(isinstance(value, str) for value in raw.order or ("",)):
         raw = Values(Kind.NUMBER, np.array([0.0 if value is None else value for value in raw.values]), raw.gaps)
-    numbers = numbers_like(question.name, Kind(kind), raw, question.zone)
+    numbers = numbers_like(question.column.name, Kind(kind), raw, question.column.zone)
     if kind in _TIMES:
         return np.where(raw.missing, NO_DATE, numbers.astype(np.int64))
     return np.where(raw.missing, np.nan, numbers).astype(np.float64)
 
 
-_NUMBER = Question(0, "X", Kind.NUMBER, (), None)
+_NUMBER = Question(0, Column("X", (), False, Kind.NUMBER), (), None)
 
 
 class _Graph:
@@ -149,31 +150,29 @@ class _Graph:
 
 def _inputs(tree: Tree, nodes: Plan, graph: _Graph) -> dict[int, str]:
     """By the place of a column of the table: the name of its values, (m, 1)."""
-    asked: dict[int, Question] = {}
-    for question in nodes.questions:
-        if question is not None and _kind(asked.setdefault(question.place, question)) != _kind(question):
-            raise InputError("tree", f"column {question.name!r} holds texts and numbers", "use one type of values")
+    asked = {question.place: question for question in nodes.questions if question is not None}
     if not _by_name(asked.values()):
         # A tree that is one leaf still has to know how many rows there are.
         whole = graph.input("X", "number", max(_width(tree), 1))
         return {j: graph.add("Gather", [whole, graph.constant([j])], axis=1) for j in sorted(asked) or [0]}
-    named = {question.name: question for question in asked.values()}
+    named = {question.column.name: question for question in asked.values()}
     inputs = {name: graph.input(name, _kind(question), 1) for name, question in named.items()}
-    return {place: inputs[question.name] for place, question in asked.items()}
+    return {place: inputs[question.column.name] for place, question in asked.items()}
 
 
 def _kind(question: Question) -> str:
     """Whether the column's values are numbers, texts, dates or durations."""
-    if question.kind in TIMES:
-        return question.kind.value
-    if question.kind in (Kind.NUMBER, Kind.BOOLEAN):
+    if question.column.kind in TIMES:
+        return question.column.kind.value
+    if question.column.kind in (Kind.NUMBER, Kind.BOOLEAN):
         return "number"
-    values = [*question.known, *(v for case in question.cases if case.relation == ONE_OF for v in case.values)]
+    values = question.column.known
     if values and all(isinstance(value, numbers.Real) for value in values):
         return "number"
     if all(isinstance(value, str) for value in values):
         return "text"
-    found = f"column {question.name!r} has values of the types {', '.join(sorted({type(v).__name__ for v in values}))}"
+    types = ", ".join(sorted({type(value).__name__ for value in values}))
+    found = f"column {question.column.name!r} has values of the types {types}"
     raise InputError("tree", found, "use texts or numbers alone")
 
 
@@ -243,7 +242,7 @@ def _check_gaps(question: Question) -> None:
     if any(case.relation == PRESENT for case in question.cases):
         gap = question.rest
     if gap is not None and texts.get("", gap) != gap:
-        found = f"column {question.name!r} has gaps and empty texts, which go to different children"
+        found = f"column {question.column.name!r} has gaps and empty texts, which go to different children"
         raise InputError("tree", found, "ONNX knows no gap among texts: give the empty ones another name")
 
 

@@ -35,20 +35,14 @@ class Question:
 
     place: int
     """The column's number in the table."""
-    name: str
-    """The column's name in the table."""
-    kind: Kind | None
-    """How the column is read; None where its values are compared as they are."""
+    column: Column
+    """As the table has it."""
     cases: tuple[Case, ...]
     """No value is in two of them, but that the last one may be of any that is present."""
     otherwise: int | None
     """The child of all other rows; None where the tree has no answer to them."""
     named: bool = True
     """Whether the table named its columns."""
-    known: tuple[Any, ...] = ()
-    """The categories of the column, where it has a recipe."""
-    zone: str | None = None
-    """Of dates that have one."""
 
     @property
     def rest(self) -> int:
@@ -57,9 +51,8 @@ class Question:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The texts that the column's categories are, as far as they are known."""
-        asked = (value for case in self.cases if case.relation == ONE_OF for value in case.values)
-        return tuple(value for value in (*self.known, *asked) if isinstance(value, str))
+        """The texts that the column's categories are."""
+        return tuple(value for value in self.column.known if isinstance(value, str))
 
     @property
     def order(self) -> list[Case]:
@@ -104,7 +97,7 @@ def _question_at(tree: Tree, j: int, cut: Cut | None, given: Mapping[str, str]) 
     column, recipe = tree.columns[j], tree.recipe
     asked: Cut | int | None = cut
     if column.name in given:
-        return Question(j, column.name, None, (Case(1, HOLDS, (given[column.name],)),), 0)
+        return Question(j, column, (Case(1, HOLDS, (given[column.name],)),), 0)
     place, named, strict = j, column.name != f"x{j}", False
     if recipe is not None:
         place, named, strict = recipe.sources[j], recipe.named, recipe.unseen == "error"
@@ -115,7 +108,7 @@ def _question_at(tree: Tree, j: int, cut: Cut | None, given: Mapping[str, str]) 
         cases, unseen = [*cases, Case(unseen, PRESENT)], None
     elif gap is not None and gap != unseen:
         cases.append(Case(gap, GAP))
-    return Question(place, column.name, column.kind, tuple(cases), unseen, named, column.known, column.zone)
+    return Question(place, column, tuple(cases), unseen, named)
 
 
 def _cases(column: Column, asked: Cut | int | None, strict: bool) -> tuple[list[Case], int | None, int | None]:

@@ -147,18 +147,18 @@ class _Sql(_Dialect):
         return ["CASE", *lines, "END"]
 
     def condition(self, question: Question, case: Case) -> str:
-        column = _quoted(question.name)
+        column = _quoted(question.column.name)
         if case.relation == HOLDS:
             return str(case.values[0])
         if case.relation == ONE_OF:
-            if question.kind is Kind.BOOLEAN and all(isinstance(value, int) for value in case.values):
+            if question.column.kind is Kind.BOOLEAN and all(isinstance(value, int) for value in case.values):
                 column = f"CAST({column} AS INTEGER)"  # PostgreSQL compares no truth value with a number
             return self.one_of(column, case.values, "=", "IN")
         if case.relation not in (AT_MOST, ABOVE):
             return f"{column} IS {'' if case.relation == GAP else 'NOT '}NULL"
         limit, relation = case.values[0], case.relation
-        if question.kind in TIMES:
-            column, written = _sql_time(column, question.kind, limit, question.zone)
+        if question.column.kind in TIMES:
+            column, written = _sql_time(column, question.column.kind, limit, question.column.zone)
         elif isinstance(limit, float) and math.isinf(limit):
             # Up to minus infinity is below all finite numbers, above it all that is not.
             relation = "<" if relation == AT_MOST else ">="
@@ -188,9 +188,9 @@ class _Python(_Dialect):
         if rest is None:
             # Before Python 3.12 no f-string may have a backslash in its braces, which repr writes for control
             # characters too.
-            plain = not set(repr(question.name)[1:-1]) & set("\\{}\"'")
-            told = f'f"unknown value {{{self._value(question)}!r}} of column {question.name!r}"'
-            rest = [f"raise ValueError({told if plain else repr(f'unknown value of column {question.name!r}')})"]
+            plain = not set(repr(question.column.name)[1:-1]) & set("\\{}\"'")
+            told = f'f"unknown value {{{self._value(question)}!r}} of column {question.column.name!r}"'
+            rest = [f"raise ValueError({told if plain else repr(f'unknown value of column {question.column.name!r}')})"]
         lines += rest
         if place == 0 or all(not line.startswith("    " * _DEEPEST) for line in lines):
             return lines
@@ -198,7 +198,7 @@ class _Python(_Dialect):
         return [f"return _{self.name}_{place}(row)"]
 
     def _value(self, question: Question) -> str:
-        return f"row[{question.place if self.by_position else question.name!r}]"
+        return f"row[{question.place if self.by_position else question.column.name!r}]"
 
     def condition(self, question: Question, case: Case) -> str:
         value = self._value(question)
@@ -215,12 +215,12 @@ class _Python(_Dialect):
 
     def _compared(self, question: Question, case: Case, value: str) -> str:
         limit = case.values[0]
-        if question.kind is Kind.DATE:
-            read = f"_{self.name}_moment({value}, {question.zone is not None})"
-            written = f"datetime.datetime.fromisoformat({date_text(limit, question.zone)!r})"
-        elif question.kind is Kind.TIME:
+        if question.column.kind is Kind.DATE:
+            read = f"_{self.name}_moment({value}, {question.column.zone is not None})"
+            written = f"datetime.datetime.fromisoformat({date_text(limit, question.column.zone)!r})"
+        elif question.column.kind is Kind.TIME:
             read, written = f"_{self.name}_clock({value})", f"datetime.time.fromisoformat({clock_text(limit)!r})"
-        elif question.kind is Kind.DURATION:
+        elif question.column.kind is Kind.DURATION:
             read, written = f"_{self.name}_span({value})", f"datetime.timedelta(microseconds={limit})"
         else:
             written = f"float({str(limit)!r})" if isinstance(limit, float) and math.isinf(limit) else repr(limit)
@@ -232,7 +232,7 @@ class _Python(_Dialect):
         if all(isinstance(each, numbers.Real) for each in case.values):
             return f"_{self.name}_number({value})"
         other = any(each[:1].isdigit() or each[:1] in "+-.(" or each in _OTHERS for each in question.texts if each)
-        return f"_{self.name}_text({value})" if other and question.kind is Kind.CATEGORY else value
+        return f"_{self.name}_text({value})" if other and question.column.kind is Kind.CATEGORY else value
 
 
 _DEEPEST = 18
