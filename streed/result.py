@@ -19,8 +19,7 @@ import attrs
 from streed.data.strict_json import describe, plain_value
 from streed.errors import InputError, escaped
 from streed.task import TOTAL, Task
-from streed.tree import Tree
-from streed.tree.tree import extent_text, front_html, number, size_text, tree_html, verdict_html
+from streed.tree import Tree, extent_text, front_html, number, size_text, tree_html, verdict_html
 
 
 @attrs.frozen

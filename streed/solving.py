@@ -31,10 +31,9 @@ from streed.task.analysis.facts import positive_class, reads
 from streed.task.analysis.linear_form import adds
 from streed.task.base import objective, scoring
 from streed.task.contract import check_contract, is_shipped
-from streed.tree import Branch, Claims, Leaf, Node, Tree
+from streed.tree import Branch, Claims, Leaf, Node, Tree, extent_text
 from streed.tree.evaluation import check_declarations, count_rows, inspect, leaf_displays
 from streed.tree.nodes import depth_of, walk
-from streed.tree.tree import extent_text
 
 _MOST, _LEAST = Range(0, whole=True, optional=True), Range(1, whole=True)
 

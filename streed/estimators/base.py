@@ -29,8 +29,7 @@ from streed.solve import LEAST_TIME, check_stops
 from streed.task import Limit, Task
 from streed.task.analysis.extent import OVER_ALL
 from streed.tasks import Splits
-from streed.tree import FlatBranch, Tree, flatten
-from streed.tree.tree import extent_text, tree_html, verdict_html
+from streed.tree import FlatBranch, Tree, extent_text, flatten, tree_html, verdict_html
 
 _PASSED = ("max_depth", "max_nodes", "min_leaf", "search", "memory_limit", "threads")
 """Parameters that are handed on to `streed.solve` as they are."""

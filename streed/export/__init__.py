@@ -11,9 +11,9 @@ from typing import Any
 from streed.export.onnx import onnx_inputs, to_onnx
 from streed.export.sklearn import codes, feature_names, to_sklearn
 from streed.export.source import to_python, to_sql
+from streed.tree import tree_of
 from streed.tree.storage import load as from_json
 from streed.tree.storage import schema
-from streed.tree.tree import tree_of
 
 __all__ = [
     "codes", "feature_names", "from_json", "onnx_inputs", "schema", "to_dot", "to_json", "to_onnx", "to_python",

@@ -20,8 +20,7 @@ from streed.data.table import Table, read_input
 from streed.errors import InputError, MissingPackageError
 from streed.exact import Array, as_objects
 from streed.export.questions import AT_MOST, GAP, ONE_OF, PRESENT, Case, Plan, Question, plan
-from streed.tree import Tree
-from streed.tree.tree import tree_of
+from streed.tree import Tree, tree_of
 
 if TYPE_CHECKING:
     from onnx import ModelProto

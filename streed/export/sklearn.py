@@ -16,9 +16,8 @@ import numpy as np
 from streed.data import Dataset
 from streed.errors import InputError, MissingPackageError
 from streed.exact import Array
-from streed.tree import Branch, Leaf, Tree, walk
+from streed.tree import Branch, Leaf, Tree, holds, tree_of, walk
 from streed.tree.nodes import TreeRows
-from streed.tree.tree import holds, tree_of
 
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline

@@ -19,7 +19,7 @@ from streed.data.ordered import TIMES, Kind
 from streed.data.single_values import clock_text, date_text, moment_of
 from streed.errors import InputError, brief, check_kind
 from streed.export.questions import ABOVE, AT_MOST, GAP, HOLDS, ONE_OF, Case, Plan, Question, plan
-from streed.tree.tree import tree_of
+from streed.tree import tree_of
 
 
 def to_python(

@@ -19,8 +19,7 @@ from streed.task.objective import record_of
 from streed.tasks.fairness import DemographicParity, EqualOpportunity, Fairness, PredictiveEquality
 from streed.tasks.rates import measure as group_measure
 from streed.tasks.rates import shares
-from streed.tree import Leaf, Tree, flatten, worth
-from streed.tree.tree import answers, holds, question, tree_of
+from streed.tree import Leaf, Tree, answers, flatten, holds, question, tree_of, worth
 
 SIZES = {"nodes": "n_branches", "leaves": "n_leaves", "depth": "depth"}
 """Measures of the tree alone, and its attributes."""

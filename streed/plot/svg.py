@@ -16,8 +16,7 @@ import attrs
 
 from streed.errors import InputError, check_choice, check_kind, escaped
 from streed.plot.measures import Seen, survey
-from streed.tree import Tree
-from streed.tree.tree import number, tree_of, worth_text
+from streed.tree import Tree, number, tree_of, worth_text
 
 SHADES = ("class", "rows", "value", "none")
 

@@ -39,9 +39,8 @@ from streed.proof.prover import Prover, ProverSums, StoppedError
 from streed.proof.statement import Statement
 from streed.result import Progress, Reporter
 from streed.task import Task
-from streed.tree import Tree
+from streed.tree import Tree, tree_of
 from streed.tree.evaluation import check as verify
-from streed.tree.tree import tree_of
 
 __all__ = ["Proof", "prove"]
 

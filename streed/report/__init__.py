@@ -25,8 +25,7 @@ from streed.result import Result
 from streed.task.objective import record_of
 from streed.tasks import Splits
 from streed.tasks.fairness import RATES, DemographicParity, EqualizedOdds, ErrorRateParity
-from streed.tree import Claims, Tree
-from streed.tree.tree import number, size_text, tree_of, written
+from streed.tree import Claims, Tree, number, size_text, tree_of, written
 
 if TYPE_CHECKING:
     from streed.rashomon.rashomon_set import RashomonSet

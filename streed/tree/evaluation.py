@@ -20,8 +20,8 @@ from streed.exact import Array, close
 from streed.task import TOTAL, ExactSums, Limit, State, Task, Totals, Value, quick_sums, state_of
 from streed.task.base import objective, scoring
 from streed.task.contract import ContractCheck
+from streed.tree import Tree, number
 from streed.tree.nodes import Branch, Claims, Leaf, Node, TreeRows, Visit, fold, sides_in, visits, walk, worth
-from streed.tree.tree import Tree, number
 
 
 @attrs.frozen

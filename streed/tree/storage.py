@@ -28,8 +28,8 @@ from streed.data.questions import TableRecipe
 from streed.data.single_values import FIRST, LAST
 from streed.errors import InputError
 from streed.exact import Range
+from streed.tree import Tree
 from streed.tree.nodes import Claims, FlatBranch, FlatNode, Leaf, depth_of, flatten, nest, walk, worth
-from streed.tree.tree import Tree
 
 FORMAT, VERSION = "streed.tree", 6
 DEEPEST = 2_000

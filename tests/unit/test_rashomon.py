@@ -23,7 +23,7 @@ from streed.tasks import (
     SparseAccuracy,
     Splits,
 )
-from streed.tree import used_columns
+from streed.tree.nodes import used_columns
 from tests.unit.outcomes import refused
 
 pytestmark = pytest.mark.compiles

@@ -40,8 +40,8 @@ from streed.tasks import (
     SquaredError,
     WeightedAccuracy,
 )
+from streed.tree import question
 from streed.tree.evaluation import inspect
-from streed.tree.tree import question
 from tests.unit.outcomes import refused
 from tests.unit.specimens import XOR
 
