@@ -40,8 +40,7 @@ from typing import Any, ClassVar, final
 import attrs
 import numpy as np
 
-from streed.data import Dataset
-from streed.data.dataset import row_matrix
+from streed.data import Dataset, row_matrix
 from streed.data.rows import named_labels
 from streed.data.strict_json import FILE
 from streed.errors import InputError, check_known, listed

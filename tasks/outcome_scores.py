@@ -30,9 +30,8 @@ from typing import Any, ClassVar, final
 import attrs
 import numpy as np
 
-from streed.data import Dataset
+from streed.data import Dataset, row_array, row_column, row_matrix, row_numbers
 from streed.data.column import distinct
-from streed.data.dataset import row_array, row_column, row_matrix, row_numbers
 from streed.data.rows import named_labels
 from streed.data.single_values import check_finite
 from streed.errors import InputError, check_choice, check_known

@@ -53,9 +53,8 @@ from typing import Any, ClassVar, final
 import attrs
 import numpy as np
 
-from streed.data import Dataset
+from streed.data import Dataset, row_matrix, row_numbers
 from streed.data.database import MOMENTS
-from streed.data.dataset import row_matrix, row_numbers
 from streed.errors import InputError, TaskError
 from streed.exact import ONE, Array, Range, as_float, exact_integers, exact_number
 from streed.task import GeneralTask, RowCostTask, State, Task, Value, bound

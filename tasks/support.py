@@ -29,9 +29,8 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from streed.data import Dataset
+from streed.data import Dataset, row_array
 from streed.data.column import distinct
-from streed.data.dataset import row_array
 from streed.data.ordered import distinct_numbers
 from streed.errors import InputError, check_kind, check_known, listed
 from streed.exact import LARGEST_TOTAL, Array, Range

@@ -42,8 +42,7 @@ from typing import Any, ClassVar, final
 import attrs
 import numpy as np
 
-from streed.data import Dataset
-from streed.data.dataset import row_column, row_numbers
+from streed.data import Dataset, row_column, row_numbers
 from streed.data.rows import Outcome, read_events
 from streed.errors import InputError
 from streed.exact import Array, Range, log_ratio

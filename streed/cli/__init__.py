@@ -273,7 +273,7 @@ class Asked(types.SimpleNamespace):
 
     def most_cuts(self) -> int | str:
         """What `--cuts` says of numbers, as `max_cuts` of a solve does."""
-        from streed.data.dataset import most_cuts
+        from streed.data import most_cuts
 
         return most_cuts(int(self.cuts) if self.cuts.isdecimal() else self.cuts, "cuts")
 

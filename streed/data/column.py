@@ -18,7 +18,7 @@ import numpy as np
 
 from streed.data.ordered import Cut, Kind, OrderedValues, distinct_numbers, threshold_text
 from streed.data.reading import Values, read_column
-from streed.data.table import read_input
+from streed.data.table import Table, as_table, binary_codes, read_input
 from streed.errors import InputError, shown
 from streed.exact import Array
 
@@ -156,20 +156,41 @@ class Column:
         return Values(self.scale, np.where(strange, len(self.categories), found), missing)
 
 
-def code_column(
-    name: str, read: Values, *, listed: bool, weights: Array | None = None, max_cuts: int | None = None
-) -> tuple[Column, Array, OrderedValues | None]:
-    """The column, its codes (n,), uint8 or int32 of an ordered one, and that one's values.
+def code_columns(
+    source: Array | Table,
+    names: tuple[str, ...] | None,
+    listed: Collection[int],
+    weights: Array | None = None,
+    max_cuts: int | None = None,
+) -> tuple[Array, dict[int, Column], dict[int, OrderedValues]]:
+    """(codes (n, p), the columns but for those of an array that are plain 0/1, the values of ordered ones).
 
-    `listed`: the caller calls the column categorical. `weights`, `max_cuts`: as of `ranked`.
+    Codes are uint8, and int32 where a column is ordered. `listed`: the numbers of the columns that the caller calls
+    categorical. `weights`, `max_cuts`: as of `ranked`.
     """
-    scale = None if listed else _scale_of(read)
-    if scale is None:
-        column, _ = column_of_categories(name, read, MOST_CATEGORIES, all_differ=listed)
-        return column, column.codes(read, "error"), None
-    categories = read.order or () if scale is Kind.CATEGORY else ()
-    found, ranks = ranked(read, scale, weights, max_cuts)
-    return Column(name, categories, False, scale, read.gaps is not None, read.zone), ranks, found
+    plain = np.zeros(source.shape[1], bool)
+    if isinstance(source, np.ndarray):
+        binary = binary_codes(source)
+        if binary is not None:
+            return binary, {}, {}
+        plain = ((source == 0) | (source == 1)).all(axis=0)
+    table = attrs.evolve(as_table(source), names=names)
+    coded, ordered = dict[int, Column](), dict[int, OrderedValues]()
+    codes: Array = np.zeros(source.shape, np.int32)
+    for j, name in enumerate(table.all_names):
+        if plain[j]:
+            codes[:, j] = table.columns[j]
+            continue
+        read = table.read(j)
+        scale = None if j in listed else _scale_of(read)
+        if scale is None:
+            coded[j], _ = column_of_categories(name, read, MOST_CATEGORIES, all_differ=j in listed)
+            codes[:, j] = coded[j].codes(read, "error")
+            continue
+        categories = read.order or () if scale is Kind.CATEGORY else ()
+        ordered[j], codes[:, j] = ranked(read, scale, weights, max_cuts)
+        coded[j] = Column(name, categories, False, scale, read.gaps is not None, read.zone)
+    return codes if ordered else codes.astype(np.uint8), coded, ordered
 
 
 def ranked(

@@ -19,7 +19,7 @@ from streed.errors import InputError, check_known, listed
 from streed.exact import Array, Range
 
 if TYPE_CHECKING:
-    from streed.data.dataset import Dataset
+    from streed.data import Dataset
 
 
 MOMENTS = "moments"
@@ -135,7 +135,7 @@ class _Reader:
 
     def read(self, categorical: Any, max_cuts: int | str) -> Dataset:
         """The data set; raises InputError for rows that cannot be read."""
-        from streed.data.dataset import Dataset
+        from streed.data import Dataset
 
         roles = self.roles
         if self.moments and (roles.target is None or roles.sample_weight is not None):

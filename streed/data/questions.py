@@ -11,8 +11,8 @@ from typing import Any, final
 import attrs
 import numpy as np
 
+from streed.data import Dataset
 from streed.data.column import Column, raw_columns
-from streed.data.dataset import Dataset
 from streed.data.ordered import NO_LIMIT, Cut
 from streed.exact import Array
 

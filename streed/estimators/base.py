@@ -16,8 +16,7 @@ from sklearn.utils import Bunch, estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 import streed
-from streed.data import Dataset
-from streed.data.dataset import most_cuts
+from streed.data import Dataset, most_cuts
 from streed.errors import InputError, argument_names, brief
 from streed.estimators import reading
 from streed.estimators.paths import complexity_path, is_interrupted, size_path

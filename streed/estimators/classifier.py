@@ -27,8 +27,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
-from streed.data import Dataset
-from streed.data.dataset import row_matrix
+from streed.data import Dataset, row_matrix
 from streed.data.reading import read_values
 from streed.data.rows import named_labels, read_row_data
 from streed.errors import InputError, argument_names, brief, check_known, shown

@@ -21,8 +21,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
-from streed.data import Dataset
-from streed.data.dataset import row_column
+from streed.data import Dataset, row_column
 from streed.data.rows import read_events, read_row_data, split_outcome, weigh_copies
 from streed.errors import InputError
 from streed.estimators.base import OptimalTree, task_of, with_splits

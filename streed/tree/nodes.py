@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 import attrs
 import numpy as np
 
-from streed.data import Column, Cut, Dataset, Kind
+from streed.data import AUTO, Column, Cut, Dataset, Kind
 from streed.data.column import check_width, raw_columns
-from streed.data.dataset import AUTO
 from streed.data.questions import TableRecipe
 from streed.data.reading import Values
 from streed.data.table import binary_codes

@@ -24,8 +24,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from streed.data import Dataset
-from streed.data.dataset import AUTO
+from streed.data import AUTO, Dataset
 from streed.data.ordered import OrderedValues
 from streed.exact import Array
 from streed.task.analysis.facts import can_generate
