@@ -22,7 +22,6 @@ one column of any kind, or a table with named ones.
 from __future__ import annotations
 
 import itertools
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, final
 
@@ -150,8 +149,10 @@ class RowKinds:
 
     events: dict[str, Array]
     """By event (k, K) int64: 1 where it happens to rows of a kind that count, by their label."""
-    of_group: dict[str, Array]
-    """By group, its kinds."""
+    places: dict[str, int]
+    """By group, its number,"""
+    of_group: Array
+    """(k,) and that of each kind."""
     number: Array
     """(n,) the kind of each row."""
     sizes: Array
@@ -161,27 +162,21 @@ class RowKinds:
 
     def costs(self, wanted: Sequence[Shares]) -> Array:
         """(m, k, K) what rows add to sums of shares by their label, without their weights."""
-        shared = defaultdict(list)
-        for place, shares in enumerate(wanted):
-            for share, each in shares.items():
-                shared[share].append((place, each))
-        shape = next(iter(self.events.values())).shape
-        found, size = np.zeros((len(wanted), *shape), np.int64), np.zeros(len(wanted))
-        weights = self.sizes if self.weights is None else self.sizes * self.weights
-        for (event, name), pairs in shared.items():
-            rows, places = self.of_group.get(name, _NONE), [place for place, _ in pairs]
-            happens, worth = self.events[event][rows], [each for _, each in pairs]
-            total = float(weights[rows] @ happens.sum(axis=1))
-            if not total:
-                continue
-            size[places] += np.abs(np.array(worth, np.float64)) * total
-            if size.max() >= LARGEST_TOTAL:
-                raise sums_too_large(self.weights is not None)
-            found[np.array(places)[:, None], rows] += np.array(worth, np.int64)[:, None, None] * happens
+        weights, places = self.sizes if self.weights is None else self.sizes * self.weights, self.places
+        totals = {x: np.bincount(self.of_group, weights * each.sum(axis=1)).tolist() for x, each in self.events.items()}
+        known = [[(x, places[name], each) for (x, name), each in one.items() if name in places] for one in wanted]
+        # what nothing has may be worth anything
+        known = [[(x, at, each) for x, at, each in own if totals[x][at]] for own in known]
+        if any(sum(abs(each) * totals[x][at] for x, at, each in own) >= LARGEST_TOTAL for own in known):
+            raise sums_too_large(self.weights is not None)
+        found: Array = np.zeros((), np.int64)
+        for event, happens in self.events.items():
+            worth = np.zeros((len(wanted), len(places)), np.int64)
+            for number, own in enumerate(known):
+                for at, each in [(at, each) for x, at, each in own if x == event]:
+                    worth[number, at] = each
+            found = found + worth[:, self.of_group, None] * happens
         return found
-
-
-_NONE = np.zeros(0, np.int64)
 
 
 def row_kinds(data: Dataset, of: Any) -> RowKinds:
@@ -193,15 +188,14 @@ def row_kinds(data: Dataset, of: Any) -> RowKinds:
         happens[x] = [counted & of.happens(x, each, data) for each in labels]
     number = groups.number
     for each in itertools.chain([] if weights is None else [distinct_numbers(weights)[1]], *happens.values()):
-        if each.min() < each.max():
+        if 0 < np.count_nonzero(each) < n:
             number = distinct_numbers((int(each.max()) + 1) * number + each)[1]
     sizes = np.bincount(number)
     first = np.zeros(len(sizes), np.int64)
     first[number] = np.arange(n)
-    own = groups.number[first]
-    of_group = {name: np.flatnonzero(own == at) for at, name in enumerate(groups.names)}
+    places = {name: at for at, name in enumerate(groups.names)}
     events = {x: np.array([each[first] for each in by_label], np.int64).T for x, by_label in happens.items()}
-    return RowKinds(events, of_group, number, sizes, None if weights is None else weights[first])
+    return RowKinds(events, places, groups.number[first], number, sizes, None if weights is None else weights[first])
 
 
 def _coded(column: Array) -> tuple[list[Any], Array]:

@@ -382,8 +382,7 @@ def parts_of(task: Any) -> list[Task]:
         return [part for each in task for part in parts_of(each)]
     if not isinstance(task, Task):
         return []
-    names = field_names(type(task))
-    return [task, *parts_of(tuple([getattr(task, name, None) for name in names]))] if names else [task]
+    return [task, *(part for name in field_names(type(task)) for part in parts_of(getattr(task, name, None)))]
 
 
 @functools.lru_cache(maxsize=1024)

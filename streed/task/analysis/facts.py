@@ -327,10 +327,12 @@ def positive_class(task: Task, data: Dataset, *, warn: bool = False) -> int | No
 
 def _asking(thing: Any, sided: bool = False) -> list[tuple[Any, bool]]:
     """What a task is made of that calls a class positive, and whether the other class would be another question."""
-    if isinstance(thing, tuple):
-        return [each for part in thing for each in _asking(part, sided)]
-    sided = sided or getattr(thing, "one_sided", False)
-    if hasattr(type(thing), "positive_class"):
-        return [(thing, sided)]
-    names = field_names(type(thing)) if isinstance(thing, (Task, Limit)) else ()
-    return _asking(tuple([getattr(thing, name, None) for name in names]), sided) if names else []
+    kind: Any = type(thing)
+    parts = thing
+    if not isinstance(thing, tuple):
+        names = field_names(kind)
+        sided = sided or bool(names and hasattr(kind, "one_sided") and thing.one_sided)
+        if names and hasattr(kind, "positive_class"):
+            return [(thing, sided)]
+        parts = [getattr(thing, name, None) for name in names] if isinstance(thing, (Task, Limit)) else ()
+    return [each for part in parts for each in _asking(part, sided)]
