@@ -100,7 +100,7 @@ class Reduction(Driver):
         problem = plan.problem
         trees = Trees(problem, plan.parts, plan.splits, self.driver, search_limits.after(clock() - started), plan.kind)
         oracle = Oracle(trees, plan.intervals, plan.rank_of)
-        trees.best = lambda: None if oracle.found is None else plan.value(oracle.found, trees.value_ranges)
+        trees.best = lambda: None if oracle.found is None else plan.value(oracle.found, trees)
         stopped, name = None, "supported points" if plan.fraction is None else "dinkelbach"
         try:
             if plan.price is not None:
@@ -120,7 +120,7 @@ class Reduction(Driver):
         if oracle.found is None:
             return Outcome((), lower, stopped, stats, score_bound=bound)
         weighed = trees.weigh(oracle.found)
-        value = plan.exact_value(oracle.found, weighed, trees.value_ranges)
+        value = plan.exact_value(oracle.found, weighed, trees)
         if plan.wide is not None:
             stats["rounding"] = plan.wide.rounding(oracle.found.branches)
             if stopped is None and lower is not None and value[0] > lower[0]:
@@ -128,7 +128,7 @@ class Reduction(Driver):
                 if closed is not None:
                     oracle.found = trees.labelled(closed.preorder, closed.labels)
                     weighed = trees.weigh(oracle.found)
-                    value = plan.exact_value(oracle.found, weighed, trees.value_ranges)
+                    value = plan.exact_value(oracle.found, weighed, trees)
                 if stopped is None:
                     lower, stats = value, {**stats, "exact": True, "rounding": 0, "closed": NEAR_OPTIMAL}
         root = plan.measured_root(oracle.found, weighed)

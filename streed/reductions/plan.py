@@ -64,11 +64,12 @@ class Plan:
         """The exact costs of the objective, if `parts` has them rounded."""
         return None if self.costs is None else self.costs.wide
 
-    def value(self, found: EvaluatedTree, value_ranges: Sequence[Window]) -> Any:
+    def value(self, found: EvaluatedTree, trees: Trees) -> Any:
         """The task's value of a tree: each limited sum appears as what it is above its least and below its most."""
         count = len(found.vector) - len(self.intervals)
         value = [exact_number(unit * x) for x, unit in zip(found.vector[:count], self.units, strict=False)]
-        rest = zip(value_ranges[count:], found.vector[count:], self.units[count:], strict=True)
+        ranges = trees.value_ranges[count:] if self.intervals else ()
+        rest = zip(ranges, found.vector[count:], self.units[count:], strict=True)
         branches = found.branches
         for each in self.kept:
             by_nodes = branches * each.split
@@ -77,9 +78,9 @@ class Plan:
             value += map(exact_number, both)
         return tuple(value)
 
-    def exact_value(self, found: EvaluatedTree, weighed: Weighed, value_ranges: Sequence[Window]) -> Any:
+    def exact_value(self, found: EvaluatedTree, weighed: Weighed, trees: Trees) -> Any:
         """The task's value of a tree, by exact costs where the search had them rounded."""
-        value = self.value(found, value_ranges)
+        value = self.value(found, trees)
         if self.wide is None:
             return value
         rows = self.wide.costs[np.arange(len(weighed.predicted)), weighed.predicted]
@@ -171,7 +172,7 @@ def _by_kind(sums: Sequence[RowSum]) -> tuple[Array, Array]:
     """(parts (m, k, K), kind (n,)): what rows of each kind add to the sums, and the kind of each row."""
     kinds = {id(each.kind): each.kind for each in sums if each.kind is not None}
     told_apart = [*(each.costs for each in sums if each.kind is None), *(kind[:, None] for kind in kinds.values())]
-    first, kind = find_equal(np.hstack(told_apart))
+    first, kind = find_equal(np.concatenate(told_apart, axis=1))
     rows = {at: each[first] for at, each in kinds.items()}
     return np.array([each.costs[rows.get(id(each.kind), first)] for each in sums]), kind
 

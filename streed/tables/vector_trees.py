@@ -230,10 +230,14 @@ class Trees:
 
     def _labelled(self, preorder: Array, labels: Array, sums: Array, rows: Array) -> EvaluatedTree:
         """A tree whose leaves have these labels; sums and rows as `routed` gives them."""
-        leaves = np.flatnonzero(preorder < 0)
-        branches, totals = len(preorder) - len(leaves), sums[leaves, labels[leaves]].sum(axis=0).tolist()
-        vector = tuple(total + branches * split for total, split in zip(totals, self.splits, strict=True))
-        return EvaluatedTree(vector, preorder, labels, rows, self.arity)
+        return EvaluatedTree(
+            self._vector(preorder, sums[np.arange(len(rows)), labels]), preorder, labels, rows, self.arity
+        )
+
+    def _vector(self, preorder: Array, sums: Array) -> Vector:
+        """The sums over a tree of its nodes' own (m, q)."""
+        branches, totals = int(np.count_nonzero(preorder >= 0)), sums.sum(axis=0).tolist()
+        return tuple(total + branches * split for total, split in zip(totals, self.splits, strict=True))
 
     def is_summable(self, weights: Sequence[int]) -> bool:
         """Whether trees can be searched by the sum of `weights` . vector: sums over the rows are below 2**60."""
@@ -355,10 +359,10 @@ class Trees:
     def weigh(self, found: EvaluatedTree) -> Weighed:
         """The tree measured from the raw codes; raises MismatchError if its vector is another one."""
         leaf, sums, rows = self.routed(found.preorder)
-        vector = self._labelled(found.preorder, found.labels, sums, rows).vector
+        sums = sums[np.arange(len(rows)), found.labels]
+        vector = self._vector(found.preorder, sums)
         if vector != found.vector:
             raise MismatchError(f"a tree has the sums {vector}, the search claimed {found.vector}; please report this")
-        sums = sums[np.arange(len(rows)), found.labels]
         if self._place is not None:
             leaf = leaf[self._place]
             rows = np.bincount(leaf, minlength=len(rows))

@@ -22,7 +22,7 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.errors import InputError, TaskError
-from streed.exact import LARGEST_TOTAL, ONE, Array, exact_integers, exact_number, in_whole
+from streed.exact import LARGEST_TOTAL, ONE, Array, are_within, exact_integers, exact_number, in_whole
 from streed.task.analysis.linear_form import row_cost_form
 from streed.task.base import COMPONENTWISE, RowCostTask, Task, Value, name
 from streed.task.states import Limit, State
@@ -134,9 +134,8 @@ def integer_weights(data: Dataset) -> tuple[Array | None, Fraction]:
 
 def check_weighted(costs: Array, weights: Array | None) -> None:
     """Raises InputError if sums over rows of costs (n, K) times whole weights (n,) may be beyond 2**60."""
-    largest = float(max(costs.max(initial=0), -costs.min(initial=0)))
-    heaviest = 1.0 if weights is None else float(weights.max(initial=0))
-    if largest * heaviest * costs.size < LARGEST_TOTAL:
+    heaviest = 1 if weights is None else int(weights.max(initial=1))
+    if are_within(costs, LARGEST_TOTAL // (heaviest * costs.size + 1)):
         return
     by_row = np.abs(costs.astype(np.float64)).sum(axis=1)
     if float(by_row.sum() if weights is None else by_row @ weights.astype(np.float64)) >= LARGEST_TOTAL:
