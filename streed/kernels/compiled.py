@@ -37,6 +37,7 @@ from numba.core.ccallback import CFunc
 from numba.core.compiler import CompileResult
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
+from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 from numba.core.sigutils import normalize_signature
 
@@ -74,7 +75,8 @@ class CodeCache(_Cache):  # type: ignore[misc]
         """The code for a signature; None, said to who listens, if it has to be compiled."""
         if self._directory is not None and not self.is_kept(sig):
             compilation.start_planned()
-        target_context.refresh()
+        # kept code asks for numba's memory alone; all of numba, and scipy, is imported by what is compiled
+        rtsys.initialize(target_context)
         code = None if self._directory is None else self._loaded(sig, target_context)
         told = listener.get()
         if code is None and told is not None:
