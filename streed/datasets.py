@@ -17,7 +17,7 @@ import numpy as np
 
 from streed.binarize import Settings, make_recipe
 from streed.data import Dataset
-from streed.data.column import MOST_CATEGORIES
+from streed.data.column import MOST_CATEGORIES, NUMBER
 from streed.data.database import Roles
 from streed.data.ordered import TIMES
 from streed.data.reading import read_column
@@ -195,7 +195,6 @@ _MOST_BYTES = 1 << 33  # of a table; its cells are Python objects, so that one o
 _DELIMITERS = ("\t", ";", ",", "|", " ")
 
 _INTEGER = re.compile(r"[+-]?(0|[1-9][0-9]*)")
-_REAL = re.compile(r"[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|[+-]?inf(inity)?", re.IGNORECASE)
 _MISSING = frozenset({"", "?", "NA", "N/A", "NaN", "nan", "null", "NULL"})
 
 
@@ -257,7 +256,7 @@ def _split(path: Path, header: bool | None) -> tuple[list[str], Cells]:
             found = f"line {line} of {str(path)!r} has {len(row)} values, where the first row has {len(first)}"
             raise InputError("data", found, "give every row the same number of values")
     if header is None:
-        header = any(cell not in _MISSING and not _REAL.fullmatch(cell) for cell in first)
+        header = any(cell not in _MISSING and not NUMBER.fullmatch(cell) for cell in first)
     if not header:
         return [f"x{j}" for j in range(len(first))], rows
     names = [cell or f"x{j}" for j, cell in enumerate(first)]
@@ -309,7 +308,7 @@ def _find_target(target: str | int, names: list[str]) -> str:
 def _typed(cells: list[str], name: str) -> list[Any]:
     """The cells as ints, floats or texts, whichever fits all of them, and None where one is missing."""
     present = set(cells) - _MISSING
-    read: Callable[[str], Any] = float if all(map(_REAL.fullmatch, present)) else str
+    read: Callable[[str], Any] = float if all(map(NUMBER.fullmatch, present)) else str
     if all(map(_INTEGER.fullmatch, present)):
         longest = max(map(len, present), default=0)
         if longest > MOST_DIGITS:

@@ -8,9 +8,11 @@ with those others, or takes the branch of the most frequent value; in a column o
 
 from __future__ import annotations
 
+import itertools
+import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -19,11 +21,14 @@ import numpy as np
 from streed.data.ordered import Cut, Kind, OrderedValues, distinct_numbers, threshold_text
 from streed.data.reading import Values, read_column
 from streed.data.table import Table, as_table, binary_codes, read_input
-from streed.errors import InputError, shown
+from streed.errors import InputError, brief, shown
 from streed.exact import Array
 
 MOST_CATEGORIES = 256
 """Codes are bytes."""
+
+NUMBER = re.compile(r"[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|[+-]?inf(inity)?", re.IGNORECASE)
+"""A number as files have them; more zeros before it make a name."""
 
 _FEW, _DIFFERENT = 10, 0.5
 """More texts than these, of which more than this share of the rows differ, name rows, not categories."""
@@ -249,7 +254,10 @@ def column_of_categories(
         raise InputError("X", f"column {name!r} has an infinite value in row {row}", "use finite numbers")
     place = {value: at for at, value in enumerate(read.order or ())}
     asked, other = sorted(counts, key=place.__getitem__ if place else None), False
-    if not all_differ and read.order is None and len(counts) > max(_FEW, _DIFFERENT * len(values)):
+    left_out = not all_differ and read.order is None and len(counts) > max(_FEW, _DIFFERENT * len(values))
+    if not all_differ and len(counts) > _FEW:
+        _warn_of_numbers(name, counts, left_out)
+    if left_out:
         asked, other = [], True
     elif len(counts) + gaps > most:
         other = True
@@ -258,6 +266,21 @@ def column_of_categories(
     usual = len(asked) if other else max(range(len(asked)), key=lambda at: counts[asked[at]], default=0)
     categories = (*asked, *names_of_rest(asked, other, gaps))
     return Column(name, categories, len(categories) > 2, None, gaps, None, other, usual), counts
+
+
+def _warn_of_numbers(name: str, texts: Iterable[Any], left_out: bool) -> None:
+    """Warns of texts of which most are numbers, where some are none or the column is left out."""
+    seen = [_is_number(text) for text in itertools.islice(texts, 100)]
+    if 2 * sum(seen) > len(seen):
+        wrong = next(itertools.filterfalse(_is_number, texts), None)
+        if left_out or wrong is not None:
+            said = "left out, as nearly all differ" if left_out else "categories"
+            why = "give them as numbers" if wrong is None else f"{brief(wrong)} is none"
+            warnings.warn(f"column {name!r} has texts, most of them numbers, which are {said}; {why}", stacklevel=2)
+
+
+def _is_number(text: Any) -> bool:
+    return isinstance(text, str) and NUMBER.fullmatch(text) is not None
 
 
 def names_of_rest(categories: Sequence[Any], other: bool, gaps: bool) -> list[str]:

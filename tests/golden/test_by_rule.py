@@ -19,8 +19,6 @@ from streed.datasets import load
 from streed.tasks import SparseAccuracy
 from tests.shipped import ARGUMENTS, DATA, WHOLE_WEIGHTS, examples
 
-DEPTH = 2
-
 
 def make_data(name: str) -> Dataset:
     """The data for a task, with the labels and the row data that it asks for."""
@@ -105,7 +103,7 @@ def test_every_task_has_a_value_and_no_value_is_orphaned() -> None:
 
 
 def _check(name: str, **options: Any) -> None:
-    result = streed.solve(examples(name)[0], make_data(name), max_depth=DEPTH, **options)
+    result = streed.solve(examples(name)[0], make_data(name), max_depth=2, **options)
     assert result.status == "optimal"
     if isinstance(VALUES[name], set):
         assert {value for value, _ in result.front} == VALUES[name]

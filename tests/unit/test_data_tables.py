@@ -373,6 +373,11 @@ def test_thresholds_in_the_declared_order() -> None:
     assert recipe.to_text() == "size  3 ordered categories, 1 missing: 3 questions, size<=s, size<=l, size=missing"
 
 
+def test_texts_of_numbers_are_told() -> None:
+    with pytest.warns(UserWarning, match=r"'age' has texts, most of them numbers, which are left out.*'1,234' is none"):
+        Dataset.make({"age": [*map(str, range(40)), "1,234"]})
+
+
 def test_every_library_that_knows_an_order() -> None:
     for size in (steps(SEEN, SIZES), steps(SEEN, SIZES).array):
         assert make_recipe({"size": size}) == make_recipe(frame())

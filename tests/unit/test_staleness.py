@@ -139,15 +139,13 @@ def test_edits_give_new_answers(place: Path, names: Sequence[str]) -> None:
     assert seconds <= QUICK
 
 
-PRINT = "\nprint(json.dumps(answer(Priced(), max_depth=0)))\n"
-
-
 @pytest.mark.parametrize("way", ["script", "command", "import"])
 def test_tasks_from_anywhere(place: Path, way: str) -> None:
     (place / "tasks_of_mine.py").write_text(script())
     code = script() if way == "command" else "from tasks_of_mine import *"
+    code += "\nprint(json.dumps(answer(Priced(), max_depth=0)))\n"
     for _ in range(2):
-        value, seconds = run(["script.py"] if way == "script" else ["-c", code + PRINT], place)
+        value, seconds = run(["script.py"] if way == "script" else ["-c", code], place)
         assert value == pytest.approx(ONE_LEAF, rel=1e-12)
     assert seconds <= QUICK
 
