@@ -60,8 +60,14 @@ def numbers_of(task: Any, functions: Iterable[Callable[..., Any]], named: Collec
 
 def names_within(functions: Iterable[Any]) -> set[str]:
     """All names of attributes and globals in functions and in those that they name."""
-    seen: set[int] = set()
-    return {name for function in functions for name in _names_within(function, seen)}
+    found, seen, waiting = set[str](), set[int](), list(functions)
+    for each in waiting:  # which grows
+        function = each.py_func if is_dispatcher(each) else each
+        if isinstance(function, Function) and id(function) not in seen:
+            seen.add(id(function))
+            found.update(attributes_of(function.__code__))
+            waiting += [value for _, value in dependencies(function)]
+    return found
 
 
 def is_dispatcher(part: Any) -> bool:
@@ -89,18 +95,6 @@ def _attributes_read(code: types.CodeType, own: str | None) -> Iterator[str]:
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType) and own in constant.co_freevars:
             yield from _attributes_read(constant, own)
-
-
-def _names_within(function: Any, seen: set[int]) -> Iterator[str]:
-    """All names of attributes and globals in a function and in those that it names."""
-    if is_dispatcher(function):
-        function = function.py_func
-    if not isinstance(function, Function) or id(function) in seen:
-        return
-    seen.add(id(function))
-    yield from _names_of(function.__code__)
-    for _, value in dependencies(function):
-        yield from _names_within(value, seen)
 
 
 def _names_of(code: types.CodeType) -> Iterator[str]:
