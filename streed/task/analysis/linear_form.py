@@ -56,7 +56,7 @@ class LinearForm(RowCostTask):
         """One term per entry of a statistic that matters: its unit and (n, K) integers; one of all where that fits."""
         statistics = self.known[1] if self.known[0] is data else self.task.statistics(data)
         ones = np.ones(data.n_rows, np.int64)
-        used = sorted({key for label in self.coefficients for key, _ in label}, key=str)
+        used = list(dict.fromkeys(key for label in self.coefficients for key, _ in label))
         columns = [_entry(np.asarray(statistics.get(name, ones)).T, entry) for name, entry in used]
         factors = [[dict(label).get(key, 0) for label in self.coefficients] for key in used]
         if columns and all(column.dtype.kind in "bui" for column in columns):
