@@ -223,12 +223,7 @@ def _search(
     def worth(preorder: Any) -> Value:
         return encoding.solution(problem, preorder, INFINITE, LOWEST, False)[0].value
 
-    measured: list[Value] = []
-
-    def first_worth() -> Value:
-        if not measured:
-            measured.append(worth(workspaces[0].first))
-        return measured[0]
+    first_worth = functools.cache(lambda: worth(workspaces[0].first))
 
     def look(nodes: int, lower: int, upper: int) -> str | None:
         if workspaces[0].first is not None:

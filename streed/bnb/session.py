@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import operator
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, final
 
 import attrs
@@ -54,10 +54,8 @@ _SCORE, _CALL = 2e-10, 5e-8
 """Seconds per pair of columns to score it, likewise: by costs per row, and by the task's own methods."""
 
 
-_COUNTERS = (
-    *("expansions", "repeats", "units", "pair_passes", "pruned", "similar", "evictions"),
-    *("node_count", "edge_count", "child_count", "branch_slots"),
-)
+_TOLD = ("expansions", "repeats", "pair_passes", "pruned", "similar", "evictions")
+_COUNTERS = (*_TOLD, "units", "node_count", "edge_count", "child_count", "branch_slots")
 """What a record counts, beside the nodes visited."""
 
 
@@ -344,33 +342,19 @@ def statistics(
     counts = engine.read(_COUNTERS)
     for other in others:
         counts = list(map(operator.add, counts, other.read(_COUNTERS)))
-    done = dict(zip(_COUNTERS, counts, strict=True))
+    *told, units, nodes, edges, children, branches = counts
+    entries = nodes * (engine["key_words"] * 8 + NODE.itemsize + 16) + branches * engine["branch_words"] * 8
     return {
         "threads": len(workspaces),
         "seconds_setup": packed_at - begin,
         "seconds_search": end - packed_at,
-        "expansions": done["expansions"],
-        "repeats": done["repeats"],
-        "work_units": done["units"],
-        "pair_passes": done["pair_passes"],
-        "subproblems": done["node_count"],
-        "pruned": done["pruned"],
-        "similar": done["similar"],
+        **dict(zip(_TOLD, told, strict=True)),
+        "work_units": units,
+        "subproblems": nodes,
         "settled": bool(engine["settled"]),
-        "evictions": done["evictions"],
-        "cache_bytes": cache_bytes(done, engine["key_words"], engine["branch_words"]),
+        "cache_bytes": entries + edges * EDGE.itemsize + children * CHILD.itemsize,
         "peak_bytes": process_memory.peak(),
         "columns": packed.n_columns,
         "lane": workspaces[0].lane_type.__name__,
         "kernel": packed.kind,
     }
-
-
-def cache_bytes(done: Mapping[str, int], key_words: int, branch_words: int) -> int:
-    """The bytes of the caches' entries, by the record's counters."""
-    return (
-        done["node_count"] * (key_words * 8 + NODE.itemsize + 16)
-        + done["edge_count"] * EDGE.itemsize
-        + done["child_count"] * CHILD.itemsize
-        + done["branch_slots"] * branch_words * 8
-    )

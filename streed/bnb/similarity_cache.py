@@ -234,14 +234,9 @@ def make_ready(e):  # type: ignore[no-untyped-def]
     """Whether there are tables that several threads can look into, once they are made, if the store keeps any."""
     if e.similar_buckets == 0 or e.restrictable == 0:
         return False
-    if e.similar_ready == 0:
-        _make_tables(e)
-    return True
-
-
-@native
-def _make_tables(e):  # type: ignore[no-untyped-def]
-    """Draws the samples, always the same ones, and empties the buckets."""
+    if e.similar_ready == 1:
+        return True
+    # samples are always the same ones
     masks = vector(e.similar_masks, SAMPLES * e.row_words, uint64)
     masks[:] = uint64(0)
     seed = uint64(0)
@@ -260,6 +255,7 @@ def _make_tables(e):  # type: ignore[no-untyped-def]
             least = min(least, profits[g, e.worst_plane])
         e.similar_step = least * e.worst_unit
     e.similar_ready = 1
+    return True
 
 
 @inline

@@ -22,14 +22,13 @@ from numba.core.errors import NumbaError
 from streed.data import Dataset
 from streed.encoding.certificate import measure_methods
 from streed.encoding.cost_samples import CostSamples, asks_whole, lost_in_sums
-from streed.encoding.methods import CompiledMethods, split_table
+from streed.encoding.methods import CompiledMethods, StatisticsMatrix, split_table
 from streed.encoding.row_costs import Encoding, TooImprecise
-from streed.encoding.statistics import StatisticsMatrix
 from streed.errors import MismatchError, TaskError
 from streed.exact import Array, as_float, fraction_of
 from streed.kernels import coding
 from streed.kernels.codegen import generate
-from streed.kernels.codegen.spec import ROWS, KernelSpec
+from streed.kernels.codegen.generate import ROWS, KernelSpec
 from streed.kernels.packed import PackedProblem, Scoring
 from streed.kernels.records import INFINITE, LOWEST
 from streed.problem import Problem, Solution, agree

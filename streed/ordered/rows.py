@@ -23,12 +23,10 @@ import numpy as np
 
 from streed.encoding.cost_samples import CostSamples, asks_whole, lost_in_sums
 from streed.encoding.generated import compile_kernels, grid_of
-from streed.encoding.methods import CompiledMethods, split_table
-from streed.encoding.statistics import Places, add_exactly, place_statistics
+from streed.encoding.methods import CompiledMethods, Places, add_exactly, place_statistics, split_table
 from streed.exact import LARGEST_TOTAL, Array, as_float, fraction_of
 from streed.kernels import coding
-from streed.kernels.codegen.generate import Kernels
-from streed.kernels.codegen.spec import KernelSpec
+from streed.kernels.codegen.generate import Kernels, KernelSpec
 from streed.ordered.scores import LABELLED, MATRIX, RESULTS, SIGNED, score
 from streed.problem import Problem
 from streed.task.analysis.facts import can_generate

@@ -1,7 +1,7 @@
 """What leaves cost by a task's own methods, and what two sides cost together.
 
 This module and `score.py` or `thresholds.py` are run anew for every task, in one namespace. In it are the task's
-methods, the functions of its shape (`spec.py`) and its traits (`generate.py`), by which numba leaves out what is for
+methods, the functions of its shape and its traits (`generate.py`), by which numba leaves out what is for
 others. Sums are tuples, of each plane of statistics and, last, of rows.
 """
 
