@@ -5,6 +5,7 @@ A field that is an array says of what type and how many dimensions it is, and na
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple, final
 
 import attrs
@@ -16,11 +17,53 @@ from streed.kernels.counting.groups import group_digits, group_vectors
 from streed.kernels.packed import NO_FLIPS
 from streed.kernels.records import CHUNK, LANES, UNIT_BYTES, WORD_ROWS
 from streed.problem import Problem
-from streed.tables.packing import KeyLayout, Keys
+from streed.tables.packing import Packing
 from streed.whole_costs import VectorCosts
 
 DIRECTIONS = 5
 """In which a front is bounded, see `front_pairs.py`."""
+
+
+class KeyLayout(NamedTuple):
+    """Where the components of a key are, in one word, and what is added or forbidden everywhere."""
+
+    shifts: np.ndarray[tuple[int], np.dtype[np.int64]]
+    """(m,) the lowest bit of each component."""
+    guards: int
+    cap: int
+    """The largest components allowed, with guards."""
+    split: int
+    """What a branching node costs."""
+    buckets: int
+    """Of two components, one more than the first can be, if that is few; else 0."""
+
+    @classmethod
+    def of(cls, packing: Packing, caps: Sequence[int | None]) -> KeyLayout | None:
+        """The layout of guarded keys; None if they need too many bits.
+
+        A cap below what every tree has is stored as no cap: see `Packed.is_empty`.
+        """
+        if sum(each.bit_length() + 1 for each in packing.most) > _MOST_BITS:
+            return None
+        guards, cap, scales = 0, 0, zip(packing.bases, packing.divisors, packing.places, packing.most, strict=True)
+        for given, (base, by, (_, worth, _), most) in zip(caps, scales, strict=True):
+            guard = 1 << most.bit_length()
+            whole = guard if given is None else (given - base) // by
+            guards += worth * guard
+            cap += worth * min(max(whole, 0), guard - 1)
+        shifts = np.array(sorted((worth.bit_length() - 1 for _, worth, _ in packing.places), reverse=True), np.int64)
+        few = len(shifts) == 2 and min(packing.most) < _MOST_BUCKETS
+        return cls(shifts, guards, guards + cap, packing.split[0], min(packing.most) + 1 if few else 0)
+
+
+_MOST_BITS = 62
+"""Of a key, guard bits and all."""
+
+_MOST_BUCKETS = 2**14
+"""Of two components: so many values of the first are quicker to run through than keys are to sort."""
+
+_NARROW = 31
+"""Keys of so many bits fit the narrow lanes of pair counts."""
 
 
 class FrontRows(NamedTuple):
@@ -80,7 +123,8 @@ class Packed:
 
     problem: Problem
     costs: VectorCosts
-    keys: Keys
+    packing: Packing
+    """Of the components in one word, a key."""
     rows: FrontRows
     columns: Array
     """(F,) the caller's column of each bit column, and whether it is turned round."""
@@ -96,13 +140,24 @@ class Packed:
 
     _places: Array
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no tree keeps the caps."""
+        caps = zip(self.costs.caps, self.packing.bases, strict=True)
+        return any(cap is not None and cap < base for cap, base in caps)
+
+    def vector(self, key: int) -> tuple[int, ...]:
+        """The components of a key, in the order of the task."""
+        return self.packing.totals((key,))
+
     def scratch(self) -> Scratch:
         """Memory for one search."""
         n_words = self.rows.column_rows.shape[1]
         blocks = self.rows.row_bits.shape[1]
         groups, planes = self.rows.costs.shape
         width, row_space = blocks * LANES, 64 * n_words
-        layout = self.keys.layout
+        layout = self.rows.layout
+        is_narrow = layout.guards < 1 << _NARROW or self.rows.differences.shape[1] > 0
         nothing = np.iinfo(np.int64).max
         most_words = row_space // WORD_ROWS + groups
         return Scratch(
@@ -110,9 +165,7 @@ class Packed:
             np.zeros((most_words, width), np.int16),
             np.zeros(most_words * width, np.int16),
             np.zeros((CHUNK, UNIT_BYTES * width), np.int8),
-            np.zeros(
-                planes * width * width, np.int32 if self.keys.narrow or self.rows.differences.shape[1] else np.int64
-            ),
+            np.zeros(planes * width * width, np.int32 if is_narrow else np.int64),
             np.zeros((1, LANES), np.int16),
             np.zeros(groups + 1, np.int64),
             np.zeros(planes, np.int64),
@@ -141,10 +194,11 @@ def pack_fronts(problem: Problem) -> Packed | None:
     if problem.max_nodes is not None and problem.max_nodes < most_branches:
         nodes = np.concatenate([costs.costs, np.zeros_like(costs.costs[:1])])
         costs = VectorCosts(nodes, (*costs.splits, 1), costs.units, (*costs.caps, problem.max_nodes))
-    keys = Keys.of(costs, most_branches)
-    if keys is None:
+    packing = Packing.of(list(costs.costs), costs.splits, most_branches, bits=_MOST_BITS + 1, guarded=True)
+    layout = KeyLayout.of(packing, costs.caps)
+    if layout is None:
         return None
-    vectors = keys.costs
+    keys = vectors = packing.costs[:, :, 0]
     if problem.min_leaf > 1:
         vectors = np.concatenate([vectors, data.counts[:, None]], axis=1)
     vectors = np.ascontiguousarray(vectors)
@@ -155,16 +209,17 @@ def pack_fronts(problem: Problem) -> Packed | None:
     if 8 * vectors.shape[1] * (row_bits.shape[1] * LANES) ** 2 > _MOST_PAIRS:
         return None
     multipliers = np.ascontiguousarray(groups.profits)
-    differences, labels = np.ascontiguousarray(_differences(multipliers, keys)), keys.costs.shape[1]
-    front_rows = column_rows, row_bits, groups.words, multipliers, differences, labels, problem.min_leaf, keys.layout
-    return Packed(problem, costs, keys, FrontRows(*front_rows), columns, flipped, groups.places[1::2].copy())
+    labels = keys.shape[1]
+    differences = np.ascontiguousarray(_differences(multipliers, labels, layout))
+    front_rows = column_rows, row_bits, groups.words, multipliers, differences, labels, problem.min_leaf, layout
+    return Packed(problem, costs, packing, FrontRows(*front_rows), columns, flipped, groups.places[1::2].copy())
 
 
-def _differences(multipliers: Array, keys: Keys) -> Array:
+def _differences(multipliers: Array, labels: int, layout: KeyLayout) -> Array:
     """See `FrontRows.differences`; of keys by group and label (G, K), or (G, K + 1)."""
-    if keys.costs.shape[1] != 2 or not keys.layout.buckets or keys.layout.shifts[0] > _MOST_SECOND:
+    if labels != 2 or not layout.buckets or layout.shifts[0] > _MOST_SECOND:
         return np.zeros((len(multipliers), 0), np.int64)
-    shift = int(keys.layout.shifts[0])
+    shift = int(layout.shifts[0])
     parts = multipliers[:, :2] >> shift, multipliers[:, :2] & ((1 << shift) - 1)
     found = [part[:, 0] - part[:, 1] for part in parts]
     return np.stack([*found, *multipliers.T[2:]], axis=1)

@@ -54,7 +54,7 @@ class FrontEngine:
         self.control = np.zeros(ROWS_OF_CONTROL, np.int64)
         self._packed, self._search_limits, limit = packed, search_limits, search_limits.memory_limit
         self._rows = packed.rows
-        self._layout = packed.keys.layout
+        self._layout = packed.rows.layout
         self._scratch = packed.scratch()
         self._room = (
             _MOST_BYTES if limit is None else min(_MOST_BYTES, max(0, (limit - process_memory.resident()) // 2))
@@ -201,21 +201,21 @@ class FrontEngine:
 
     def solutions(self) -> tuple[Solution, ...]:
         """The trees of the points that count at the root, measured from the raw rows."""
-        task, problem, keys = self._packed.problem.task, self._packed.problem, self._packed.keys
-        if keys.is_empty(self._packed.costs):
+        task, problem, costs = self._packed.problem.task, self._packed.problem, self._packed.costs
+        if self._packed.is_empty:
             return ()
         limit = self._search_limits.time_limit
         deadline = clock() + _FINDING * (1.0 if limit is None else limit)
         found: dict[Any, Solution] = {}
         for depth, front in self._fronts:
-            values = [self._packed.costs.value(keys.vector(key)) for key in front[0].tolist()]
+            values = [costs.value(self._packed.vector(key)) for key in front[0].tolist()]
             for at in nondominated_at_root(task, values):
                 if values[at] in found:
                     continue
                 if found and depth > self._fronts[0][0] and clock() > deadline:
                     break  # parts of this front may be as much work as what the search did not come to
                 tree = self.tree(self._root, depth, int(front[0][at]), int(front[1][at]))
-                solution = measured(problem, self._packed.costs, tree, values[at], exact=self.reason is None)
+                solution = measured(problem, costs, tree, values[at], exact=self.reason is None)
                 found[solution.value] = solution
         if self.reason is None:
             return tuple(found.values())
@@ -263,7 +263,7 @@ def search_vectors(problem: Problem, search_limits: SearchLimits) -> Outcome | N
         return None
     search = FrontEngine(packed, search_limits)
     prepared = time.perf_counter()
-    if not packed.keys.is_empty(packed.costs):
+    if not packed.is_empty:
         search.run()
     searched = time.perf_counter()
     solutions = search.solutions()

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 import attrs
 import numpy as np
@@ -26,7 +26,6 @@ from streed.kernels.counting.equal_rows import find_classes, find_equal
 from streed.kernels.counting.groups import MANY_ROWS, MOST_GROUPS, often_equal
 from streed.task.bounded_sums import least_of_labels, most_of_labels
 from streed.task.states import sums_by
-from streed.whole_costs import VectorCosts
 
 WORD = 62
 """Bits of a word that is to fit int64."""
@@ -113,73 +112,6 @@ class Packing:
             digit = digit if radix is None else digit % radix
             found.append(base + (digit if by == 1 else by * digit))
         return tuple(found)
-
-
-class KeyLayout(NamedTuple):
-    """Where the components are, and what is added or forbidden everywhere."""
-
-    shifts: np.ndarray[tuple[int], np.dtype[np.int64]]
-    """(m,) the lowest bit of each component."""
-    guards: int
-    cap: int
-    """The largest components allowed, with guards."""
-    split: int
-    """What a branching node costs."""
-    buckets: int
-    """Of two components, one more than the first can be, if that is few; else 0."""
-
-
-_MOST_BITS = 62
-"""Of a key, guard bits and all."""
-
-_MOST_BUCKETS = 2**14
-"""Of two components: so many values of the first are quicker to run through than keys are to sort."""
-
-_NARROW = 31
-"""Keys of so many bits fit the narrow lanes of pair counts."""
-
-
-@final
-@attrs.frozen(eq=False)
-class Keys:
-    """The components of a problem in one word."""
-
-    packing: Packing
-    layout: KeyLayout
-    narrow: bool
-
-    @classmethod
-    def of(cls, costs: VectorCosts, most_branches: int) -> Keys | None:
-        """The keys of trees of so many branching nodes at most; None if the components need too many bits.
-
-        A cap below what every tree has is stored as no cap: see `is_empty`.
-        """
-        packing = Packing.of(list(costs.costs), costs.splits, most_branches, bits=_MOST_BITS + 1, guarded=True)
-        if sum(each.bit_length() + 1 for each in packing.most) > _MOST_BITS:
-            return None
-        guards, cap, scales = 0, 0, zip(packing.bases, packing.divisors, packing.places, packing.most, strict=True)
-        for given, (base, by, (_, worth, _), most) in zip(costs.caps, scales, strict=True):
-            guard = 1 << most.bit_length()
-            whole = guard if given is None else (given - base) // by
-            guards += worth * guard
-            cap += worth * min(max(whole, 0), guard - 1)
-        shifts = np.array(sorted((worth.bit_length() - 1 for _, worth, _ in packing.places), reverse=True), np.int64)
-        few = len(shifts) == 2 and min(packing.most) < _MOST_BUCKETS
-        layout = KeyLayout(shifts, guards, guards + cap, packing.split[0], min(packing.most) + 1 if few else 0)
-        return cls(packing, layout, guards < 1 << _NARROW)
-
-    @property
-    def costs(self) -> Array:
-        """(n, K) int64: the key of a row by its label."""
-        return self.packing.costs[:, :, 0]
-
-    def is_empty(self, costs: VectorCosts) -> bool:
-        """Whether no tree keeps the caps."""
-        return any(cap is not None and cap < base for cap, base in zip(costs.caps, self.packing.bases, strict=True))
-
-    def vector(self, key: int) -> tuple[int, ...]:
-        """The components of a key, in the order of the task."""
-        return self.packing.totals((key,))
 
 
 _SHARE = 4

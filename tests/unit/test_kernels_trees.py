@@ -94,7 +94,7 @@ def front(X: Array, task: Sums, rows: Array, depth: int, min_leaf: int) -> set[P
 
 def values(packed: Packed, keys: Array, rows: int) -> list[Point]:
     """The values of keys of all rows."""
-    return [packed.costs.value(packed.keys.vector(key)) for key in keys.tolist()]
+    return [packed.costs.value(packed.vector(key)) for key in keys.tolist()]
 
 
 CASES = {
