@@ -25,7 +25,6 @@ from typing import Any, ClassVar, NamedTuple, cast, final
 import attrs
 import numpy as np
 
-from streed.bnb import runner
 from streed.bnb.depth_three import is_terminal
 from streed.bnb.native_search import DEPTH_FIRST, certify, search_native
 from streed.bnb.session import depth_and_budget, extract_best, is_short, make_workspaces, search_fully
@@ -34,7 +33,7 @@ from streed.errors import InputError, TaskError
 from streed.exact import Array, Range
 from streed.kernels.compilation import clock
 from streed.kernels.records import INFINITE, NONE
-from streed.kernels.stopping import ROWS_OF_CONTROL, SHARED_UPPER, STOP, UPPER
+from streed.kernels.stopping import ROWS_OF_CONTROL, SHARED_UPPER, STOP, UPPER, run_stoppable
 from streed.problem import Driver, Outcome, Problem, SearchLimits, process_memory
 from streed.task import TOTAL, Task
 from streed.task.objective import record_of
@@ -127,7 +126,7 @@ def improve(shared: Shared, edge: int, goal: int, lowers: Array) -> Known:
     control, workspace = root.control, root.workspace
     nodes, edges = workspace.engine["visits"], workspace.root_edges
     control[STOP], edges["lower"] = 0, np.maximum(edges["lower"], lowers)
-    runner.run([lambda: root.search(edge, goal)], control, clock() + shared.seconds, lambda: None)
+    run_stoppable([lambda: root.search(edge, goal)], control, clock() + shared.seconds, lambda: None)
     found = root.known(goal)
     full = bool(found.lowers[edge] < min(goal, found.upper) and not control[STOP])
     if workspace.engine["evictions"]:

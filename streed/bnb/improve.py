@@ -22,7 +22,7 @@ from numba import int32, int64, uint64
 
 from streed.bnb.bounds import bound_by_equal_rows, choose_apart, choose_edge, goal_of, next_side
 from streed.bnb.branch_cache import extend_branch, literal
-from streed.bnb.expand import ask, is_shallow, open_node
+from streed.bnb.expand import ask, bound_by_row_prices, epoch_of, is_shallow, latest_prices, open_node
 from streed.bnb.node_index import enter_node, look_up, write_node
 from streed.bnb.nodes import (
     below,
@@ -37,7 +37,6 @@ from streed.bnb.nodes import (
     weigh,
     write_child_rows,
 )
-from streed.bnb.row_prices import bound_by_row_prices, epoch_of, latest_prices
 from streed.bnb.shared_store import go_in, go_out, is_alone, is_shared, lock_node, more_nodes, unlock_node
 from streed.bnb.similarity_cache import find_similar, remember
 from streed.kernels.records import EMPTY, INFINITE, LOWEST, NO_COST, NO_TREE, NONE, SHALLOW, UNLIMITED

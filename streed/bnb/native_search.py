@@ -33,7 +33,6 @@ from streed.bnb.depth_three import is_terminal, look_ahead, solve_root
 from streed.bnb.extraction import extract
 from streed.bnb.pricing_beside import PricingBeside
 from streed.bnb.root import place, search_root
-from streed.bnb.runner import Trace
 from streed.bnb.session import (
     Session,
     depth_and_budget,
@@ -48,7 +47,7 @@ from streed.encoding.row_costs import Encoding, TooImprecise, encoding_of
 from streed.errors import TaskError
 from streed.exact import Array
 from streed.kernels.records import INFINITE, LOWEST, NONE, RAISED, SHALLOW, UNLIMITED
-from streed.kernels.stopping import ROWS_OF_CONTROL, SHARED_UPPER, STOP, UPPER
+from streed.kernels.stopping import ROWS_OF_CONTROL, SHARED_UPPER, STOP, UPPER, Trace
 from streed.problem import Outcome, Problem, SearchLimits, Solution
 from streed.task import Value
 from streed.task.base import objective

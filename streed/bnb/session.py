@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 import attrs
 import numpy as np
 
-from streed.bnb import runner, units, workspace
+from streed.bnb import units, workspace
 from streed.bnb.depth_three import compile_terminal, extract_root, is_terminal, solve_root
 from streed.bnb.eviction import evict, make_room
 from streed.bnb.extraction import EXTRACT, extract, extract_tree
@@ -25,7 +25,7 @@ from streed.kernels.compilation import clock
 from streed.kernels.compiled import ready
 from streed.kernels.packed import PackedProblem
 from streed.kernels.records import ASKED, CHILD, EDGE, INFINITE, LOWEST, NODE, UNLIMITED
-from streed.kernels.stopping import STOP
+from streed.kernels.stopping import STOP, run_stoppable
 from streed.problem import SearchLimits, process_memory
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ class Session:
         self.beside: PricingBeside | None = None
         """What makes prices of rows beside the search, if anything does."""
         self.reason: str | None = None
-        """What stopped the search, as `runner.run` says."""
+        """What stopped the search, as `run_stoppable` says."""
         self.target: int = self._first.engine["root_target"]
         """Only trees that cost less are searched for, a code."""
         self.nodes, self.lower, self.upper = 0, LOWEST, INFINITE
@@ -176,7 +176,7 @@ class Session:
                 return "proved" if lower >= min(upper, self.target) else reason
 
             try:
-                self.reason = runner.run(searches, control, self._deadline, looked)
+                self.reason = run_stoppable(searches, control, self._deadline, looked)
             finally:
                 if self.beside is not None:
                     self.beside.finish()
@@ -268,7 +268,7 @@ def settle(
         run()
         return
     control[STOP] = 0
-    runner.run([run], control, deadline, lambda: None)
+    run_stoppable([run], control, deadline, lambda: None)
     control[STOP] = 0
 
 

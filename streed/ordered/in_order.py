@@ -19,14 +19,13 @@ import attrs
 import numpy as np
 from numba import int64
 
-from streed.bnb import runner
 from streed.errors import MismatchError
 from streed.exact import Array
 from streed.kernels.compilation import clock
 from streed.kernels.compiled import entry
 from streed.kernels.ordered import INFEASIBLE
 from streed.kernels.simd import load_atomic
-from streed.kernels.stopping import NODES, ROWS_OF_CONTROL, STOP
+from streed.kernels.stopping import NODES, ROWS_OF_CONTROL, STOP, run_stoppable
 from streed.kernels.views import native
 from streed.ordered.cache import part_of_recursion
 from streed.ordered.features import Features
@@ -290,7 +289,7 @@ def search_in_order(problem: Problem, search_limits: SearchLimits, name: str) ->
         return None
 
     levels = *range(2, min(6, depth)), depth  # those of few levels take little
-    stopped = runner.run([lambda: search.search(*levels)], search.control, deadline, look)
+    stopped = run_stoppable([lambda: search.search(*levels)], search.control, deadline, look)
     searched = time.perf_counter()
     search.ends = None if stopped is None else clock() + spare
     solution = search.solution()
@@ -348,7 +347,7 @@ class _Search:
             solve_in_order(*given)
         else:
             self.control[STOP] = 0
-            runner.run([lambda: solve_in_order(*given)], self.control, self.ends, lambda: None)
+            run_stoppable([lambda: solve_in_order(*given)], self.control, self.ends, lambda: None)
 
     def solution(self) -> Solution:
         """The tree that was found, measured on the raw rows: (cost, least label, largest label, in order).

@@ -16,7 +16,6 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from streed.bnb.runner import Trace
 from streed.data.questions import Questions
 from streed.encoding.certificate import measure_costs, measure_methods, measure_widely
 from streed.encoding.generated import TOLERANCE
@@ -24,6 +23,7 @@ from streed.errors import MismatchError
 from streed.exact import Array, as_float, fraction_of
 from streed.kernels.compilation import clock
 from streed.kernels.records import LEAF
+from streed.kernels.stopping import Trace
 from streed.ordered.features import Features, Planted, Split
 from streed.ordered.rows import GeneratedRows, OrderedRows, generated_rows, merge_rows, places_of
 from streed.ordered.session import Inexact, OrderedAnswer, OrderedSession

@@ -8,13 +8,12 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from streed.bnb import runner
 from streed.exact import Array
 from streed.kernels import record_proxy
 from streed.kernels.compilation import clock
 from streed.kernels.ordered import INFEASIBLE, INTERVAL, PLACE, RECORD, SPLITS, UNLIMITED, WORDS, sort_rows
 from streed.kernels.record_proxy import address_of
-from streed.kernels.stopping import LOWER, NODES, ROWS_OF_CONTROL, UPPER
+from streed.kernels.stopping import LOWER, NODES, ROWS_OF_CONTROL, UPPER, run_stoppable
 from streed.ordered.features import Features, Split, tree_of
 from streed.ordered.lookahead import grows, link, search_tree
 from streed.ordered.rows import GeneratedRows, OrderedRows
@@ -179,7 +178,7 @@ class OrderedSession:
                 search()
             else:
                 deadline = None if seconds is None else clock() + seconds
-                reason = runner.run([search], self.control, deadline, lambda: look(*self.bounds()))
+                reason = run_stoppable([search], self.control, deadline, lambda: look(*self.bounds()))
             if reason == "time" and found[1] >= INFEASIBLE:
                 search(0)  # it was stopped before it began: a leaf is a tree
                 found[0] = 0

@@ -13,13 +13,12 @@ from typing import Any, final
 
 import numpy as np
 
-from streed.bnb import runner
 from streed.dp.solutions import costs_of_equal_rows, ideal_score, nondominated_at_root
 from streed.errors import MismatchError
 from streed.exact import Array, in_whole
 from streed.kernels.compilation import clock
 from streed.kernels.records import LEAF
-from streed.kernels.stopping import NODES, ROWS_OF_CONTROL, STOP
+from streed.kernels.stopping import NODES, ROWS_OF_CONTROL, STOP, run_stoppable
 from streed.problem import Outcome, Problem, SearchLimits, Solution, process_memory
 from streed.tables.front_pairs import front_of_node
 from streed.tables.front_rows import Packed, pack_fronts
@@ -185,7 +184,7 @@ class FrontEngine:
             return "memory" if over else None
 
         deadline = None if limits.time_limit is None else clock() + limits.time_limit
-        self.reason = runner.run([self._rise], self.control, deadline, look)
+        self.reason = run_stoppable([self._rise], self.control, deadline, look)
         self.control[STOP] = 0
 
     def _rise(self) -> None:

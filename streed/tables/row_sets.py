@@ -14,7 +14,6 @@ from typing import Any, final
 import numpy as np
 from numba import int16, int64, uint64
 
-from streed.bnb import runner
 from streed.bnb.bounds import bound_by_node
 from streed.bnb.branch_cache import extend_branch, literal
 from streed.bnb.expand import ask
@@ -28,7 +27,7 @@ from streed.kernels.compiled import entry
 from streed.kernels.counting.pair_counts import count_pairs as count_column_pairs
 from streed.kernels.counting.rows import units_of
 from streed.kernels.records import BELOW, INFINITE, LANES, SHALLOW, UNLIMITED
-from streed.kernels.stopping import STOP, stopped
+from streed.kernels.stopping import STOP, run_stoppable, stopped
 from streed.kernels.values import LOWER0, LOWER1, OPTIMUM0, OPTIMUM1, ROWS_OF_VALUES, UNKNOWN
 from streed.kernels.views import call, engine_at, matrix, native, vector
 from streed.problem import Problem, SearchLimits, SearchStopped
@@ -270,7 +269,7 @@ class PackedRowSets(RowSets):
             except SearchStopped as stop:  # the runner knows better why
                 found.append(stop)
 
-        reason = runner.run([run], self.control, self._deadline, lambda: None)
+        reason = run_stoppable([run], self.control, self._deadline, lambda: None)
         if reason is not None:
             raise SearchStopped(reason)
         if isinstance(found[0], SearchStopped):

@@ -15,9 +15,8 @@ from streed.exact import Array
 from streed.kernels import coding, values
 from streed.kernels.coding import BITS, GRID, WHOLE, decoded
 from streed.kernels.compiled import entry
-from streed.kernels.counting.columns import pack_columns
+from streed.kernels.counting.columns import pack_bytes, pack_columns
 from streed.kernels.counting.groups import MOST_GROUPS, Groups, group_rows
-from streed.kernels.counting.set_bits import pack_bytes
 from streed.kernels.records import INFINITE, LOWEST
 from tests.unit.kernel_harness import KINDS, Bench, Instance, make_instance
 

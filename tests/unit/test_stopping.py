@@ -342,13 +342,13 @@ def test_an_interrupt_of_the_shell(tmp_path: Path, number: signal.Signals) -> No
 SEARCHING = """
 import sys, threading, os, signal
 import numpy as np
-from streed.bnb import runner as watch
+from streed.bnb import session as watch
 from streed.cli.app import main
-run = watch.run
+run = watch.run_stoppable
 def told(searches, control, deadline, look):
     threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGTERM)).start()
     return run(searches, control, deadline, look)
-watch.run = told
+watch.run_stoppable = told
 main()
 """
 

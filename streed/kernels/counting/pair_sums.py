@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numba import float64, int16, int32, int64, uint64
 
+from streed.kernels.counting.columns import store_set_bits
 from streed.kernels.counting.fours import add_four, clear_four, spread_fours, sum_sixteen
 from streed.kernels.counting.rows import list_side
-from streed.kernels.counting.set_bits import store_set_bits
 from streed.kernels.records import FOUR, LANES, NONE, WORD_ROWS
 from streed.kernels.simd import count_ones, first_one
 from streed.kernels.views import inline, matrix, native, vector

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from numba import int8, int16, int32, int64, uint64
 
+from streed.kernels.counting.columns import store_set_bits
 from streed.kernels.counting.look_up import LOOKS_UP, build_units
-from streed.kernels.counting.set_bits import store_set_bits
 from streed.kernels.records import CHUNK, LANES, MOST_WORDS, UNIT_BYTES, UNIT_ROWS, WORD_ROWS
 from streed.kernels.simd import count_ones, fill, first_one, keep_lanes, lanes_with, load, popcount, store
 from streed.kernels.views import inline, matrix, native, vector
