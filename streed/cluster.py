@@ -144,11 +144,8 @@ def forget() -> None:
             _kept.pop()[1].workspace.close()
 
 
-_POLL, _SAVES = 0.1, 1.0
-"""Seconds between looks at the workers, and between two writes of what is known."""
-
-_MOST_LOSSES = 20
-"""So often the same piece may be lost with its worker."""
+_POLL, _SAVES, _MOST_LOSSES = 0.1, 1.0, 20
+"""Seconds between looks at the workers, and between writes of what is known; how often a piece may lose its worker."""
 
 
 class Overflow(Exception):
@@ -286,14 +283,11 @@ class Coordinator:
         """Hands out one piece more than there are threads: splits of least bound among those least often tried."""
         threads = int(sum(self._client.nthreads().values()))
         self._threads = max(self._threads, threads)
-        while threads and len(self._flying) <= threads and self.lower < self.goal:
-            taken = self._stuck.union(self._flying.values())
-            free = [k for k in np.flatnonzero(self.lowers < self.goal).tolist() if k not in taken]
-            if not free:
-                return
+        left = set(np.flatnonzero(self.lowers < self.goal).tolist()) - self._stuck
+        while threads and len(self._flying) <= threads and (free := left.difference(self._flying.values())):
             if self._scattered is None:
                 self._scattered = self._client.scatter(self._shared, broadcast=True, hash=False)
-            edge: int = min(free, key=lambda k: (self._tries[k], self.lowers[k]))
+            edge: int = min(free, key=lambda k: (self._tries[k], self.lowers[k], k))
             self._tries[edge] += 1
             piece = edge, self.goal, self.lowers
             self._flying[self._client.submit(improve, self._scattered, *piece, pure=False)] = edge

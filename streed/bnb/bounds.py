@@ -22,7 +22,7 @@ from numba import int64
 from streed.bnb.nodes import children_of, edges_of, nodes_of
 from streed.bnb.shared_store import has_others, is_alone, is_shared
 from streed.kernels.records import INFINITE, LOWEST, NONE
-from streed.kernels.scoring.operators import least_cost, least_of
+from streed.kernels.scoring.children import least_cost, least_of
 from streed.kernels.stopping import stopped
 from streed.kernels.values import (
     BARE1,

@@ -27,7 +27,7 @@ from streed.bnb.extraction import EXTRACT, has_rows, listing
 from streed.bnb.nodes import global_split, nodes_of, rows_of
 from streed.kernels.compiled import entry, ready
 from streed.kernels.records import ALL, BELOW, INFINITE, LEAF, LOWEST, NONE, SHALLOW, UNLIMITED
-from streed.kernels.scoring.operators import cost_of_split, join, join_cost
+from streed.kernels.scoring.children import cost_of_split, join, join_cost
 from streed.kernels.stopping import LOWER, ROWS_OF_CONTROL, UPPER, stopped
 from streed.kernels.values import KEY, LEAF1, LOWER0, LOWER1, OPTIMUM0, OPTIMUM1, ORDER, ROWS_OF_VALUES, UNKNOWN
 from streed.kernels.views import call, engine_at, inline, matrix, native, vector

@@ -16,8 +16,8 @@ from streed.bnb.nodes import below, children_of, edges_of, global_split, has_pla
 from streed.kernels import values as rows
 from streed.kernels.records import EMPTY, INFINITE, LANES, NONE, SHALLOW, UNLIMITED
 from streed.kernels.scoring import many_labels
+from streed.kernels.scoring.children import cost_of_split, join, join_cost, least_of
 from streed.kernels.scoring.many_labels import bound_two_splits, cost_in, prepare_labelled
-from streed.kernels.scoring.operators import cost_of_split, join, join_cost, least_of
 from streed.kernels.simd import fill, load, maximum, minimum, store
 from streed.kernels.stopping import stopped
 from streed.kernels.values import EDGE_LOWER, EDGE_UPPER, LOWER0, LOWER1, OPTIMUM0, OPTIMUM1, ROWS_OF_VALUES

@@ -35,7 +35,7 @@ from numba import int64, uint8, uint64
 from streed.bnb.branch_cache import extend_branch, literal
 from streed.bnb.expand import ask, is_shallow, open_node
 from streed.bnb.improve import enter, improve_edge, is_empty_side, leave
-from streed.bnb.node_index import look_up
+from streed.bnb.node_store import look_up
 from streed.bnb.nodes import (
     below,
     children_of,

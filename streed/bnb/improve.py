@@ -12,8 +12,8 @@
 
 A node stands for a set of rows with the depth and the branching nodes left, whatever the branch that leads there. It
 keeps only edges of a lower bound below its target; most nodes are left at once, and never need the others. The node at
-hand is path[level]. When the caches are full, the search returns to its caller, who makes room (eviction.py) and calls
-it again: all that was learnt stands in the nodes and edges.
+hand is path[level]. When the caches are full, the search returns to its caller, who makes room (node_store.py) and
+calls it again: all that was learnt stands in the nodes and edges.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from numba import int32, int64, uint64
 from streed.bnb.bounds import bound_by_equal_rows, choose_apart, choose_edge, goal_of, next_side
 from streed.bnb.branch_cache import extend_branch, literal
 from streed.bnb.expand import ask, bound_by_row_prices, epoch_of, is_shallow, latest_prices, open_node
-from streed.bnb.node_index import enter_node, look_up, write_node
+from streed.bnb.node_store import enter_node, look_up, write_node
 from streed.bnb.nodes import (
     below,
     children_of,
@@ -40,7 +40,7 @@ from streed.bnb.nodes import (
 from streed.bnb.shared_store import go_in, go_out, is_alone, is_shared, lock_node, more_nodes, unlock_node
 from streed.bnb.similarity_cache import find_similar, remember
 from streed.kernels.records import EMPTY, INFINITE, LOWEST, NO_COST, NO_TREE, NONE, SHALLOW, UNLIMITED
-from streed.kernels.scoring.operators import join, join_cost, rest_of
+from streed.kernels.scoring.children import join, join_cost, rest_of
 from streed.kernels.simd import lower_atomic
 from streed.kernels.stopping import LOWER, NODES, ROWS_OF_CONTROL, SHARED_UPPER, UPPER, stopped
 from streed.kernels.views import call, inline, native, vector

@@ -1,6 +1,6 @@
 """The store of nodes: distinct subproblems, each a set of rows with the depth and the branching nodes left.
 
-Nodes are found by their whole key (node_index.py). Edges and their children lie in blocks of a few sizes; the blocks of
+Nodes are found by their whole key (node_store.py). Edges and their children lie in blocks of a few sizes; the blocks of
 a node that is solved are used again. When the store is full, `evict` keeps the nodes on the path from the root and
 those of their best trees.
 """

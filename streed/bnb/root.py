@@ -20,7 +20,7 @@ from streed.bnb.bounds import choose_edge
 from streed.bnb.expand import is_shallow, open_node
 from streed.bnb.extraction import settle_ties
 from streed.bnb.improve import aim, enter, improve, improve_edge, leave, solve_shallow, use_edge
-from streed.bnb.node_index import enter_node, look_up, write_node
+from streed.bnb.node_store import enter_node, look_up, write_node
 from streed.bnb.nodes import children_of, edges_of, free_edges, nodes_of, sort_edges
 from streed.bnb.shared_store import go_in, go_out
 from streed.kernels.compiled import entry

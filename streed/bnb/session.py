@@ -13,9 +13,9 @@ import numpy as np
 
 from streed.bnb import units, workspace
 from streed.bnb.depth_three import compile_terminal, extract_root, is_terminal, solve_root
-from streed.bnb.eviction import evict, make_room
 from streed.bnb.extraction import EXTRACT, extract, extract_tree
 from streed.bnb.layout import share_store
+from streed.bnb.node_store import evict, make_room
 from streed.bnb.root import search_root
 from streed.bnb.shared_store import CHILD_CHUNK, EDGE_CHUNK, NODE_CHUNK
 from streed.bnb.threads import Team

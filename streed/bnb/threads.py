@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from streed.bnb.eviction import make_room
 from streed.bnb.layout import share_store
+from streed.bnb.node_store import make_room
 from streed.bnb.root import search_root
 from streed.bnb.shared_store import CHILDREN, EDGES, FIRST_SLOTS, NODE_CHUNK, NODES, SLOTS, WORDS
 from streed.bnb.workspace import Workspace

@@ -16,7 +16,7 @@ import attrs
 import numpy as np
 
 from streed.bnb import units, workspace
-from streed.bnb.node_index import enter_node, look_up, write_node
+from streed.bnb.node_store import enter_node, look_up, write_node
 from streed.bnb.nodes import rows_of
 from streed.bnb.workspace import Space
 from streed.data import Dataset

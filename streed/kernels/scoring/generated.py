@@ -18,8 +18,7 @@ from streed.kernels import values as rows
 from streed.kernels.counting.pair_counts import count_node
 from streed.kernels.counting.pair_sums import sum_floors, sum_node
 from streed.kernels.records import LOWEST, NONE
-from streed.kernels.scoring.children import count_side, solving_children, sum_columns, sum_side
-from streed.kernels.scoring.operators import least_cost
+from streed.kernels.scoring.children import count_side, least_cost, solving_children, sum_columns, sum_side
 from streed.kernels.simd import element, indices, splat
 from streed.kernels.views import call, inline, matrix, native, vector
 
