@@ -77,7 +77,7 @@ class Procedure:
         """Searches the rows behind the last node: until the root's bounds meet or no tree costs less than its target.
 
         It returns early when the control words say stop, and when memory is too small to go on. Of several threads, the
-        first sends the waves, and all search exactly (threads.py).
+        first sends the waves, and all search exactly (root.py).
         """
         if is_terminal(depth, budget):
             solve_root(workspace.engine.address, depth)

@@ -16,9 +16,8 @@ from streed.bnb.depth_three import compile_terminal, extract_root, is_terminal, 
 from streed.bnb.extraction import EXTRACT, extract, extract_tree
 from streed.bnb.layout import share_store
 from streed.bnb.node_store import evict, make_room
-from streed.bnb.root import search_root
+from streed.bnb.root import Team, search_root
 from streed.bnb.shared_store import CHILD_CHUNK, EDGE_CHUNK, NODE_CHUNK
-from streed.bnb.threads import Team
 from streed.bnb.workspace import SHORT_PATH, Space, Workspace
 from streed.exact import Array
 from streed.kernels.compilation import clock

@@ -151,7 +151,7 @@ class Workspace:
     ) -> None:
         """`shared_branches` are the slots of the branch cache of several threads, 0 for a thread that is always alone.
 
-        `joins`: the workspace has no store, but searches that of another thread (threads.py).
+        `joins`: the workspace has no store, but searches that of another thread (root.py).
         """
         self.problem = problem
         self.lane_type = lane_type
