@@ -172,10 +172,6 @@ COUNTERS = (
 
 RECORD = np.dtype([(name, np.int64) for name in SIZES + FACTS + ADDRESSES + SPACES + QUESTION + ANSWER + COUNTERS])
 
-PLACE = {name: index for index, name in enumerate(RECORD.names or ())}
-"""Where the fields lie, in words of eight bytes."""
-
-
 record_at = views.record_at(RecordType(RECORD))
 
 

@@ -213,7 +213,7 @@ def _stump(session: OrderedSession, rows: Array) -> tuple[int, int] | None:
     orders = sort_rows(ranks[ids])
     orders[:, :-1] = rows[orders[:, :-1] & np.uint32(ROW)] | (orders[:, :-1] & np.uint32(NEW))
     answer = np.zeros(4, np.int64)
-    find_stump(session.address, orders, len(rows), ids, answer)
+    find_stump(session.record.address, orders, len(rows), ids, answer)
     leaf, cost, best, position = answer.tolist()
     if cost + session.rows.price >= leaf:
         return None

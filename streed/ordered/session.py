@@ -11,8 +11,8 @@ import numpy as np
 from streed.exact import Array
 from streed.kernels import record_proxy
 from streed.kernels.compilation import clock
-from streed.kernels.ordered import INFEASIBLE, INTERVAL, PLACE, RECORD, SPLITS, UNLIMITED, WORDS, sort_rows
-from streed.kernels.record_proxy import address_of
+from streed.kernels.ordered import INFEASIBLE, INTERVAL, RECORD, SPLITS, UNLIMITED, WORDS, sort_rows
+from streed.kernels.record_proxy import RecordProxy, address_of
 from streed.kernels.stopping import LOWER, NODES, ROWS_OF_CONTROL, UPPER, run_stoppable
 from streed.ordered.features import Features, Split, tree_of
 from streed.ordered.lookahead import grows, link, search_tree
@@ -85,7 +85,7 @@ class OrderedSession:
         self.n_ordered = int((differ < len(rows.ranks) - rows.categories).sum())
         self.orders = sort_rows(self.ranks)
         self.control = np.zeros(ROWS_OF_CONTROL, np.int64)
-        self.record: Array = np.zeros(len(RECORD.names or ()), np.int64)
+        self.record = RecordProxy(RECORD)
         self.arrays: dict[str, Array] = {}
         """What the record points to, by name."""
         self.reprice(rows)
@@ -112,29 +112,29 @@ class OrderedSession:
             arrays["leaf_costs"] = found_costs
         for name in ("split_columns", "split_positions", "leaf_left", "leaf_right", "stump_left", "stump_right"):
             arrays[name] = np.zeros(SPLITS, np.int64)
-        self._write(
-            rows=n,
-            columns=self.n_columns,
-            ordered=self.n_ordered,
-            labels=rows.n_labels,
-            most_children=rows.most_children,
-            split_cost=rows.price,
-            min_leaf=rows.min_leaf,
-            restrictable=int(rows.min_leaf <= 1),
-            relaxing=int(rows.min_leaf > 1),
-            relaxed=0,
-            bounded=int(rows.bounded),
-            uniform=int(worst[0]) if is_uniform else 0,
-            least=0,
-            asked_fan=-1,
-            whole=int(rows.whole),
-            leaf_costs=0,
-            heap_space=heap_space,
-            scratch_space=rows.scratch_vectors,
-            score=rows.kernels[0],
-            stump=rows.kernels[1],
-        )
-        self._write(**{name: address_of(each) for name, each in arrays.items()})
+        sizes = {
+            "rows": n,
+            "columns": self.n_columns,
+            "ordered": self.n_ordered,
+            "labels": rows.n_labels,
+            "most_children": rows.most_children,
+            "split_cost": rows.price,
+            "min_leaf": rows.min_leaf,
+            "restrictable": int(rows.min_leaf <= 1),
+            "relaxing": int(rows.min_leaf > 1),
+            "relaxed": 0,
+            "bounded": int(rows.bounded),
+            "uniform": int(worst[0]) if is_uniform else 0,
+            "least": 0,
+            "asked_fan": -1,
+            "whole": int(rows.whole),
+            "leaf_costs": 0,
+            "heap_space": heap_space,
+            "scratch_space": rows.scratch_vectors,
+            "score": rows.kernels[0],
+            "stump": rows.kernels[1],
+        }
+        self.record.write(sizes | {name: address_of(each) for name, each in arrays.items()})
 
     def solve(
         self,
@@ -162,12 +162,11 @@ class OrderedSession:
         plan = np.zeros(1 + WORDS * (2 * n + 2), np.int64)
         found = np.array([0, INFEASIBLE], np.int64)  # as of a search that is stopped before it begins
         ids = np.arange(self.n_columns, dtype=np.int64)
-        self._write(
-            **link(grows.py_func(depth, splits, n)), orders=address_of(self.orders), ids=address_of(ids), depth=depth
-        )
+        found_at = {"orders": address_of(self.orders), "ids": address_of(ids)}
+        self.record.write({**link(grows.py_func(depth, splits, n)), **found_at, "depth": depth})
 
         def search(deepest: int = depth) -> None:
-            search_tree(self.address, deepest, splits, budget, self.orders, ids, plan, found)
+            search_tree(self.record.address, deepest, splits, budget, self.orders, ids, plan, found)
 
         reason = None
         limit, seconds = search_limits.memory_limit, search_limits.time_limit
@@ -183,13 +182,13 @@ class OrderedSession:
                 search(0)  # it was stopped before it began: a leaf is a tree
                 found[0] = 0
             lower, upper = found.tolist()
-            if self._word("raised") or self._word("inexact"):
+            if self.record["raised"] or self.record["inexact"]:
                 raise Inexact
-            if self._word("unsettled"):
+            if self.record["unsettled"]:
                 raise Unsettled
             stopped = (reason or "memory") if lower < min(upper, budget) else None
             bound = rows.base + rows.divisor * lower
-            nodes = self._word("splits")
+            nodes = self.record["splits"]
             if upper >= INFEASIBLE:
                 return OrderedAnswer(bound, None, None, stopped, nodes)
             tree = tree_of(self, plan)
@@ -197,11 +196,6 @@ class OrderedSession:
             record_proxy.give_back(arena)
             self._cache: tuple[Array, ...] = ()
         return OrderedAnswer(bound, rows.base + rows.divisor * upper, tree, stopped, nodes)
-
-    @property
-    def address(self) -> int:
-        """Of the record."""
-        return address_of(self.record)
 
     def bounds(self) -> tuple[int, int | None, int]:
         """(lower, upper, splits scored) of the search that is running; upper is None as long as no tree is known."""
@@ -215,14 +209,12 @@ class OrderedSession:
         thresholds, lane = features.thresholds, str(self.arrays["amounts"].dtype)
         said = {"route": "thresholds", "threads": 1, "peak_bytes": process_memory.peak(), "kernel": self.rows.kind}
         said |= {"columns": len(features.ranks), "thresholds": thresholds, "lane": lane}
-        return {**{name: self._word(name) for name in _COUNTERS}, **said}
+        return {**dict(zip(_COUNTERS, self.record.read(_COUNTERS), strict=True)), **said}
 
     def _begin(self, depth: int, memory: int | None) -> Array:
         """Makes room for a search to this depth, of `memory` bytes at most; the buffer of its nodes."""
         space = self._arena_bytes(depth, memory)
         arena = record_proxy.borrow(space)
-        self._write(**dict.fromkeys((*_COUNTERS, *_SIGNS, "arena_used"), 0))
-        self._write(arena=address_of(arena), arena_space=space)
         deep = depth > _UNKEPT and self.n_columns > 0
         words_kept = _POOL if memory is None else min(_POOL, memory // 16)
         pool = np.empty(words_kept if deep else 1, np.int64)
@@ -231,18 +223,21 @@ class OrderedSession:
         gains = np.empty(self.rows.n_rows if depth > 3 else 1, np.int64)
         grown = np.empty(self._grown_words(depth, memory) if depth > 3 else 1, np.int64)
         self._cache = (pool, table, key, gains, grown)
-        self._write(
-            cache=address_of(pool) if deep else 0,
-            cache_table=address_of(table),
-            cache_key=address_of(key),
-            cache_space=len(pool),
-            cache_places=len(table),
-            cache_used=1,
-            cache_entries=0,
-            gains=address_of(gains),
-            grown=address_of(grown),
-            grown_space=len(grown),
-        )
+        words = {
+            "arena": address_of(arena),
+            "arena_space": space,
+            "cache": address_of(pool) if deep else 0,
+            "cache_table": address_of(table),
+            "cache_key": address_of(key),
+            "cache_space": len(pool),
+            "cache_places": len(table),
+            "cache_used": 1,
+            "cache_entries": 0,
+            "gains": address_of(gains),
+            "grown": address_of(grown),
+            "grown_space": len(grown),
+        }
+        self.record.write(words | dict.fromkeys((*_COUNTERS, *_SIGNS, "arena_used"), 0))
         return arena
 
     def _grown_words(self, depth: int, memory: int | None) -> int:
@@ -261,14 +256,6 @@ class OrderedSession:
         grown = columns * (4 * n + 32) + n + 4 * 64
         most = level * max(0, depth - 2) + (level + depth * grown if depth > 3 else 64)
         return int(min(most, 2**31 if memory is None else memory))
-
-    def _write(self, **words: int) -> None:
-        """Writes words of the record, by name."""
-        for name, word in words.items():
-            self.record[PLACE[name]] = word
-
-    def _word(self, name: str) -> int:
-        return int(self.record[PLACE[name]])
 
 
 def _aligned(size: int, dtype: Any) -> Array:

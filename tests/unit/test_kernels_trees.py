@@ -12,7 +12,7 @@ import pytest
 from streed.data import Dataset
 from streed.exact import Array
 from streed.kernels.counting.groups import group_rows
-from streed.kernels.ordered import INFEASIBLE, NEW, PLACE, ROW, SPLITS
+from streed.kernels.ordered import INFEASIBLE, NEW, ROW, SPLITS
 from streed.kernels.packed import PackedProblem, pack
 from streed.kernels.record_proxy import address_of
 from streed.kernels.records import LEAF
@@ -177,18 +177,18 @@ def _stump(rows: OrderedRows, inside: Array) -> int:
 def _ask(session: OrderedSession, columns: int, splits: list[tuple[int, int]]) -> dict[str, Array]:
     """What the scoring kernel says of splits (column, position)."""
     record = session.record
-    record[PLACE["asked_orders"]] = address_of(session.orders)
-    record[PLACE["asked_rows"]] = session.rows.n_rows
-    record[PLACE["asked_columns"]] = columns
-    record[PLACE["asked_splits"]] = len(splits)
+    record["asked_orders"] = address_of(session.orders)
+    record["asked_rows"] = session.rows.n_rows
+    record["asked_columns"] = columns
+    record["asked_splits"] = len(splits)
     for at, (column, position) in enumerate(splits):
         session.arrays["split_columns"][at], session.arrays["split_positions"][at] = column, position
     rows = session.rows
     if isinstance(rows, OrderedRows):
-        score(rows.kind, rows.lane, rows.min_leaf > 1).ctypes(address_of(record))
+        score(rows.kind, rows.lane, rows.min_leaf > 1).ctypes(record.address)
     else:
         assert isinstance(rows, GeneratedRows)
-        rows.compiled.units["score_thresholds"].ctypes(address_of(record))
+        rows.compiled.units["score_thresholds"].ctypes(record.address)
     return {name: session.arrays[name][: len(splits)] for name in session.arrays if name.endswith(("left", "right"))}
 
 
@@ -222,7 +222,7 @@ def test_scores_and_the_best_split_are_those_of_numpy(kind: str, lane: Any, min_
             only_leaves = _ask(session, 0, drawn)
             assert (only_leaves["leaf_left"] == found["leaf_left"]).all()
         answer = np.zeros(4, np.int64)
-        lookahead.find_stump(session.address, orders, n, np.arange(width), answer)
+        lookahead.find_stump(session.record.address, orders, n, np.arange(width), answer)
         everything = np.ones(n, bool)
         assert answer[0] == _leaf(rows, everything)
         assert answer[1] == _stump(rows, everything)
