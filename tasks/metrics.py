@@ -102,9 +102,9 @@ class ErrorMetric(SumTask):
         """The errors in the positive class and in the other one, or in every class of several."""
         positive = self.positive_class(data)
         classes = range(data.n_classes) if positive is None else (positive, 1 - positive)
-        wrong = (data.class_numbers[:, None] != np.arange(data.n_classes)).astype(np.int64)
+        wrong = data.class_numbers[:, None] != np.arange(data.n_classes)
         named = zip(self.components, classes, strict=True)
-        return {name: wrong * (data.class_numbers == k)[:, None] for name, k in named}
+        return {name: (wrong & (data.class_numbers == k)[:, None]).astype(np.int64) for name, k in named}
 
     def rank(self, value: Value, totals: State) -> Any:
         """Its `fraction`, unless a score says otherwise."""
