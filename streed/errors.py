@@ -13,6 +13,7 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from fractions import Fraction
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -23,7 +24,7 @@ _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 def brief(x: Any, most: int = 80) -> str:
     """What an error shows of an object, on one line."""
     try:
-        text = " ".join(repr(x).split())
+        text = " ".join((str(x) if isinstance(x, Fraction) else repr(x)).split())
     except Exception:  # noqa: BLE001 - integers of too many digits, and whatever a class of the caller's raises
         text = f"a {type(x).__name__}"
     return text if len(text) <= most else f"{text[: most - 3]}..."

@@ -122,8 +122,9 @@ class Result:
         if self._is_front:
             known = f"front   {len(self.front)} nondominated values, of which this is the best"
             ideal = self.upper_bound if self.task.larger_is_better else self.lower_bound
-            if self.status != "optimal" and ideal is not None:
-                known += f"; no tree is better than {number(ideal)} in any component"
+            if self.status != "optimal":
+                bound = "bound unknown" if ideal is None else f"no tree is better than {number(ideal)} in any component"
+                known += f"; {bound}"
         else:
             each = ("unknown" if x is None else number(x) for x in (self.lower_bound, self.upper_bound, self.gap))
             known = "bounds  {} to {}, gap {}".format(*each)
