@@ -73,11 +73,6 @@ def f1(y: Any, found: Any) -> float:
     return 2 * hits / int((y == 1).sum() + (found == 1).sum())
 
 
-def fair_names(folder: Path) -> list[str]:
-    """The data sets of fairness."""
-    return sorted(path.name.removesuffix("-binarized.csv") for path in (folder / "fairness").glob("*-binarized.csv"))
-
-
 def read_groups(folder: Path, name: str) -> tuple[Any, Any, Any]:
     """X (n, p), y (n,) and the groups (n,), int32, of a data set of fairness."""
     values = np.loadtxt(folder / "fairness" / f"{name}-binarized.csv", dtype=np.int32, ndmin=2)
@@ -94,7 +89,7 @@ def gap(found: Any, y: Any, groups: Any, parity: bool) -> float:
 def _fair(folder: Path, depth: int, parity: bool) -> Iterator[Case]:
     notion = tasks.DemographicParity() if parity else tasks.EqualOpportunity()
     peer = "group-fairness" if parity else "equality-of-opportunity"
-    for name in fair_names(folder):
+    for name in sorted(each.name.removesuffix("-binarized.csv") for each in folder.glob("fairness/*-binarized.csv")):
         X, y, groups = read_groups(folder, name)
         whole = np.column_stack([groups, X])  # pystreed takes the group as the first column
 

@@ -144,8 +144,6 @@ def test_the_engine_agrees_on_every_application(name: str) -> None:
     assert report["drivers equal recursion"].examples > 0
 
 
-DATA_SETS = 16
-
 KINDS = (
     (0.25, 1),
     (0.01, 0.5, 0.75, 1.25),
@@ -173,7 +171,7 @@ DECLARING = [
 def data_sets(task: Task) -> Iterator[Dataset]:
     """Small data that the task accepts."""
     rng = np.random.default_rng(zlib.crc32(repr(task).encode()))
-    for number in range(DATA_SETS):
+    for number in range(16):
         n = int(rng.integers(2, 6))
         kind = None if isinstance(task, CostSensitive) else KINDS[number % len(KINDS)]
         weights = None if kind is None else rng.choice(np.array(kind, dtype=float), n)

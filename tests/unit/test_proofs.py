@@ -97,7 +97,6 @@ def _file(said: Any, *planes: Any) -> bytes:
 
 TREE = {"tree": {"label": "0"}}
 DEEP = b'{"tree": ' + b'{"column": 0, "children": {"0": {"label": "0"}, "1": ' * 300 + b"3" + b"}}" * 300
-RECORD = [[], 4, 1, []]
 
 HOSTILE = {
     "nothing": b"",
@@ -121,7 +120,7 @@ HOSTILE = {
     "a large bound": _file(TREE, [[], [[[], 4, 10**30, []]]]),
     "a bound below nothing": _file(TREE, [[], [[[], 4, -1, []]]]),
     "a bound that is no number": _file(TREE, [[], [[[], 4, 1.5, []]]]),
-    "a bound that is not shown": _file(TREE, [[], [RECORD]]),
+    "a bound that is not shown": _file(TREE, [[], [[[], 4, 1, []]]]),
     "an anchor ahead": _file(TREE, [[], [[[], 4, 0, [1]]]]),
     "itself": _file(TREE, [[], [[[], 4, 0, [0]]]]),
     "an anchor of too little depth": _file(TREE, [[], [[[], 3, 0, []], [[], 5, 0, [1]]]]),
