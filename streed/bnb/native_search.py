@@ -1,10 +1,10 @@
 """How a native search goes from all rows to bounds that meet: good trees first, in waves, and then, in turn, the proof.
 
-    for departures in 0, 1, 2, 4, ...:
+    for departures in 0, 1, 2, 3, ...:
         follow a wave of so many departures               limited discrepancies (Harvey and Ginsberg, IJCAI 1995)
         search the subtrees of the best tree exactly, of four levels and of five, while that makes it better
         unless the wave found a better tree:
-            improve the root for `patience` times as many visits as the wave took; patience doubles
+            improve the root for `patience` times as many visits as the wave took; patience grows
     improve the root to the end
 
 Where all sides of the root take long, a rolling lookahead of two levels is first, which waves do not build upon.
@@ -52,9 +52,10 @@ from streed.problem import Outcome, Problem, SearchLimits, Solution
 from streed.task import Value
 from streed.task.base import objective
 
-_FAR, _PRICED = 10, 32
-"""Levels from which on proofs are far: there the exact search first gets as many visits as a wave, and twice as many
-for each level less; and how many times as many it gets where splits cost something, which bounds trees by itself."""
+_FAR, _PRICED, _GROWTH = 8, 32, 1.4
+"""Levels from which on proofs are far: there the exact search first gets half as many visits as a wave, and four times
+as many for each level less; how many times as many it gets where splits cost something, which bounds trees by itself;
+and how much larger its share is after each wave that found nothing."""
 
 _WIDE = 4
 """Where the sides of the root take the work of so many short searches, a lookahead of two levels is first."""
@@ -110,7 +111,7 @@ class Procedure:
         if engine["relaxed"] and not is_short(workspace.problem, SHALLOW, _WIDE):
             workspace.first = extract(workspace, workspace.problem, look_ahead, depth, budget)
         departures, known = 0, 0
-        patience = _PRICED if engine["split_cost"] else 1 << max(0, _FAR - min(depth, budget))
+        patience = _PRICED if engine["split_cost"] else 4 ** max(0, _FAR - min(depth, budget)) / 2
         goes_on = True
         while goes_on:
             before, upper = engine["visits"], workspace.root_bounds[1] if departures else INFINITE
@@ -120,9 +121,9 @@ class Procedure:
             if goes_on and alone:
                 goes_on = _reoptimise(workspace, depth, budget, engine["visits"] - before)
             if goes_on and not is_better:
-                yield patience * (engine["visits"] - before)
-                patience *= 2
-            departures = max(1, 2 * departures)
+                yield int(patience * (engine["visits"] - before))
+                patience *= _GROWTH
+            departures += 1
 
 
 def _follow(workspace: Workspace, depth: int, budget: int, departures: int, known: int, exact_levels: int = 0) -> bool:

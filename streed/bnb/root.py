@@ -3,13 +3,13 @@
 A wave is one of limited discrepancy search over nodes and edges (native_search.py):
 
     follow(node, departures), up to a target as in improve.py:
-        for its unsettled edges of rank 0 to departures, by rising upper bound:
-            follow the sides of the edge with departures - rank; draw the conclusions as `improve` does
+        for its unsettled edges, by rising upper bound, whose price is at most departures:
+            follow the sides of the edge with departures - price; draw the conclusions as `improve` does
 
-The upper bound of an edge is the heuristic, as pair lookahead or the depth-three work unit has it: to take the edge of
-rank r is to depart from it r times. Nodes keep their bounds, so what was settled is not done again. Where
-e.exact_levels is not zero, subtrees of at most so many levels are improved up to their target: with no departures,
-those of the best tree.
+The upper bound of an edge is the heuristic, as pair lookahead or the depth-three work unit has it. The best edge is
+free, the next one has the price 1, and each doubling of the rank costs 1 more: so a tree departs far at few nodes, or a
+little at many. Nodes keep their bounds, so what was settled is not done again. Where e.exact_levels is not zero,
+subtrees of at most so many levels are improved up to their target: with no departures, those of the best tree.
 
 Several threads search one store of nodes, which a team forms, makes room in, and dissolves. The first thread begins
 alone, with the waves of its procedure. In the turns of the exact search, all search the root, each with a workspace of
@@ -141,13 +141,15 @@ def _follow(e, level, target, departures, high, low):  # type: ignore[no-untyped
         return True
     choose_edge(e, v)
     sort_edges(e, node)
-    rank = int64(0)
+    rank, price = int64(0), int64(0)
     left_out = False
     for k in range(int64(node.n_edges)):
         goal = min(target, int64(node.upper))
         if edges_of(e)[node.edges + k].lower >= goal:
             continue
-        if rank > departures or stopped(e) or e.crowded == 1:
+        if 2 * rank > 1 << price:
+            price += 1
+        if price > departures or stopped(e) or e.crowded == 1:
             left_out = True
             break
         rank += 1
@@ -157,7 +159,7 @@ def _follow(e, level, target, departures, high, low):  # type: ignore[no-untyped
             child = children_of(e)[edge.children + side]
             if edge.lower < goal and child.lower < child.upper and e.crowded == 0 and enter(e, level, k, side):
                 aimed, side_high, side_low = aim(e, level, k, side, goal, high, low)
-                left_out |= _follow(e, level + 1, aimed, departures - rank + 1, side_high, side_low)
+                left_out |= _follow(e, level + 1, aimed, departures - price, side_high, side_low)
                 raised |= leave(e, level, k, side)[1]
         use_edge(e, level, k, raised)
         lower_atomic(control, SHARED_UPPER, int64(nodes_of(e)[e.root].upper))
