@@ -20,7 +20,7 @@ from streed.kernels.views import native, vector
 
 _GOLDEN = 0x9E3779B97F4A7C15
 
-_FEW_BITS, _SOME_BITS = 10, 18
+_SLOTS = 1024
 
 
 def find_floors(row_bits: Array, places: Array, times: Array, costs: Array, divisor: int) -> tuple[Array, Array]:
@@ -64,7 +64,7 @@ def _classify(codes, slots, class_of, first):  # type: ignore[no-untyped-def]
         while f < p:
             key = (key ^ uint64(codes[i, f])) * uint64(_GOLDEN)
             f += 1
-        slot = int64((key ^ (key >> uint64(32))) & mask)
+        slot = int64((key >> uint64(32)) & mask)
         while slots[slot] >= 0:
             other = first[slots[slot]]
             f = 0
@@ -95,8 +95,7 @@ def find_classes(codes):  # type: ignore[no-untyped-def]
     first = np.empty(n, np.int64)
     class_of = np.empty(n, np.int64)
     # few slots stay in the fastest cache, and often rows are of few classes
-    classes = _classify(codes, np.empty(1 << _FEW_BITS, np.int64), class_of, first)
-    size = 1 << _SOME_BITS
+    size, classes = _SLOTS, int64(-1)
     while classes < 0:
         classes = _classify(codes, np.empty(size, np.int64), class_of, first)
         size *= 16
