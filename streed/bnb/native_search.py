@@ -223,7 +223,12 @@ def _search(
     def worth(preorder: Any) -> Value:
         return encoding.solution(problem, preorder, INFINITE, LOWEST, False)[0].value
 
-    first_worth = functools.cache(lambda: worth(workspaces[0].first))
+    measured: list[Value] = []  # a cached function takes as long to make as a few rows to search
+
+    def first_worth() -> Value:
+        if not measured:
+            measured.append(worth(workspaces[0].first))
+        return measured[0]
 
     def look(nodes: int, lower: int, upper: int) -> str | None:
         if workspaces[0].first is not None:
