@@ -25,7 +25,7 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.errors import InputError, TaskError, brief, class_line, definition, own_line, returning_line
-from streed.exact import Array, exact_number
+from streed.exact import Array, fraction_of
 from streed.task.base import COMPONENTWISE, PARTIAL, TOTAL, GeneralTask, RowCostTask, Task, Value, objective, parts_of
 from streed.task.objective import record_of
 from streed.task.states import Limit, OwnLimit, State, Totals, in_columns, quick_sums, state_of
@@ -229,7 +229,7 @@ class ContractCheck:
         """Complain where the better value is shown as the worse one, or branching nodes gain; `costs`: of all rows."""
         if given.order != TOTAL or _shape(costs[0]) is not None or not all(map(_is_finite, costs)):
             return
-        least, most = min(costs), exact_number(max(costs)) + 1  # of which floats know no sum beyond 2**53
+        least, most = min(costs), fraction_of(max(costs)) + 1  # of which floats know no sum beyond 2**53
         rising = self.task.better(most, least)
         if given.maximize and not rising:
             self.fail("better", "prefers smaller values, and maximize says that larger ones are", "leave it out")
