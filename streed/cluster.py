@@ -73,8 +73,7 @@ class Known(NamedTuple):
     preorder: Array | None
     """That tree, if it is below the goal."""
     nodes: int = 0
-    seconds: float = 0.0
-    """Processor time."""
+    processor_seconds: float = 0.0
     overflow: bool = False
     """Whether a cost did not fit its code: nothing else holds then."""
     full: bool = False
@@ -134,7 +133,7 @@ def improve(shared: Shared, edge: int, goal: int, lowers: Array) -> Known:
     else:
         with _lock:
             _kept.append((shared.name, root))
-    return found._replace(nodes=found.nodes - nodes, full=full, seconds=time.process_time() - begin)
+    return found._replace(nodes=found.nodes - nodes, full=full, processor_seconds=time.process_time() - begin)
 
 
 def forget() -> None:
@@ -309,7 +308,7 @@ class Coordinator:
         self._merge(found)
         if found.full and before == (self.goal, self.lowers[edge]):
             self._stuck.add(edge)
-        self.counts.update(nodes=found.nodes, pieces=1, seconds_workers=found.seconds)
+        self.counts.update(nodes=found.nodes, pieces=1, seconds_workers=found.processor_seconds)
 
     def _merge(self, found: Known) -> None:
         self.lowers = np.maximum(self.lowers, found.lowers)
@@ -331,8 +330,7 @@ class Coordinator:
         """Takes what was saved; raises InputError for a file that holds nothing such, or is of another problem."""
         try:
             name, lowers, upper, tree, counts = json.loads(path.read_bytes())["streed frontier"]
-            preorder = None if tree is None else np.array(tree, np.int64)
-            known = Known(np.array(lowers, np.int64), int(upper), preorder)
+            known = Known(np.array(lowers, np.int64), int(upper), None if tree is None else np.array(tree, np.int64))
             counts = {key: type(old)(counts[key]) for key, old in self.counts.items()}
         except (OSError, LookupError, TypeError, ValueError, OverflowError) as error:
             found = f"{str(path)!r} holds no frontier that can be read ({error})"
