@@ -9,10 +9,10 @@
 
 Where all sides of the root take long, a rolling lookahead of two levels is first, which waves do not build upon.
 Wave 0 is one of three: below every node, the split that is best if its sides are solved as shallow trees, and
-exact trees at the last levels. Wave k looks at every tree with at most k departures from that on each path (root.py).
-Waves follow each other as long as each finds a better tree; then the exact search takes over by ever larger shares. All
-that either learns stands in the nodes and edges of one store, so nothing is done twice, and a wave that leaves no edge
-out is the proof. Subproblems that one work unit solves, and searches that are short, need no waves.
+exact trees at the last levels. Wave k looks at every tree whose departures from that cost at most k on each path
+(root.py). Waves follow each other as long as each finds a better tree; then the exact search takes over by ever larger
+shares. All that either learns stands in the nodes and edges of one store, so nothing is done twice, and a wave that
+leaves no edge out is the proof. Subproblems that one work unit solves, and short searches, need no waves.
 
 Set-up, threads, limits, the trace and the certificate are the same for any procedure.
 """

@@ -1,4 +1,4 @@
-"""What of a task becomes native code: its methods, those of its limits, and the numbers that they read; and its sums.
+"""What of a task becomes native code: its methods, those of its limits, the numbers that they read, and its sums.
 
 A task is the sum of its terms (`written_terms`); most have one, themselves. The engine adds rows up as it has them:
 statistics in planes, counted by groups of rows or summed by row.

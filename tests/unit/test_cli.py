@@ -1,4 +1,4 @@
-"""The shell in one process: one tree, fronts, near-optimal trees, and one line for every error."""
+"""The shell in one process: one tree, fronts, and one line for every error."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ import streed
 import streed.tasks
 from streed.datasets import load
 from streed.errors import MismatchError
-from streed.tasks import SparseAccuracy
 from tests.processes import ended
 from tests.unit.conftest import refused, run, run_json, solve
 
@@ -178,39 +177,6 @@ def test_errors_by_class_with_their_trees() -> None:
     for point, document in zip(found["points"], found["trees"], strict=True):
         wrong = data.y[streed.Tree.from_json(json.dumps(document)).predict(data) != data.y].tolist()
         assert [wrong.count("negative"), wrong.count("positive")] == [point[head] for head in heads[:2]]
-
-
-ASKED = ("rashomon", "monks-1", "--task", "sparse-accuracy", "--lam", "0.01", "--max-depth", "4", "--epsilon", "0.2")
-ADMITTED = ("rashomon", "berkeley", "--target", "admitted", "--task", "sparse-accuracy", "--lam", "0.01")
-NEAR = (*ADMITTED, "--max-depth", "3", "--sensitive", "gender")
-
-
-@pytest.mark.compiles
-def test_the_count_is_that_of_the_set() -> None:
-    trees = streed.rashomon(SparseAccuracy(0.01), load("monks-1").dataset(), max_depth=4, epsilon=0.2)
-    found = json.loads(run(*ASKED, "--json").stdout)
-    assert found["count"] == trees.count
-    assert found["histogram"] == [{"value": value, "trees": count} for value, count in trees.histogram.items()]
-    text = run(*ASKED, "--importance").stdout
-    assert f"trees    {trees.count:,}" in text
-    assert "100.0%  a5=1  (needed)" in text
-
-
-@pytest.mark.compiles
-def test_trees_without_a_column_and_by_a_quantity() -> None:
-    text = run(*ASKED, "--without", "a5=1", code=4).stdout
-    assert "so these columns are needed" in text
-    found = json.loads(run(*NEAR, "--best-by", "demographic-parity", "--json").stdout)
-    assert (found["best_by"]["name"], found["best_by"]["ties"]) == ("demographic-parity", 2)
-    assert round(found["best_by"]["quantity"], 4) == 0.4422
-
-
-@pytest.mark.compiles
-def test_exit_codes() -> None:
-    run("rashomon", "monks-1", "--task", "matthews-correlation", "--max-depth", "2", code=2)
-    run("rashomon", "monks-1", "--max-depth", "2", "--budget", "-1", code=4)
-    stopped = run("rashomon", "monks-1", "--max-depth", "6", "--slack", "100", "--time-limit", "0.05", code=3)
-    assert "trees    time" in stopped.stdout
 
 
 def test_it_tells_versions_and_places() -> None:

@@ -1,8 +1,9 @@
-"""Near-optimal trees: drawn, counted beyond 2**63, with further quantities, and what stops or refuses a count."""
+"""Near-optimal trees: drawn, counted beyond 2**63, by other quantities and the shell; what stops or refuses counts."""
 
 from __future__ import annotations
 
 import collections
+import json
 import pickle
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import streed
+from streed.datasets import load
 from streed.errors import InputError
 from streed.task.algebra import at_most
 from streed.tasks import (
@@ -24,6 +26,7 @@ from streed.tasks import (
     Splits,
 )
 from streed.tree.nodes import used_columns
+from tests.unit.conftest import run
 from tests.unit.outcomes import refused
 
 pytestmark = pytest.mark.compiles
@@ -194,3 +197,33 @@ def test_frequencies_beside_several_categories_stand_for_equal_rows() -> None:
     each = streed.rashomon(task, X.repeat(copies, axis=0), y.repeat(copies), **asked)
     assert (found.optimum, found.count) == (each.optimum, each.count)
     assert found.optimum == streed.solve(task, X, y, frequency=copies, max_depth=2, categorical=[0]).value
+
+
+ASKED = ("rashomon", "monks-1", "--task", "sparse-accuracy", "--lam", "0.01", "--max-depth", "4", "--epsilon", "0.2")
+ADMITTED = ("rashomon", "berkeley", "--target", "admitted", "--task", "sparse-accuracy", "--lam", "0.01")
+NEAR = (*ADMITTED, "--max-depth", "3", "--sensitive", "gender")
+
+
+def test_the_shell_counts_the_set() -> None:
+    trees = streed.rashomon(SparseAccuracy(0.01), load("monks-1").dataset(), max_depth=4, epsilon=0.2)
+    found = json.loads(run(*ASKED, "--json").stdout)
+    assert found["count"] == trees.count
+    assert found["histogram"] == [{"value": value, "trees": count} for value, count in trees.histogram.items()]
+    text = run(*ASKED, "--importance").stdout
+    assert f"trees    {trees.count:,}" in text
+    assert "100.0%  a5=1  (needed)" in text
+
+
+def test_the_shell_leaves_columns_out_and_chooses_by_a_quantity() -> None:
+    text = run(*ASKED, "--without", "a5=1", code=4).stdout
+    assert "so these columns are needed" in text
+    found = json.loads(run(*NEAR, "--best-by", "demographic-parity", "--json").stdout)
+    assert (found["best_by"]["name"], found["best_by"]["ties"]) == ("demographic-parity", 2)
+    assert round(found["best_by"]["quantity"], 4) == 0.4422
+
+
+def test_exit_codes_of_the_shell() -> None:
+    run("rashomon", "monks-1", "--task", "matthews-correlation", "--max-depth", "2", code=2)
+    run("rashomon", "monks-1", "--max-depth", "2", "--budget", "-1", code=4)
+    stopped = run("rashomon", "monks-1", "--max-depth", "6", "--slack", "100", "--time-limit", "0.05", code=3)
+    assert "trees    time" in stopped.stdout
