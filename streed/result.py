@@ -11,7 +11,7 @@ import numbers
 import shutil
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -19,7 +19,7 @@ import attrs
 from streed.data.strict_json import describe, plain_value
 from streed.errors import InputError, escaped
 from streed.task import TOTAL, Task
-from streed.tree import Tree, extent_text, front_html, number, size_text, tree_html, verdict_html
+from streed.tree import MOST_SHOWN, Tree, number, size_text, tree_html
 
 
 @attrs.frozen
@@ -153,10 +153,14 @@ class Result:
         """The outcome as a notebook shows it: how far it is proved, the tree, and the front if there is one."""
         if self.tree is None:
             return f"<pre>{escaped(self.to_text())}</pre>"
-        bounds = (self.lower_bound, self.upper_bound, self.gap)
-        told = {"unit": self.task.value_unit, "over": self.searched_over}
-        verdict = verdict_html(self.value, self.status == "optimal", *bounds, **told)
-        return tree_html(self.tree, verdict) + (front_html(self.front) if len(self.front) > 1 else "")
+        value, over = f"{number(self.value)} {self.task.value_unit}", self.searched_over
+        verdict = f"\N{CHECK MARK} proved optimal: value {value}"
+        if self.status != "optimal":
+            gap = "unknown" if self.gap is None else number(self.gap)
+            bounds = " to ".join("?" if each is None else number(each) for each in (self.lower_bound, self.upper_bound))
+            verdict = f"\N{WARNING SIGN} stopped early: value {value}, the optimum lies in {bounds} (gap {gap})"
+        shown = tree_html(self.tree, verdict + (f"; over {over}" if over else ""))
+        return shown + (_front_html(self.front) if len(self.front) > 1 else "")
 
     def __str__(self) -> str:
         return self.to_text()
@@ -164,6 +168,22 @@ class Result:
     def __repr__(self) -> str:
         over = f" over {self.searched_over}" if self.tree is not None and self.searched_over else ""
         return f"<Result: {self.status}{over}, value {self.value}, bounds {self.lower_bound} to {self.upper_bound}>"
+
+
+def _front_html(front: Sequence[tuple[Any, Tree]]) -> str:
+    """The values of a front and the sizes of their trees, as a table."""
+    cells = [(escaped(number(value)), escaped(size_text(tree))) for value, tree in front[:MOST_SHOWN]]
+    lines = "".join(f"<tr><td>{value}</td><td>{size}</td></tr>" for value, size in cells)
+    rest = f"<tr><td>... ({len(front):,})</td><td></td></tr>" if len(front) > MOST_SHOWN else ""
+    head = "<tr><th>value</th><th>tree</th></tr>"
+    return f'<table class="streed-front"><caption>nondominated</caption>{head}{lines}{rest}</table>'
+
+
+def extent_text(extent: str, bound: Any, maximize: bool) -> str:
+    """Among which splits a tree is the best, and what no tree over all thresholds is better than, if that is known."""
+    if bound is None:
+        return extent
+    return f"{extent}; no tree over all thresholds is worth {'more' if maximize else 'less'} than {number(bound)}"
 
 
 def _plain(x: Any) -> Any:

@@ -23,7 +23,7 @@ from streed.kernels.compilation import Compilation, clock
 from streed.problem import Driver, Outcome, Problem, SearchLimits, Solution
 from streed.problem.known_tree import adopt, beats, best_leaf, read_upper_bound, sides_of, value_of_score, worth
 from streed.reductions import reduced, within_limits
-from streed.result import Progress, Reporter, Result
+from streed.result import Progress, Reporter, Result, extent_text
 from streed.task import Task, Totals
 from streed.task.algebra import as_costs, gain_sign
 from streed.task.analysis.extent import OVER_ALL, affordable, bound_over_all
@@ -31,7 +31,7 @@ from streed.task.analysis.facts import positive_class, reads
 from streed.task.analysis.linear_form import adds
 from streed.task.base import objective, scoring
 from streed.task.contract import check_contract, is_shipped
-from streed.tree import Branch, Claims, Leaf, Node, Tree, extent_text
+from streed.tree import Branch, Claims, Leaf, Node, Tree
 from streed.tree.evaluation import check_declarations, count_rows, inspect, leaf_displays
 from streed.tree.nodes import depth_of, walk
 

@@ -28,7 +28,7 @@ from streed.solve import LEAST_TIME, check_stops
 from streed.task import Limit, Task
 from streed.task.analysis.extent import OVER_ALL
 from streed.tasks import Splits
-from streed.tree import FlatBranch, Tree, extent_text, flatten, tree_html, verdict_html
+from streed.tree import FlatBranch, Tree, flatten
 
 _PASSED = ("max_depth", "max_nodes", "min_leaf", "search", "memory_limit", "threads")
 """Parameters that are handed on to `streed.solve` as they are."""
@@ -259,15 +259,7 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
 
     @property
     def _html_repr(self) -> Any:
-        return lambda: estimator_html_repr(self) + self._tree_html()
-
-    def _tree_html(self) -> str:
-        """The fitted tree and its proof; empty before there is one."""
-        if not hasattr(self, "tree_"):
-            return ""
-        over = extent_text(self.searched_over_, self.bound_over_all_thresholds_, self._objective(0).larger_is_better)
-        bounds, unit = (self.lower_bound_, self.upper_bound_, self.gap_), self.result_.task.value_unit
-        return tree_html(self.tree_, verdict_html(self.value_, self.optimal_, *bounds, unit=unit, over=over))
+        return lambda: estimator_html_repr(self) + (self.result_._repr_html_() if hasattr(self, "tree_") else "")
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "tree_")  # columns and classes are known before a search that may find no tree

@@ -19,7 +19,7 @@ from streed.task.objective import record_of
 from streed.tasks.fairness import DemographicParity, EqualOpportunity, Fairness, PredictiveEquality
 from streed.tasks.rates import measure as group_measure
 from streed.tasks.rates import shares
-from streed.tree import Leaf, Tree, answers, flatten, holds, question, tree_of, worth
+from streed.tree import Seen, Tree, told, tree_of
 
 SIZES = {"nodes": "n_branches", "leaves": "n_leaves", "depth": "depth"}
 """Measures of the tree alone, and its attributes."""
@@ -192,44 +192,6 @@ def _coordinate(pairs: list[Any], what: Any, rows: Rows | None, names: Sequence[
     return values, names[what] if len(names) == len(pairs[0][0]) else f"component {what} of the value"
 
 
-@attrs.frozen(eq=False)
-class Seen:
-    """A node as a picture needs it."""
-
-    place: int
-    """Its number, parents first and children left to right, as `streed.tree.walk` goes."""
-    parent: int
-    """The parent's number; -1 for the root."""
-    depth: int
-    answer: str
-    """What leads here from the parent; empty for the root."""
-    holds: str
-    """What the answer says of the rows that come here: `department = A`, `gender = female`, `not age<=30`."""
-    asks: str | None
-    """The question of a branching node; None for a leaf."""
-    shows: Any
-    """What a leaf predicts; None for a branching node."""
-    rows: int
-    """How many rows reach it."""
-    cost: Any
-    """What a leaf costs on the rows that the tree was grown on, in the task's unit; None for a branching node."""
-    children: tuple[int, ...] = ()
-    counts: tuple[float, ...] | None = None
-    """The weight of the rows of each of the tree's labels; None where labels are no classes, or rows are not given."""
-    mean: float | None = None
-    """The weighted mean of the rows' targets, where these are numbers and the tree predicts numbers."""
-
-    @property
-    def is_leaf(self) -> bool:
-        return self.asks is None
-
-    def right(self, tree: Tree) -> float | None:
-        """The share of a leaf's rows that have the label that it shows; None where classes or rows are not known."""
-        if not self.counts or not sum(self.counts):
-            return None
-        return self.counts[tree.labels.index(self.shows)] / sum(self.counts)
-
-
 def survey(
     tree: Any, X: Any = None, y: Any = None, sample_weight: Any = None, *, gather: bool = False
 ) -> tuple[Seen, ...]:
@@ -237,19 +199,20 @@ def survey(
 
     `X`: rows as `Tree.predict` takes them, or Rows; `y` (n,) their labels or targets, `sample_weight` (n,); a Dataset
     brings its own. Without `X`, the rows are those that the tree remembers, and nothing is known of their classes.
-    `gather`: give the leaves below a node with a child per category that predict the same as one. Raises InputError for
+    `gather`: give equal children of a node as one; alone it needs no question. Raises InputError for
     rows that the tree cannot read, and for `y` without `X` or of another length.
     """
     grown = tree_of(tree)
-    nodes = _skeleton(grown)
+    nodes = told(grown, gather=gather)
     labelled = y is not None or sample_weight is not None or (isinstance(X, Dataset) and X.classes != (None,))
     if X is None and labelled:
         raise InputError("X", "missing, and y or sample_weight is given", "give the rows with their labels")
     rows = X if isinstance(X, Rows) else Rows.make(X, y, sample_weight=sample_weight) if labelled else None
     if X is not None:
-        at = grown.apply(X if rows is None else rows.X)
-        nodes = _counted(grown, nodes, np.array([seen.place for seen in nodes if seen.is_leaf])[at], rows)
-    return _gathered(nodes) if gather else tuple(nodes)
+        places = {leaf: seen.place for seen in nodes for leaf in seen.leaves}
+        at = np.array([places[leaf] for leaf in range(len(places))])[grown.apply(X if rows is None else rows.X)]
+        nodes = _counted(grown, nodes, at, rows)
+    return tuple(nodes)
 
 
 def rule(nodes: Sequence[Seen], place: int) -> tuple[str, ...]:
@@ -259,23 +222,6 @@ def rule(nodes: Sequence[Seen], place: int) -> tuple[str, ...]:
         way.append(nodes[place].holds)
         place = nodes[place].parent
     return tuple(reversed(way))
-
-
-def _skeleton(tree: Tree) -> list[Seen]:
-    """The nodes with what the tree itself knows of them."""
-    shows, nodes = iter(tree.shows()), list[Seen]()
-    led: dict[int, tuple[int, int, str, str]] = {0: (-1, 0, "", "")}
-    for place, node in enumerate(flatten(tree.root)):
-        parent, depth, answer, held = led.pop(place)
-        if isinstance(node, Leaf):
-            cost = worth(tree.unit, node.cost)
-            nodes.append(Seen(place, parent, depth, answer, held, None, next(shows), node.rows, cost))
-            continue
-        column, cut, below = tree.columns[node.column], node.cut, node.children
-        nodes.append(Seen(place, parent, depth, answer, held, question(column, cut), None, node.rows, None, below))
-        for code, (child, said) in enumerate(zip(below, answers(column, cut), strict=True)):
-            led[child] = (place, depth + 1, said, holds(column, code, cut))
-    return nodes
 
 
 def _counted(tree: Tree, nodes: list[Seen], at: Array, rows: Rows | None) -> list[Seen]:
@@ -300,37 +246,3 @@ def _counted(tree: Tree, nodes: list[Seen], at: Array, rows: Rows | None) -> lis
         for change, total, weight in zip(changes, sums, weights, strict=True):
             change["mean"] = float(total / weight) if weight > 0 else None
     return [attrs.evolve(seen, **change) for seen, change in zip(nodes, changes, strict=True)]
-
-
-def _gathered(nodes: Sequence[Seen]) -> tuple[Seen, ...]:
-    """The nodes, with one leaf for all those below a node of more than two children that predict the same."""
-    alike: dict[Any, list[Seen]] = {}
-    for seen in nodes:
-        several = seen.is_leaf and seen.parent >= 0 and len(nodes[seen.parent].children) > 2
-        alike.setdefault((seen.parent, type(seen.shows), seen.shows) if several else seen.place, []).append(seen)
-    kept = [_merged(group) for group in alike.values()]
-    places, below = {seen.place: at for at, seen in enumerate(kept)}, [list[int]() for _ in kept]
-    for at, seen in enumerate(kept[1:], 1):
-        below[places[seen.parent]].append(at)
-    return tuple(
-        attrs.evolve(seen, place=at, parent=places.get(seen.parent, -1), children=tuple(below[at]))
-        for at, seen in enumerate(kept)
-    )
-
-
-def _merged(several: Sequence[Seen]) -> Seen:
-    """One leaf with the rows of all; a mean is left out, for the weights that it would take are not known here."""
-    first, *others = several
-    if not others:
-        return first
-    costs = [seen.cost for seen in several]
-    counts = [seen.counts for seen in several if seen.counts is not None]
-    return attrs.evolve(
-        first,
-        answer=", ".join(seen.answer for seen in several),
-        holds=" or ".join([first.holds, *(seen.answer for seen in others)]),
-        rows=sum(seen.rows for seen in several),
-        cost=None if any(isinstance(cost, tuple) for cost in costs) else sum(costs),
-        counts=tuple(map(sum, zip(*counts, strict=True))) if counts else None,
-        mean=None,
-    )

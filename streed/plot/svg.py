@@ -15,8 +15,8 @@ from typing import Any
 import attrs
 
 from streed.errors import InputError, check_choice, check_kind, escaped
-from streed.plot.measures import Seen, survey
-from streed.tree import Tree, number, tree_of, worth_text
+from streed.plot.measures import survey
+from streed.tree import Seen, Tree, number, tree_of, worth_text
 
 SHADES = ("class", "rows", "value", "none")
 
@@ -171,9 +171,9 @@ def _place(nodes: Sequence[Seen], cards: Sequence[_Card]) -> tuple[float, float]
 
 
 def _node(seen: Seen, card: _Card, fill: str) -> str:
-    radius = 3 if seen.is_leaf else min(card.height / 2, 1.1 * _FONT)
+    radius = 3 if seen.asks is None else min(card.height / 2, 1.1 * _FONT)
     drawn = f'rx="{radius:.1f}" fill="{fill}" stroke="#52606d" stroke-width="1"'
-    head = f'<g class="{"leaf" if seen.is_leaf else "branch"}"><title>{escaped(card.full)}</title>'
+    head = f'<g class="{"leaf" if seen.asks is None else "branch"}"><title>{escaped(card.full)}</title>'
     parts = [head, _rect(card.x - card.width / 2, card.top, card.width, card.height, drawn)]
     baseline = card.top + 0.22 * _FONT
     for lines, step, font in ((card.title, 1.3, _FONT), (card.lines, 1.15, _SMALL)):
@@ -243,7 +243,7 @@ def colours(tree: Tree, nodes: Sequence[Seen], shade: str | None = None) -> tupl
         legend = [(colour, brief(label)) for label, colour in hue.items()][: len(HUES)]
         return [_by_class(tree, seen, hue) for seen in nodes], legend if len(legend) > 1 else []
     # the number that a leaf predicts, or the mean of a branching node's rows; None where there is none
-    values = [seen.mean if not seen.is_leaf else seen.shows if _is_number(seen.shows) else None for seen in nodes]
+    values = [seen.mean if seen.asks is not None else seen.shows if _is_number(seen.shows) else None for seen in nodes]
     amounts = [seen.rows for seen in nodes] if shade == "rows" else values
     known = [float(amount) for amount in amounts if amount is not None]
     if not known:
@@ -275,7 +275,7 @@ def _mix(low: str, high: str, share: float) -> str:
 
 
 def _by_class(tree: Tree, seen: Seen, hue: dict[Any, str]) -> str:
-    if seen.is_leaf:
+    if seen.asks is None:
         # A leaf is coloured by what it says: under a limit or unequal costs that may not be its most frequent class.
         share = seen.right(tree)
         return _mix(NEUTRAL, hue[seen.shows], 0.25 + 0.5 * (1.0 if share is None else share))

@@ -19,13 +19,13 @@ from streed import plot
 from streed.data import Dataset
 from streed.data.strict_json import rebuild
 from streed.errors import InputError, check_kind, listed, path_of, visible
-from streed.plot.measures import Rows, Seen, rule, survey
+from streed.plot.measures import Rows, rule, survey
 from streed.plot.svg import brief, colours
 from streed.result import Result
 from streed.task.objective import record_of
 from streed.tasks import Splits
 from streed.tasks.fairness import RATES, DemographicParity, EqualizedOdds, ErrorRateParity
-from streed.tree import Claims, Tree, number, size_text, tree_of, written
+from streed.tree import Claims, Seen, Tree, number, size_text, tree_of, written
 
 if TYPE_CHECKING:
     from streed.rashomon.rashomon_set import RashomonSet
@@ -140,7 +140,7 @@ def _page() -> Any:
 
 def _leaves(tree: Tree, nodes: Sequence[Seen]) -> dict[str, Any]:
     """Every leaf as a rule, the one with most rows first, in the colours of the picture."""
-    found = sorted((seen for seen in nodes if seen.is_leaf), key=lambda seen: -seen.rows)
+    found = sorted((seen for seen in nodes if seen.asks is None), key=lambda seen: -seen.rows)
     fills, _ = colours(tree, nodes)
     lines = [
         {

@@ -117,47 +117,28 @@ class Tree:
 
         `collapse`: equal children of a branch are one, with the rows and costs of all; alone it needs no question.
         """
-        shows = iter(self.shows())
-        flat = flatten(self.root)
-        shown = nest([attrs.evolve(x, label=next(shows)) if isinstance(x, Leaf) else x for x in flat])
-        lines: list[str] = []
-        stack: list[tuple[Node, str, str, str]] = [(shown, "", "", "")]
-        while stack:
-            node, lead, indent, answer = stack.pop()
-            if isinstance(node, Leaf):
-                lines.append(lead + visible(f"{answer}{_leaf(self, node, node.label)}"))
-                continue
-            column = self.columns[node.column]
-            said = answers(column, node.cut)
-            children: list[tuple[Any, str]] = list(zip(node.children, said, strict=True))
-            if collapse:
-                children = _together(children)
-                if len(children) == 1:
-                    stack.append((children[0][0], lead, indent, answer))
-                    continue
-            lines.append(lead + visible(f"{answer}{question(column, node.cut)}"))
-            last = len(children) - 1
-            below = [
-                (child, indent + "├└"[at == last] + "── ", indent + "│ "[at == last] + "   ", f"{each}: ")
-                for at, (child, each) in enumerate(children)
-            ]
-            stack.extend(reversed(below))
+        nodes, lines = told(self, gather=collapse), list[str]()
+        indents = [""] * len(nodes)
+        for seen in nodes:
+            lead = ""
+            if seen.parent >= 0:
+                at, last = indents[seen.parent], seen.place == nodes[seen.parent].children[-1]
+                lead, indents[seen.place] = at + "├└"[last] + "── ", at + "│ "[last] + "   "
+            answer = f"{seen.answer}: " if seen.parent >= 0 else ""
+            lines.append(lead + visible(answer + (seen.asks or _leaf(self, seen))))
         if self.positive is not None:
             lines.append(visible(f"positive class: {written(self.positive)}"))
         return "\n".join(lines)
 
     def to_dot(self) -> str:
         """The tree in Graphviz's language: boxes for leaves, edges labelled with the answers."""
-        shows = iter(self.shows())
+        nodes = told(self)
         lines = ["digraph tree {", '  node [fontname="Helvetica"];', '  edge [fontname="Helvetica"];']
-        for place, node in enumerate(flatten(self.root)):
-            if isinstance(node, Leaf):
-                lines.append(f"  n{place} [shape=box, label={_quoted(_leaf(self, node, next(shows)))}];")
-                continue
-            column, cut = self.columns[node.column], node.cut
-            lines.append(f"  n{place} [shape=ellipse, label={_quoted(question(column, cut))}];")
-            edges = zip(node.children, answers(column, cut), strict=True)
-            lines += [f"  n{place} -> n{child} [label={_quoted(said)}];" for child, said in edges]
+        for seen in nodes:
+            shape, said = ("box", _leaf(self, seen)) if seen.asks is None else ("ellipse", seen.asks)
+            lines.append(f"  n{seen.place} [shape={shape}, label={_quoted(said)}];")
+            edges = ((child, _quoted(nodes[child].answer)) for child in seen.children)
+            lines += [f"  n{seen.place} -> n{child} [label={answer}];" for child, answer in edges]
         return "\n".join([*lines, "}"])
 
     def to_json(self, *, indent: int | None = None) -> str:
@@ -267,26 +248,91 @@ def written(value: Any) -> str:
         return "a number of more than 4,300 digits"
 
 
-def _together(children: list[tuple[Node, str]]) -> list[tuple[Node, str]]:
-    """The children of a branch and their answers, those that ask and show the same as one with the rows of all."""
-    alike: dict[str, list[tuple[Any, str]]] = {}
-    for child, answer in children:
-        flat = flatten(child)
-        asked = [x.label if isinstance(x, Leaf) else attrs.evolve(x, rows=0) for x in flat]
-        alike.setdefault(repr(asked), []).append((flat, answer))
-    return [(_added([flat for flat, _ in each]), " or ".join(said for _, said in each)) for each in alike.values()]
+@attrs.frozen(eq=False)
+class Seen:
+    """A node as one reads it."""
+
+    place: int
+    """Its number, parents first and children left to right."""
+    parent: int
+    """The parent's number; -1 for the root."""
+    depth: int
+    answer: str
+    """What leads here from the parent; empty for the root."""
+    holds: str
+    """What the answer says of the rows that come here: `department = A`, `gender = female`, `not age<=30`."""
+    asks: str | None
+    """The question of a branching node; None for a leaf."""
+    shows: Any
+    """What a leaf predicts; None for a branching node."""
+    rows: int
+    """How many rows reach it."""
+    cost: Any
+    """What a leaf costs on the rows that the tree was grown on, in the task's unit; None for a branching node."""
+    leaves: tuple[int, ...]
+    """The numbers of the leaves that a leaf stands for; none for a branching node."""
+    children: list[int] = attrs.field(factory=list)
+    counts: tuple[float, ...] | None = None
+    """The weight of the rows of each of the tree's labels; None where labels are no classes, or rows are not given."""
+    mean: float | None = None
+    """The weighted mean of the rows' targets, where these are numbers and the tree predicts numbers."""
+
+    def right(self, tree: Tree) -> float | None:
+        """The share of a leaf's rows that have the label that it shows; None where classes or rows are not known."""
+        if not self.counts or not sum(self.counts):
+            return None
+        return self.counts[tree.labels.index(self.shows)] / sum(self.counts)
 
 
-def _added(flat: list[Any]) -> Node:
-    """Equal nodes, as `flatten` gives each of them, as one with the rows and costs of all."""
-    made = []
-    for alike in zip(*flat, strict=True):
-        first, several = alike[0], {"rows": sum(each.rows for each in alike)}
-        if isinstance(first, Leaf):
-            costs = [each.cost for each in alike]
-            several["cost"] = tuple(map(sum, zip(*costs, strict=True))) if isinstance(first.cost, tuple) else sum(costs)
-        made.append(attrs.evolve(first, **several))
-    return nest(made)
+def told(tree: Tree, *, gather: bool = False) -> list[Seen]:
+    """Every node, parents first and children left to right.
+
+    `gather`: equal children of a branch are one, with the rows and costs of all; alone it needs no question.
+    """
+    flat: list[Any] = flatten(tree.root)
+    leaves = [place for place, node in enumerate(flat) if isinstance(node, Leaf)]
+    shown, nodes = dict(zip(leaves, enumerate(tree.shows()), strict=True)), list[Seen]()
+    alike, standing = _equal(flat, shown) if gather else (range(len(flat)), [[place] for place in range(len(flat))])
+    stack = [(standing[0], -1, 0, "", "")]
+    while stack:
+        several, parent, depth, answer, held = stack.pop()
+        place, node, rows = len(nodes), flat[several[0]], sum(flat[each].rows for each in several)
+        if parent >= 0:
+            nodes[parent].children.append(place)
+        if isinstance(node, Leaf):
+            costs = [flat[each].cost for each in several]
+            tuples = [cost for cost in costs if isinstance(cost, tuple)]  # a leaf without rows has none
+            cost = worth(tree.unit, tuple(map(sum, zip(*tuples, strict=True))) if tuples else sum(costs))
+            numbers = tuple(shown[each][0] for each in several)
+            nodes.append(Seen(place, parent, depth, answer, held, None, shown[several[0]][1], rows, cost, numbers))
+            continue
+        column, cut = tree.columns[node.column], node.cut
+        said, codes = answers(column, cut), dict[int, list[int]]()
+        nodes.append(Seen(place, parent, depth, answer, held, question(column, cut), None, rows, None, ()))
+        for code, child in enumerate(node.children):
+            codes.setdefault(alike[child], []).append(code)
+        for first, *others in reversed(codes.values()):
+            rest = [said[code] for code in others]
+            words = " or ".join([said[first], *rest]), " or ".join([holds(column, first, cut), *rest])
+            below = [flat[each].children[code] for each in several for code in (first, *others)]
+            stack.append(([x for child in below for x in standing[child]], place, depth + 1, *words))
+    return nodes
+
+
+def _equal(flat: Sequence[Any], shown: Mapping[int, Any]) -> tuple[list[int], list[list[int]]]:
+    """(a number that equal nodes share, the nodes that are seen in its place), of every node.
+
+    These are itself, or if its children all are equal, those that are seen in theirs.
+    """
+    known, alike, standing = dict[Any, int](), [0] * len(flat), [[place] for place in range(len(flat))]
+    for place, node in reversed(list(enumerate(flat))):
+        below = [] if isinstance(node, Leaf) else [alike[child] for child in node.children]
+        if len(set(below)) == 1:
+            alike[place], standing[place] = below[0], [x for child in node.children for x in standing[child]]
+            continue
+        key = (node.column, node.cut, *below) if below else repr(shown[place][1])
+        alike[place] = known.setdefault(key, len(known))
+    return alike, standing
 
 
 def number(x: Any) -> str:
@@ -308,10 +354,10 @@ def size_text(tree: Tree, one: str = "branching node", several: str = "branching
     return f"{said}, depth {tree.depth}"
 
 
-def _leaf(tree: Tree, leaf: Leaf, shown: Any) -> str:
+def _leaf(tree: Tree, leaf: Seen) -> str:
     rows = "1 row" if leaf.rows == 1 else f"{leaf.rows} rows"
-    said = number(shown) if tree.shown is not None else written(shown)
-    return f"{said} ({rows}, {worth_text(tree, worth(tree.unit, leaf.cost))})"
+    said = number(leaf.shows) if tree.shown is not None else written(leaf.shows)
+    return f"{said} ({rows}, {worth_text(tree, leaf.cost)})"
 
 
 def worth_text(tree: Tree, cost: Any) -> str:
@@ -331,38 +377,13 @@ _STYLE = (
     "font-family:system-ui,sans-serif;font-size:0.9em;border:1px solid #8886;border-radius:6px;"
     "padding:0.5em 0.8em;margin:0.4em 0;display:inline-block"
 )
-_MOST = 200  # lines of a tree, or points of a front, that are shown
+MOST_SHOWN = 200
+"""Lines of a tree, or points of a front, in a notebook."""
 
 
 def tree_html(tree: Tree, verdict: str = "") -> str:
-    """The tree as HTML that needs nothing else; `verdict`: a line of HTML above it."""
-    said = f"<div><b>{verdict}</b></div>" if verdict else ""
+    """The tree as HTML that needs nothing else; `verdict`: a line above it."""
+    said = f"<div><b>{escaped(verdict)}</b></div>" if verdict else ""
     lines = tree.to_text().split("\n")
-    shown = [size_text(tree), *lines[:_MOST], *(["..."] if len(lines) > _MOST else [])]
+    shown = [size_text(tree), *lines[:MOST_SHOWN], *(["..."] if len(lines) > MOST_SHOWN else [])]
     return f'<div class="streed-tree" style="{_STYLE}">{said}<pre>{"<br>".join(map(escaped, shown))}</pre></div>'
-
-
-def verdict_html(value: Any, optimal: bool, lower: Any, upper: Any, gap: Any, *, unit: str, over: str) -> str:
-    """How far a value is proved, and among which splits (`over`), as a line of HTML."""
-    shown, among = escaped(f"{number(value)} {unit}"), f"; over {escaped(over)}" if over else ""
-    if optimal:
-        return f"&#10003; proved optimal: value {shown}{among}"
-    known = "unknown" if gap is None else escaped(number(gap))
-    bounds = " to ".join("?" if bound is None else number(bound) for bound in (lower, upper))
-    return f"&#9888; stopped early: value {shown}, the optimum lies in {escaped(bounds)} (gap {known}){among}"
-
-
-def front_html(front: Sequence[tuple[Any, Tree]]) -> str:
-    """The values of a front and the sizes of their trees, as a table."""
-    cells = [(escaped(number(value)), escaped(size_text(tree))) for value, tree in front[:_MOST]]
-    lines = "".join(f"<tr><td>{value}</td><td>{size}</td></tr>" for value, size in cells)
-    rest = f"<tr><td>... ({len(front):,})</td><td></td></tr>" if len(front) > _MOST else ""
-    head = "<tr><th>value</th><th>tree</th></tr>"
-    return f'<table class="streed-front"><caption>nondominated</caption>{head}{lines}{rest}</table>'
-
-
-def extent_text(extent: str, bound: Any, maximize: bool) -> str:
-    """Among which splits a tree is the best, and what no tree over all thresholds is better than, if that is known."""
-    if bound is None:
-        return extent
-    return f"{extent}; no tree over all thresholds is worth {'more' if maximize else 'less'} than {number(bound)}"

@@ -6,6 +6,7 @@ import functools
 import warnings
 from typing import Any
 
+import attrs
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -118,8 +119,8 @@ def test_cuts_say_how_many_thresholds_are_tried() -> None:
     assert every.bound_over_all_thresholds_ is None
     assert few.bound_over_all_thresholds_ <= every.value_
     said = f"no tree over all thresholds is worth less than {few.bound_over_all_thresholds_:.6g}"
-    assert said in few._tree_html()
-    assert "no tree over all" not in every._tree_html()
+    assert said in few._repr_html_()
+    assert "no tree over all" not in every._repr_html_()
     for wrong in ("most", 0, 2.5, True, Binarizer()):
         refused("cuts", call=functools.partial(grown, cuts=wrong))
 
@@ -199,7 +200,7 @@ def test_the_picture_shows_the_tree_and_the_proof() -> None:
     assert "proved optimal: value 0" in shown
     assert "&lt;b&gt; &lt;=" in shown
     assert "<i>" not in shown.replace("<i>no:", "").replace("<i>yes:", "")
-    model.optimal_, model.gap_, model.lower_bound_ = False, 3, -3
+    model.result_ = attrs.evolve(model.result_, status="feasible", lower_bound=-3)
     assert "the optimum lies in -3 to 0 (gap 3)" in model._repr_html_()
 
 

@@ -188,7 +188,7 @@ def legend(ax: Any) -> list[str]:
 def test_rows_add_up(seed: int, gather: bool) -> None:
     tree = make_tree(make_data(seed=seed), depth=4, seed=seed)
     nodes = survey(tree, make_table(150, seed), ["no"] * 75 + ["yes"] * 75, gather=gather)
-    assert sum(seen.rows for seen in nodes if seen.is_leaf) == 150
+    assert sum(seen.rows for seen in nodes if not seen.children) == 150
     for place, seen in enumerate(nodes):
         assert seen.place == place
         below = [nodes[child] for child in seen.children]
@@ -196,7 +196,7 @@ def test_rows_add_up(seed: int, gather: bool) -> None:
         if below:
             assert seen.rows == sum(child.rows for child in below)
             assert seen.counts == tuple(map(sum, zip(*(child.counts or () for child in below), strict=True)))
-        shown = [child.shows for child in below if child.is_leaf]
+        shown = [child.shows for child in below if not child.children]
         assert not gather or len(below) < 3 or len(set(shown)) == len(shown)
 
 

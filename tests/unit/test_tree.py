@@ -101,8 +101,7 @@ def test_text_draws_equal_children_together() -> None:
         "├── 0 or 2: x1 = 1?",
         "│   ├── no: a (2 rows, cost 0)",
         "│   └── yes: b (3 rows, cost 2)",
-        "├── 1: b (1 row, cost 0)",
-        "└── 3: b (5 rows, cost 1)",
+        "└── 1 or 3: b (6 rows, cost 1)",
     ]
     assert Tree.grown(pointless, data).to_text(collapse=True) == "b (5 rows, cost 1)"
 
