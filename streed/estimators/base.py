@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import abc
 import dataclasses
+import functools
 import time
 from collections.abc import Mapping
 from typing import Any, Self
 
-import attrs
 import numpy as np
-from scipy.sparse import csr_matrix
+from scipy.sparse import csc_matrix, csr_matrix
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Bunch, estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
@@ -28,7 +28,8 @@ from streed.solve import LEAST_TIME, check_stops
 from streed.task import Limit, Task
 from streed.task.analysis.extent import OVER_ALL
 from streed.tasks import Splits
-from streed.tree import FlatBranch, Tree, flatten
+from streed.tree import Branch, Tree
+from streed.tree.nodes import sides_in, visits
 
 _PASSED = ("max_depth", "max_nodes", "min_leaf", "search", "memory_limit", "threads")
 """Parameters that are handed on to `streed.solve` as they are."""
@@ -168,10 +169,24 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         self.value_, self.lower_bound_, self.upper_bound_, self.bound_over_all_thresholds_ = ends
         self.searched_over_ = result.stats["searched_over"]
         weights = np.ones(data.n_rows) if data.weights is None else data.weights
-        self.nodes_ = Nodes.of(self.tree_, data, self._statistics(data) * weights[:, None])
         self._shown = self._predictions(self.tree_)
-        gains, asked = self.nodes_.gains(self._impurity(self.nodes_.sums)), self.nodes_.columns >= 0
-        shares: Array = np.bincount(self.nodes_.columns[asked], gains[asked], self.n_features_in_)
+        self._weigh_nodes(self.tree_, data, self._statistics(data) * weights[:, None])
+
+    def _weigh_nodes(self, tree: Tree, data: Dataset, statistics: Array) -> None:
+        """Keeps which nodes are leaves, the sums of these, and how much each column's questions lower the impurity."""
+        found = list(visits(tree.root, functools.partial(sides_in, data), data.n_rows))
+        asked = np.array([visit.node.column if isinstance(visit.node, Branch) else -1 for visit in found])
+        sums = np.zeros((len(found), statistics.shape[1]))
+        for place, visit in enumerate(found):
+            sums[place] = statistics[visit.rows].sum(axis=0) if len(visit.rows) else sums[visit.parent]
+        self._leaves = np.flatnonzero(asked < 0)
+        self._leaf_sums = sums[self._leaves]
+        worth = self._impurity(sums)
+        gains = worth.copy()
+        for visit, cost in zip(found[1:], worth[1:].tolist(), strict=True):
+            gains[visit.parent] -= cost if len(visit.rows) else 0
+        # Rounding, or a constraint, may make a split look worse than none.
+        shares: Array = np.bincount(asked[asked >= 0], np.maximum(gains[asked >= 0], 0.0), self.n_features_in_)
         self.feature_importances_ = shares / (shares.sum() or 1)
 
     def training_data(self, X: Any, y: Any = None, *row_data: Any, **more: Any) -> Dataset:
@@ -218,12 +233,15 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
     def apply(self, X: Any) -> Array:
         """(m,) int64: the node that is each row's leaf; nodes are numbered parents first, children left to right."""
         leaves = self._leaf_numbers(X)
-        return self.nodes_.leaves[leaves]
+        return self._leaves[leaves]
 
     def decision_path(self, X: Any) -> csr_matrix:
         """(m, nodes) sparse 0/1: the nodes that each row passes, numbered as by `apply`."""
-        leaves = self._leaf_numbers(X)
-        return self.nodes_.paths()[leaves]
+        X = self._encoded(X)
+        rows = self.tree_.read(X)
+        met = [visit.rows for visit in visits(self.tree_.root, rows.sides, rows.n_rows)]
+        ends, shape = np.cumsum([0, *map(len, met)]), (rows.n_rows, len(met))
+        return csc_matrix((np.ones(ends[-1], np.int64), np.concatenate(met), ends), shape=shape).tocsr()
 
     def get_depth(self) -> int:
         """The largest number of questions that a row is asked."""
@@ -307,55 +325,3 @@ def members(given: Any) -> list[Any]:
     if given is None:
         return []
     return list(given) if np.iterable(given) and not isinstance(given, str) else [given]
-
-
-@attrs.frozen(eq=False)
-class Nodes:
-    """The k nodes of a tree, numbered parents first and children left to right, as scikit-learn does."""
-
-    parents: Array
-    """(k,) int64: the parent of each node; -1 of the root."""
-    columns: Array
-    """(k,) int64: the binarised column that each node asks about; -1 of leaves."""
-    leaves: Array
-    """(leaves,) int64: the nodes that are leaves, left to right."""
-    rows: Array
-    """(k,) int64: how many training rows reach each node, unweighted."""
-    sums: Array
-    """(k, m) float64: the summed statistics of these rows; of a node without rows, those of its parent."""
-
-    @classmethod
-    def of(cls, tree: Tree, data: Dataset, statistics: Array) -> Nodes:
-        """The nodes, with the statistics (n, m) of the rows of `data` summed up."""
-        flat = flatten(tree.root)
-        parents, columns, rows = np.full((3, len(flat)), -1)
-        for place, seen in enumerate(flat):
-            rows[place] = seen.rows
-            if isinstance(seen, FlatBranch):
-                columns[place] = seen.column
-                parents[list(seen.children)] = place
-        leaves, sums = np.flatnonzero(columns < 0), np.zeros((len(flat), statistics.shape[1]))
-        np.add.at(sums, leaves[tree.apply(data)], statistics)
-        for node in range(len(flat) - 1, 0, -1):
-            sums[parents[node]] += sums[node]
-        for empty in np.flatnonzero(rows == 0).tolist():  # parents come first
-            sums[empty] = sums[parents[empty]]
-        return cls(parents, columns, leaves, rows, sums)
-
-    def paths(self) -> csr_matrix:
-        """(leaves, k) sparse 0/1: the nodes from the root to each leaf."""
-        ways: list[list[int]] = []
-        for node, parent in enumerate(self.parents.tolist()):
-            ways.append([*(ways[parent] if parent >= 0 else ()), node])
-        chosen = [ways[leaf] for leaf in self.leaves.tolist()]
-        nodes: Array = np.concatenate(chosen)
-        ends, shape = np.cumsum([0, *map(len, chosen)]), (len(chosen), len(ways))
-        return csr_matrix((np.ones(len(nodes), np.int64), nodes, ends), shape=shape)
-
-    def gains(self, worth: Array) -> Array:
-        """(k,) what each node costs as a leaf, less what its children do; 0 of leaves. `worth`: (k,) the costs."""
-        gains = np.where(self.columns >= 0, worth, 0.0)
-        below = (self.parents >= 0) & (self.rows > 0)
-        np.subtract.at(gains, self.parents[below], worth[below])
-        # Rounding, or a constraint, may make a split look worse than none.
-        return np.asarray(np.maximum(gains, 0.0))

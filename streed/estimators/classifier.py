@@ -57,7 +57,7 @@ class LabelTree(ClassifierMixin, OptimalTree):  # type: ignore[misc]
         The task chooses the label of a leaf, which need not be its most frequent class.
         """
         leaves = self._leaf_numbers(X)
-        counts = self.nodes_.sums[self.nodes_.leaves]
+        counts = self._leaf_sums
         return (counts / counts.sum(axis=1, keepdims=True))[leaves]  # type: ignore[no-any-return]
 
     def predict_log_proba(self, X: Any) -> Array:

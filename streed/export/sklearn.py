@@ -17,7 +17,6 @@ from streed.data import Dataset
 from streed.errors import InputError, MissingPackageError
 from streed.exact import Array
 from streed.tree import Branch, Leaf, Tree, holds, tree_of, walk
-from streed.tree.nodes import TreeRows
 
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
@@ -73,8 +72,7 @@ def codes(model: Any, X: Any) -> Array:
     InputError for missing columns and for values that the tree does not know.
     """
     tree = tree_of(model, "model")
-    rows = TreeRows.of(X, tree.columns, tree.n_columns, tree.recipe)
-    asked = _questions(tree)
+    rows, asked = tree.read(X), _questions(tree)
     table = np.zeros((rows.n_rows, max(len(asked), 1)), dtype=np.float32)
     for place, (column, cut, code) in enumerate(asked):
         table[:, place] = rows.sides(Branch(column, (), 0, cut), np.arange(rows.n_rows)) == code

@@ -107,8 +107,12 @@ class Tree:
 
     def apply(self, X: Any) -> Array:
         """(m,) int64: the number of each row's leaf, the leaves numbered left to right; `X` as in `predict`."""
-        rows = TreeRows.of(X, self.columns, self.n_columns, self.recipe)
+        rows = self.read(X)
         return nodes.route(self.root, rows.sides, rows.n_rows)
+
+    def read(self, X: Any) -> TreeRows:
+        """The rows of `X`, as `predict` takes it, by the columns that the tree asks about."""
+        return TreeRows.of(X, self.columns, self.n_columns, self.recipe)
 
     # -- forms -----------------------------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ from streed.task import TOTAL, ExactSums, Limit, State, Task, Totals, Value, qui
 from streed.task.base import objective, scoring
 from streed.task.contract import ContractCheck
 from streed.tree import Tree, number
-from streed.tree.nodes import Branch, Claims, Leaf, Node, TreeRows, Visit, fold, sides_in, visits, walk, worth
+from streed.tree.nodes import Branch, Claims, Leaf, Node, Visit, fold, sides_in, visits, walk, worth
 
 
 @attrs.frozen
@@ -53,7 +53,7 @@ class Inspector:
         Raises InputError if the data lacks a column of the tree or has other categories in it.
         """
         task, data = self._task, self._data
-        read = TreeRows.of(data, tree.columns, tree.n_columns, tree.recipe)
+        read = tree.read(data)
         found = list(visits(tree.root, read.sides, data.n_rows))
         sizes = tuple(data.count(visit.rows) for visit in found)
         costs: list[Value] = []

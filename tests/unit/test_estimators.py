@@ -134,7 +134,7 @@ def test_tasks_limits_and_search_reach_the_solver() -> None:
     hits = np.sum((predicted == "yes") & (y == "yes"))
     assert best.value_ == pytest.approx(2 * hits / (np.sum(predicted == "yes") + np.sum(y == "yes")))
     large = OptimalTreeClassifier(max_depth=3, limits=[MinSupport(20)]).fit(TABLE, y)
-    assert large.nodes_.rows.min() >= 20
+    assert min(leaf.rows for leaf in large.tree_.leaves()) >= 20
     assert large.value_ == OptimalTreeClassifier(max_depth=3, limits="min-support(20)").fit(TABLE, y).value_
     sparse = OptimalTreeClassifier(max_depth=3, cost_complexity=0.05).fit(TABLE, y)
     data = streed.Dataset.make(TABLE, y)
