@@ -4,7 +4,6 @@ and of all ordered columns of a data set, which makes every search of such colum
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Collection
 from typing import Any, final
 
@@ -39,15 +38,16 @@ class Questions:
     @classmethod
     def of(cls, source: Dataset) -> Questions:
         """All questions about the data."""
-        columns, limits, gaps = [], [], []
-        for j in range(source.n_columns):
-            asked = source.ordered[j].questions() if j in source.ordered else np.zeros((1, 2), np.int64)
-            columns.append(np.full(len(asked), j, np.int64))
-            limits.append(asked[:, 0])
-            gaps.append(asked[:, 1])
-        none = np.zeros(0, np.int64)
-        column, limit, side = (np.concatenate([none, *parts]) for parts in (columns, limits, gaps))
-        return cls(source, _answered(source, column, limit, side), column, limit, side)
+        ordered, single = source.ordered, np.zeros((1, 2), np.int64)
+        asked = [ordered[j].questions() if j in ordered else single for j in range(source.n_columns)]
+        column = np.repeat(np.arange(source.n_columns), list(map(len, asked)))
+        return cls.about(source, np.column_stack([column, np.concatenate([single[:0], *asked])]))
+
+    @classmethod
+    def about(cls, source: Dataset, asked: Array) -> Questions:
+        """Some of them, (q, 3) int64 by column: `column`, `limit` and `gaps` of each."""
+        column, limit, gaps = np.ascontiguousarray(asked.T)
+        return cls(source, _answered(source, column, limit, gaps), column, limit, gaps)
 
     def cut(self, question: int) -> Cut | None:
         """The cut of a question; None where its column is not ordered."""
@@ -68,7 +68,8 @@ def _answered(source: Dataset, column: Array, limit: Array, gaps: Array) -> Data
     """The rows with their answers, 0 for child 0 and 1 for child 1."""
     codes = np.empty((source.n_rows, len(column)), np.uint8)
     ends = np.searchsorted(column, np.arange(source.n_columns + 1)).tolist()
-    for j, (begin, end) in enumerate(itertools.pairwise(ends)):
+    for j in dict.fromkeys(column.tolist()):
+        begin, end = ends[j], ends[j + 1]
         held, values = source.X[:, j, None], source.ordered.get(j)
         if values is None:
             codes[:, begin:end] = held

@@ -12,16 +12,14 @@ from typing import Any
 import attrs
 import numpy as np
 
-from streed.data import Dataset
+from streed.data import Cut, Dataset
 from streed.data.questions import Questions
 from streed.errors import MismatchError
-from streed.exact import Array
 from streed.kernels.codegen.capture import names_within
 from streed.problem import Outcome, Problem
 from streed.task.analysis.linear_form import price_of_splits
 from streed.task.base import parts_of
-from streed.tree import Branch, FlatBranch, Leaf, Node, flatten, nest
-from streed.tree.nodes import sides_in
+from streed.tree import FlatBranch, Leaf, Node, flatten, nest
 
 _COLUMN_WORDS = ("X", "column", "columns", "n_columns", "ordered")
 """What a task that reads the columns of a data set names."""
@@ -71,22 +69,17 @@ def _settled(root: Node, data: Dataset, questions: Questions | None) -> Node:
         rows = rows_at.pop(place)
         if isinstance(node, Leaf):
             continue
-        branch, column = node, node.column
+        column, cut = node.column, node.cut
         if questions is not None:
-            branch = attrs.evolve(node, column=int(questions.column[column]), cut=questions.cut(column))
-        sides = sides_in(data, branch, rows)
-        if questions is not None and not np.array_equal(questions.data.X[rows, column], sides):
-            raise MismatchError(f"a row goes another way at a cut of column {branch.column}; please report this")
-        if branch.cut is not None:
-            branch = attrs.evolve(branch, cut=attrs.evolve(branch.cut, gaps=side_of_gaps(data, branch, rows, sides)))
-        flat[place] = branch
-        rows_at |= {child: rows[sides == side] for side, child in enumerate(node.children)}
+            column, cut = int(questions.column[column]), questions.cut(column)
+        here, values = data.X[:, column][rows], data.ordered.get(column)
+        sides = here if cut is None or values is None else values.sides(here, cut)
+        if questions is not None and (questions.data.X[:, node.column][rows] != sides).any():
+            raise MismatchError(f"a row goes another way at a cut of column {column}; please report this")
+        parts = [rows[sides == side] for side in range(len(node.children))]
+        has_gaps = values is not None and values.has_gaps and (here == values.gap_rank).any()
+        if cut is not None and cut.threshold is not None and not has_gaps:
+            cut = Cut(cut.threshold, int(data.count(parts[1]) > data.count(parts[0])))
+        flat[place] = FlatBranch(column, node.children, node.rows, cut)
+        rows_at |= zip(node.children, parts, strict=True)
     return nest(flat)
-
-
-def side_of_gaps(data: Dataset, node: Branch | FlatBranch, rows: Array, sides: Array) -> int:
-    """The child for gaps of a branch with a cut: as it says, or, where none of its rows has one, that of more rows."""
-    assert node.cut is not None
-    if node.cut.threshold is None or (data.X[rows, node.column] == data.ordered[node.column].gap_rank).any():
-        return node.cut.gaps
-    return int(data.count(rows[sides == 1]) > data.count(rows[sides == 0]))

@@ -1,12 +1,11 @@
 """The columns of a data set as the ordered search reads them, its thresholds as questions, and its trees.
 
-The search tells trees by plans: what these leave open is found again at its rows. They become trees in the columns of
-the data set, and trees over what their own branches answer: there every branch is a column of its own, with the answers
-of the rows that reach it; elsewhere it may be anything.
+The search tells trees by plans: what these leave open is found again at its rows.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, final
 
@@ -15,14 +14,9 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.data.ordered import NO_LIMIT, OrderedValues
-from streed.encoding.ordered import side_of_gaps
 from streed.exact import Array
 from streed.kernels.ordered import NEW, ROW, WORDS, sort_rows
-from streed.kernels.records import LEAF
 from streed.ordered.lookahead import find_stump
-from streed.problem import Problem
-from streed.tree import Branch, Leaf, Node
-from streed.tree.nodes import sides_in
 
 if TYPE_CHECKING:
     from streed.ordered.session import OrderedSession
@@ -79,16 +73,6 @@ class Features:
         limit = int(self.limits[feature][rank])
         return int(self.column[feature]), limit, 1 if limit == NO_LIMIT else int(self.gaps_last[feature])
 
-    def branch_at(self, feature: int, rank: int, rows: Array) -> tuple[Branch, Array]:
-        """(a branching node without children, the child of each of the rows that reach it)."""
-        data, (column, limit, gaps) = self.data, self.question(feature, rank)
-        cut = data.ordered[column].cut(limit, gaps) if column in data.ordered else None
-        branch = Branch(column, (), len(rows), cut)
-        sides = sides_in(data, branch, rows)
-        if cut is not None:
-            branch = attrs.evolve(branch, cut=attrs.evolve(cut, gaps=side_of_gaps(data, branch, rows, sides)))
-        return branch, sides
-
     def is_turned(self, feature: int, rank: int) -> bool:
         """Whether the question's child 0 is for what is above the threshold: gaps come first, and are asked for."""
         return not self.gaps_last[feature] and int(self.limits[feature][rank]) == NO_LIMIT
@@ -99,6 +83,13 @@ class Features:
             categories = self.data.column(int(self.column[node.column])).categories
             return (*node.children, *[None] * (len(categories) - len(node.children)))
         return node.children[::-1] if self.is_turned(node.column, node.rank) else node.children
+
+    def preorder(self, node: Split | None) -> list[tuple[int, int, int] | None]:
+        """A tree in preorder: the question of each branching node, None for leaves."""
+        if node is None:
+            return [None]
+        below = itertools.chain.from_iterable(map(self.preorder, self.children_of(node)))
+        return [self.question(node.column, node.rank), *below]
 
 
 def _ranked(ranks: Array, values: OrderedValues, gaps_last: bool) -> tuple[Array, Array]:
@@ -114,58 +105,6 @@ def _ranked(ranks: Array, values: OrderedValues, gaps_last: bool) -> tuple[Array
     below += 1
     below[missing] = 0
     return below, np.concatenate([[NO_LIMIT], values.cuts])
-
-
-@final
-@attrs.frozen(eq=False)
-class Planted:
-    """A tree over the columns that its branches are."""
-
-    preorder: Array
-    """(m,) int64: the number of each branch, LEAF for leaves."""
-    branches: list[Branch]
-    """Of the data's columns, without children."""
-    codes: Array
-    """(n, branches) uint8."""
-
-    @classmethod
-    def of(cls, tree: Split | None, features: Features) -> Planted:
-        """The tree on the rows of the data."""
-        data = features.data
-        preorder: list[int] = []
-        branches: list[Branch] = []
-        answers: list[Array] = []
-
-        def plant(node: Split | None, rows: Array) -> None:
-            if node is None:
-                preorder.append(LEAF)
-                return
-            branch, sides = features.branch_at(node.column, node.rank, rows)
-            preorder.append(len(branches))
-            branches.append(branch)
-            answer = np.zeros(data.n_rows, np.uint8)
-            answer[rows] = sides
-            answers.append(answer)
-            for side, child in enumerate(features.children_of(node)):
-                plant(child, rows[sides == side])
-
-        plant(tree, np.arange(data.n_rows))
-        codes = np.column_stack(answers) if answers else np.zeros((data.n_rows, 1), np.uint8)
-        return cls(np.array(preorder, np.int64), branches, np.ascontiguousarray(codes))
-
-    def asked(self, problem: Problem) -> Problem:
-        """The problem over the branches."""
-        data = problem.data
-        columns = {place: data.column(each.column) for place, each in enumerate(self.branches) if each.cut is None}
-        names = tuple(f"b{j}" for j in range(self.codes.shape[1]))
-        return attrs.evolve(problem, data=data.recoded(self.codes, columns, names))
-
-    def in_columns(self, node: Node) -> Node:
-        """A tree over the branches, in the data's columns."""
-        if isinstance(node, Leaf):
-            return node
-        children = tuple(map(self.in_columns, node.children))
-        return attrs.evolve(self.branches[node.column], children=children, rows=node.rows)
 
 
 @final

@@ -15,10 +15,10 @@ from __future__ import annotations
 import time
 from typing import Any
 
-import attrs
 import numpy as np
 from numba import int64
 
+from streed.encoding.ordered import settled
 from streed.errors import MismatchError
 from streed.exact import Array
 from streed.kernels.compilation import clock
@@ -33,7 +33,7 @@ from streed.problem import Outcome, Problem, SearchLimits, Solution, process_mem
 from streed.task.base import objective
 from streed.task.bounded_sums import exact_costs
 from streed.task.joint import IN_ORDER, TaskInOrder
-from streed.tree import Leaf, Node
+from streed.tree import Branch, Leaf, Node
 from streed.whole_costs import IntegerCosts
 
 COST, COLUMN, POSITION, LABEL, LEFT, RIGHT = range(6)
@@ -308,7 +308,7 @@ def search_in_order(problem: Problem, search_limits: SearchLimits, name: str) ->
     }
     if data.size < problem.min_leaf:
         return Outcome((), None, stopped, stats)
-    return Outcome((solution,), lower, stopped, stats, 1, costs.unit.denominator > 1)
+    return settled(Outcome((solution,), lower, stopped, stats, 1, costs.unit.denominator > 1), data)
 
 
 class _Search:
@@ -368,9 +368,10 @@ class _Search:
             total += self.costs.split
             is_cut = f < self.work[4]
             rank = int(ranks[f, orders[f, found[POSITION] - 1]]) if is_cut else 0
-            branch, _ = self.features.branch_at(f, rank, rows)
+            column, limit, gaps = self.features.question(f, rank)
+            cut = data.ordered[column].cut(limit, gaps) if column in data.ordered else None
             if not is_cut:
-                codes = range(len(data.column(branch.column).categories))
+                codes = range(len(data.column(column).categories))
                 sides = [(ranks[f] == code, low, high, INFEASIBLE) for code in codes]
             else:  # budgets that the best trees of the sides are below
                 within = [
@@ -389,7 +390,7 @@ class _Search:
                 children.append(grow(rows[is_here[rows]], part, below, depth - 1, first, last))
             if is_cut and self.features.is_turned(f, rank):
                 children.reverse()
-            return attrs.evolve(branch, children=tuple(children))
+            return Branch(column, tuple(children), len(rows), cut)
 
         root = grow(np.arange(data.n_rows), self.orders, self.found, self.depth, 0, self.costs.costs.shape[1] - 1)
         claimed = int(self.found[COST] + self.costs.costs.min(axis=1).sum())

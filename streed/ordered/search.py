@@ -19,12 +19,13 @@ import numpy as np
 from streed.data.questions import Questions
 from streed.encoding.certificate import measure_costs, measure_methods, measure_widely
 from streed.encoding.generated import TOLERANCE
+from streed.encoding.ordered import settled
 from streed.errors import MismatchError
 from streed.exact import Array, as_float, fraction_of
 from streed.kernels.compilation import clock
 from streed.kernels.records import LEAF
 from streed.kernels.stopping import Trace
-from streed.ordered.features import Features, Planted, Split
+from streed.ordered.features import Features, Split
 from streed.ordered.rows import GeneratedRows, OrderedRows, generated_rows, merge_rows, places_of
 from streed.ordered.session import Inexact, OrderedAnswer, OrderedSession
 from streed.problem import Outcome, Problem, SearchLimits, Solution
@@ -146,35 +147,34 @@ def search_ordered(problem: Problem, search_limits: SearchLimits, name: str) -> 
     below = None if search_limits.beat is None else costs.above(search_limits.beat)
     answer = run.search(started, below)
     solutions: tuple[Solution, ...] = ()
-    lower, stopped, rounding = costs.lower(answer.lower), answer.stopped, Fraction(0)
+    lower, stopped, rounding, questions = costs.lower(answer.lower), answer.stopped, Fraction(0), None
     if answer.cost is not None and (below is None or answer.cost < below):
-        planted = Planted.of(answer.tree, features)
-        solution = _measured(problem, costs, planted, answer.cost)
-        solutions = (solution,)
-        if stopped is None and wide is None:
-            lower = solution.value
-        elif wide is not None:
-            rounding = wide.rounding(len(planted.branches))
+        asked, questions, preorder = _posed(problem, features, answer.tree)
+        total, root = measure_costs(asked, costs, preorder)
+        if total != answer.cost:
+            raise MismatchError(f"the tree costs {total}, the search claimed {answer.cost}; please report this")
+        solution = Solution(costs.value(total), root)
+        if wide is not None:
+            solution = measure_widely(asked, wide, preorder)
+            rounding = wide.rounding(int(np.count_nonzero(preorder != LEAF)))
             if stopped is None and solution.value > lower:
                 stopped = "rounding"
+        elif stopped is None:
+            lower = solution.value
+        solutions = (solution,)
     stats = {**run.stats(name, answer, began, float(rounding)), "exact": costs.exact}
     real = costs.unit.denominator > 1 or wide is not None
-    return Outcome(solutions, lower, stopped, stats, costs.unit if wide is None else wide.unit, real)
+    outcome = Outcome(solutions, lower, stopped, stats, costs.unit if wide is None else wide.unit, real)
+    return settled(outcome, data, questions)
 
 
-def _measured(problem: Problem, costs: IntegerCosts, planted: Planted, claimed: int | None) -> Solution:
-    """The tree in the data's columns, with its value measured on the raw rows.
-
-    Raises MismatchError if it does not cost what the search claimed, or breaks a limit.
-    """
-    asked = planted.asked(problem)
-    total, root = measure_costs(asked, costs, planted.preorder)
-    if total != claimed:
-        raise MismatchError(f"the tree costs {total}, the search claimed {claimed}; please report this")
-    solution = Solution(costs.value(total), root)
-    if costs.wide is not None:
-        solution = measure_widely(asked, costs.wide, planted.preorder)
-    return attrs.evolve(solution, root=planted.in_columns(solution.root))
+def _posed(problem: Problem, features: Features, tree: Split | None) -> tuple[Problem, Questions, Array]:
+    """The problem of no columns but what the tree asks, these questions, and the tree over them in preorder."""
+    nodes = features.preorder(tree)
+    asked = sorted({node for node in nodes if node is not None})
+    questions, numbers = Questions.about(problem.data, np.array(asked, np.int64).reshape(-1, 3)), dict[Any, int]()
+    numbers |= {None: LEAF} | {node: q for q, node in enumerate(asked)}
+    return attrs.evolve(problem, data=questions.data), questions, np.array([numbers[node] for node in nodes], np.int64)
 
 
 def search_generated(problem: Problem, search_limits: SearchLimits, name: str) -> Outcome | None:
@@ -212,14 +212,14 @@ def _searched(
     except Inexact:
         return None
     solutions: tuple[Solution, ...] = ()
-    lower, rounding = rows.lower(answer.lower), 0.0
+    lower, rounding, questions = rows.lower(answer.lower), 0.0, None
     if answer.cost is not None:
-        planted = Planted.of(answer.tree, features)
-        solution = measure_methods(planted.asked(problem), problem, planted.preorder)
-        solutions = (attrs.evolve(solution, root=planted.in_columns(solution.root)),)
+        asked, questions, preorder = _posed(problem, features, answer.tree)
+        solution = measure_methods(asked, problem, preorder)
+        solutions = (solution,)
         claimed = rows.lower(answer.cost)
         apart = abs(solution.value - claimed)
-        steps = (2 * len(planted.branches) + 1) * rows.lower(2)
+        steps = len(preorder) * rows.lower(2)
         if apart > (0 if rows.whole else max(steps, TOLERANCE * max(abs(solution.value), abs(claimed)))):
             raise MismatchError(
                 f"the tree is worth {as_float(solution.value)!r} by the task's Python methods and "
@@ -234,7 +234,8 @@ def _searched(
     real = not rows.whole or rows.scale != 1.0
     # costs per row and label that are too fine for 64 bits are exact numbers, however they are searched
     rounds = rows.is_real and not rows.whole and problem.row_costs is None
-    return Outcome(solutions, lower, answer.stopped, stats, 1, real, size=0 if rounds else None)
+    outcome = Outcome(solutions, lower, answer.stopped, stats, 1, real, size=0 if rounds else None)
+    return settled(outcome, problem.data, questions)
 
 
 @final
@@ -284,9 +285,9 @@ class OrderedOracle(LinearOracle):
         self._nodes = answer.nodes
         if answer.cost is None or (answer.stopped is None and below is not None and answer.lower >= below):
             return Answer(answer.lower, None, None, answer.stopped, answer.nodes)
-        preorder: list[int] = []
-        self._write(answer.tree, preorder)
-        return Answer(answer.lower, answer.cost, np.array(preorder, np.int64), answer.stopped, answer.nodes)
+        nodes = self._features.preorder(answer.tree)
+        preorder = np.array([LEAF if node is None else self._questions[node] for node in nodes], np.int64)
+        return Answer(answer.lower, answer.cost, preorder, answer.stopped, answer.nodes)
 
     def row_sets(self, entries: Array, split: Array, search_limits: SearchLimits) -> RowSets | None:
         if self._native is None:
@@ -301,12 +302,3 @@ class OrderedOracle(LinearOracle):
         self._session = None
         if self._native is not None:
             self._native.close()
-
-    def _write(self, node: Split | None, preorder: list[int]) -> None:
-        """Appends a subtree in preorder: the question of each branching node, LEAF for leaves."""
-        if node is None:
-            preorder.append(LEAF)
-            return
-        preorder.append(self._questions[self._features.question(node.column, node.rank)])
-        for child in self._features.children_of(node):
-            self._write(child, preorder)
