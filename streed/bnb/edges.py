@@ -10,6 +10,8 @@ What a side can cost stands in `values` once the node was counted (expand.py). A
 
 from __future__ import annotations
 
+from typing import Any
+
 from numba import int64, uint8
 
 from streed.bnb.nodes import below, children_of, edges_of, global_split, has_plan, most_sides, trees_of
@@ -17,42 +19,72 @@ from streed.kernels import values as rows
 from streed.kernels.records import EMPTY, INFINITE, LANES, NONE, SHALLOW, UNLIMITED
 from streed.kernels.scoring import many_labels
 from streed.kernels.scoring.children import cost_of_split, join, join_cost, least_of
-from streed.kernels.scoring.many_labels import bound_two_splits, cost_in, prepare_labelled
+from streed.kernels.scoring.many_labels import (
+    CLASSES,
+    bound_classes,
+    bound_two_splits,
+    cost_in,
+    prepare_classes,
+    prepare_labelled,
+    prepare_priced,
+)
 from streed.kernels.simd import fill, load, maximum, minimum, store
 from streed.kernels.stopping import stopped
 from streed.kernels.values import EDGE_LOWER, EDGE_UPPER, LOWER0, LOWER1, OPTIMUM0, OPTIMUM1, ROWS_OF_VALUES
 from streed.kernels.views import inline, matrix, native, vector
 
 
-@native
-def expand_labelled(e, lane):  # type: ignore[no-untyped-def]
-    """Answers in e.upper with the cost of the loaded node as one leaf, and in `values` for every active column."""
-    prepare_labelled(e, lane)
-    values = matrix(e.values, rows.ROWS_OF_VALUES, e.width + e.categorical, int64)
-    sums = matrix(e.sums, e.planes, e.width, lane)
-    totals = vector(e.totals, e.planes, int64)
-    scores = matrix(e.scores, many_labels.ROWS_OF_SCORES, e.width, lane)
-    bound_two_splits(e, lane, matrix(e.pairs, e.planes * e.stride, e.stride, lane), sums, totals)
-    ranked = matrix(e.ranked_profits, 2 * e.labels, e.width, lane)
-    if e.class_bound == 1:
-        _rank_labels(e, ranked, sums, totals)
-    # a split makes this many leaves more than there were
-    spread = most_sides(e) - 1
-    for k in range(e.n_active):
-        for side in range(2):
-            without = 1 - side
-            split = cost_in(scores, many_labels.SPLIT1 + without, k)
-            values[rows.SPLIT1 + without, k] = min(e.split_cost + split, INFINITE)
-            two = cost_in(scores, many_labels.TWO1 + without, k) if e.extensible == 1 else int64(0)
-            more = 3 * e.split_cost
-            if e.class_bound == 1:
-                worst = int64(sums[e.labels, k])
-                if side == 0:
-                    worst = totals[e.labels] - worst
-                with_two, more = _with_few_labels(e, ranked, without, k, worst, spread)
-                two = max(two, with_two)
-            values[rows.TWO1 + without, k] = min(2 * e.split_cost + two, INFINITE)
-            values[rows.MORE1 + without, k] = more
+def _expanding(prepare: Any, bound: Any = None, *, classes: bool = False) -> Any:
+    """What answers in e.upper with the cost of the loaded node as one leaf, and in `values` for every active column.
+
+    Without `bound`, splits are priced by the columns tested above.
+    """
+    priced = bound is None
+
+    @native
+    def expand(e, lane):  # type: ignore[no-untyped-def]
+        prepare(e, lane)
+        planes, unit = e.planes, int64(1)
+        if classes:
+            planes, unit = int64(CLASSES), e.class_unit
+        sums = matrix(e.sums, planes, e.width, lane)
+        totals = vector(e.totals, planes, int64)
+        scores = matrix(e.scores, many_labels.ROWS_OF_SCORES, e.width, lane)
+        values = matrix(e.values, rows.ROWS_OF_VALUES, e.width + e.categorical, int64)
+        ranked = matrix(e.ranked_profits, 2 * e.labels, e.width, lane)
+        if not priced:
+            bound(e, lane, matrix(e.pairs, planes * e.stride, e.stride, lane), sums, totals)
+        ranks = not classes and not priced and e.class_bound == 1
+        if ranks:
+            _rank_labels(e, ranked, sums, totals)
+        # a split makes this many leaves more than there were
+        spread = most_sides(e) - 1
+        for k in range(e.n_active):
+            for without in range(2):
+                values[rows.LEAF1 + without, k] = cost_in(scores, many_labels.LEAF1 + without, k, unit)
+                split = cost_in(scores, many_labels.SPLIT1 + without, k, unit)
+                values[rows.SPLIT1 + without, k] = min(e.split_cost + split, INFINITE)
+                if priced:
+                    values[rows.TWO1 + without, k] = values[rows.LEAST1 + without, k]
+                    values[rows.MORE1 + without, k] = values[rows.LEAST1 + without, k]
+                    continue
+                two = cost_in(scores, many_labels.TWO1 + without, k, unit) if e.extensible == 1 else int64(0)
+                more = 3 * e.split_cost
+                if ranks:
+                    worst = int64(sums[e.labels, k])
+                    if without == 1:
+                        worst = totals[e.labels] - worst
+                    with_two, more = _with_few_labels(e, ranked, without, k, worst, spread)
+                    two = max(two, with_two)
+                values[rows.TWO1 + without, k] = min(2 * e.split_cost + two, INFINITE)
+                values[rows.MORE1 + without, k] = more
+
+    return expand
+
+
+expand_labelled = _expanding(prepare_labelled, bound_two_splits)
+expand_classes = _expanding(prepare_classes, bound_classes, classes=True)
+expand_priced = _expanding(prepare_priced)
 
 
 @native

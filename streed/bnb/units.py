@@ -22,7 +22,7 @@ from streed.kernels.compiled import ready, unit, was_kept
 from streed.kernels.counting import rows
 from streed.kernels.records import SHALLOW
 from streed.kernels.routing import MEASURE, compile_measuring, measure_rows
-from streed.kernels.scoring import generated, many_labels, test_costs, two_classes, two_labels
+from streed.kernels.scoring import generated, many_labels, two_labels
 from streed.kernels.values import CLASSES, COUNTED, LABELS, SIGNED, SUMMED, TEST_COSTS
 from streed.kernels.views import KERNEL, engine_at
 
@@ -70,7 +70,7 @@ _PREPARE = {
     COUNTED: generated.prepare_counted,
     SUMMED: generated.prepare_summed,
     SIGNED: two_labels.prepare_signed,
-    TEST_COSTS: test_costs.prepare_priced,
+    TEST_COSTS: many_labels.prepare_priced,
     LABELS: many_labels.prepare_labelled,
 }
 """Sums and scores of a node."""
@@ -79,7 +79,7 @@ _SOLVE_CHILDREN = {
     COUNTED: generated.solve_counted_children,
     SUMMED: generated.solve_summed_children,
     SIGNED: two_labels.solve_signed_children,
-    TEST_COSTS: test_costs.solve_priced_children,
+    TEST_COSTS: many_labels.solve_priced_children,
     LABELS: many_labels.solve_labelled_children,
 }
 
@@ -87,9 +87,9 @@ _EXPAND = {
     COUNTED: generated.expand_scored,
     SUMMED: generated.expand_scored,
     SIGNED: edges.expand_labelled,
-    TEST_COSTS: test_costs.expand_priced,
+    TEST_COSTS: edges.expand_priced,
     LABELS: edges.expand_labelled,
-    CLASSES: two_classes.expand_two_classes,
+    CLASSES: edges.expand_classes,
 }
 
 
