@@ -76,7 +76,10 @@ def dump(tree: Tree, indent: int | None = None) -> str:
     if tree.recipe is not None:
         columns = list(map(held_column, tree.recipe.columns))
         document["recipe"] = attrs.asdict(tree.recipe, recurse=False) | {"columns": columns}
-    return json.dumps(document, indent=indent, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(document, indent=indent, ensure_ascii=False, allow_nan=False)
+    if not strict.is_text(text):
+        raise InputError("labels", "a label or name has half of a character", "use texts of whole characters")
+    return text
 
 
 def load(text: str) -> Tree:
@@ -240,7 +243,7 @@ def typed(value: Any) -> dict[str, Any]:
     if isinstance(value, bool):
         return {"bool": value}
     if isinstance(value, str):
-        return {"str": checked_text(value)}
+        return {"str": value}
     if isinstance(value, float) and math.isfinite(value):
         return {"float": float(value)}
     if isinstance(value, (numbers.Integral, Fraction)):
@@ -270,14 +273,6 @@ def distinct(held: list[dict[str, Any]], where: str) -> tuple[Any, ...]:
     return found
 
 
-def checked_text(text: str) -> str:
-    """A name or label as it is; raises InputError where no file can hold it."""
-    if len(text) > strict.MOST_LETTERS or not strict.is_text(text):
-        found = f"{len(text):,} letters" if len(text) > strict.MOST_LETTERS else "half of a character"
-        raise InputError("labels", f"the text {text[:40]!r} has {found}", "use shorter texts of whole characters")
-    return text
-
-
 SPANS: dict[Any, tuple[float, float]] = {
     Kind.DATE: (FIRST, LAST),
     Kind.TIME: (0, 24 * 3600 * 10**6 - 1),
@@ -289,7 +284,7 @@ SPANS: dict[Any, tuple[float, float]] = {
 def held_column(column: Column) -> dict[str, Any]:
     """What a file says of a column."""
     categories = [typed(category) for category in column.categories]
-    held = attrs.asdict(column) | {"name": checked_text(column.name), "categories": categories}
+    held = attrs.asdict(column) | {"categories": categories}
     held["thresholds"] = list(map(strict.plain_number, column.thresholds))
     return {name: value for name, value in held.items() if value or name in ("name", "categories", "multiway")}
 
