@@ -93,24 +93,17 @@ def make_recipe(
     """
     settings = Settings() if settings is None else settings
     _check_teacher(settings, teacher)
-    source, rows = read_input(X), None
+    table, rows = as_table(read_input(X)), None
     if weights is not None:
         weights = np.asarray(weights, dtype=np.float64)
         rows = np.flatnonzero(weights > 0)
         weights = weights[rows]
         teacher = None if teacher is None else attrs.evolve(teacher, y=teacher.y[rows], weights=weights)
-    table, guessed = as_table(source), settings.thresholds == "guesses"
+    guessed = settings.thresholds == "guesses"
     listed = listed_columns(settings.categorical, table.all_names, len(table.all_names))
-    plain = np.zeros(len(table.all_names), bool)
-    if isinstance(source, np.ndarray) and not guessed:
-        seen = source if rows is None else source[rows]
-        plain = ((seen == 0) | (seen == 1)).all(axis=0) & (seen != 0).any(axis=0) & (seen == 0).any(axis=0)
     spreads: dict[int, Spread] = {}
     extra, recipes = list[Array](), list[Column]()
     for j, name in enumerate(table.all_names):
-        if plain[j]:
-            recipes.append(Column(name, (0, 1), False, one_hot=True, note="0 or 1"))
-            continue
         raw = table.read(j) if rows is None else table.read(j).taken(rows)
         recipe = _plain(name, raw, j in listed, settings)
         if recipe is None:

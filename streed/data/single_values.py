@@ -134,7 +134,6 @@ def declared_order(series: Any) -> tuple[Any, ...] | None:
 
 
 MICROSECOND = dt.timedelta(microseconds=1)
-_DAY = 24 * 3600 * 10**6
 EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - dates without a zone stay so
 EPOCH_UTC = EPOCH.replace(tzinfo=dt.UTC)
 UTC = "UTC"
@@ -242,16 +241,8 @@ def check_unit(dtype: Any) -> None:
 
 
 def duration_text(span: int) -> str:
-    """Microseconds as days and hours, as short as they can be: 90 minutes are "1:30:00", 24 hours "1 day".
-
-    >>> duration_text(0), duration_text(-86_400_000_000), duration_text(180_000_000_500_000)
-    ('0:00:00', '-1 day', '2083 days 8:00:00.500000')
-    """
-    days, rest = divmod(abs(span), _DAY)
-    seconds, fraction = divmod(rest, 10**6)
-    clock = f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}{f'.{fraction:06}' if fraction else ''}"
-    said = [*([f"{days} day{'' if days == 1 else 's'}"] if days else []), *([clock] if rest or not days else [])]
-    return ("-" if span < 0 else "") + " ".join(said)
+    """Microseconds as Python writes them, such as "2 days, 1:30:00", below 0 with the sign before it all."""
+    return "-" * (span < 0) + str(abs(span) * MICROSECOND)
 
 
 class OwnValues(np.ndarray[Any, np.dtype[Any]]):

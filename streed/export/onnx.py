@@ -7,7 +7,7 @@ children, and looks up what that leaf shows. Comparisons of numbers are in doubl
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,8 +19,8 @@ from streed.data.reading import Values
 from streed.data.table import Table, read_input
 from streed.errors import InputError, MissingPackageError
 from streed.exact import Array, as_objects
-from streed.export.questions import AT_MOST, GAP, ONE_OF, PRESENT, Case, Plan, Question, plan
-from streed.tree import Tree, tree_of
+from streed.export.questions import AT_MOST, GAP, ONE_OF, PRESENT, Case, Question, plan
+from streed.tree import Seen, Tree, told, tree_of
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -51,9 +51,9 @@ def to_onnx(model: Any) -> ModelProto:
     except ModuleNotFoundError:
         raise MissingPackageError('to_onnx needs onnx: pip install "streed[onnx]"') from None
     tree = tree_of(model, "model")
-    nodes, graph = plan(tree), _Graph(onnx)
-    leaf = _leaf(nodes, _inputs(tree, nodes, graph), graph)
-    table = _labels([shown for shown, below in zip(nodes.shows, nodes.children, strict=True) if not below])
+    questions, graph = plan(tree), _Graph(onnx)
+    leaf = _leaf(told(tree), questions, _inputs(tree, questions.values(), graph), graph)
+    table = _labels(tree.shows())
     graph.add("Gather", [graph.constant(table), leaf], name="prediction", axis=0)
     graph.add("Identity", [leaf], name="leaf")
     kind = onnx.helper.np_dtype_to_tensor_dtype(table.dtype) if table.dtype != object else onnx.TensorProto.STRING
@@ -72,7 +72,7 @@ def onnx_inputs(model: Any, X: Any) -> dict[str, Array]:
     Raises InputError for columns that are not there and for values of other types.
     """
     tree = tree_of(model, "model")
-    asked = {question.place: question for question in plan(tree).questions if question is not None}
+    asked = {question.place: question for question in plan(tree).values()}
     width = _width(tree)
     if not _by_name(asked.values()):
         source = read_input(X)
@@ -147,9 +147,9 @@ class _Graph:
         return name
 
 
-def _inputs(tree: Tree, nodes: Plan, graph: _Graph) -> dict[int, str]:
+def _inputs(tree: Tree, questions: Iterable[Question], graph: _Graph) -> dict[int, str]:
     """By the place of a column of the table: the name of its values, (m, 1)."""
-    asked = {question.place: question for question in nodes.questions if question is not None}
+    asked = {question.place: question for question in questions}
     if not _by_name(asked.values()):
         # A tree that is one leaf still has to know how many rows there are.
         whole = graph.input("X", "number", max(_width(tree), 1))
@@ -175,24 +175,23 @@ def _kind(question: Question) -> str:
     raise InputError("tree", found, "use texts or numbers alone")
 
 
-def _leaf(nodes: Plan, inputs: dict[int, str], graph: _Graph) -> str:
+def _leaf(nodes: list[Seen], questions: Mapping[int, Question], inputs: dict[int, str], graph: _Graph) -> str:
     """The number of each row's leaf, (m,) int64: from the leaves up, what a question chooses of its children's."""
-    leaves = {place: number for number, place in enumerate(p for p, below in enumerate(nodes.children) if not below)}
     found: dict[int, str] = {}
 
     def child(place: int) -> str:
-        return found[place] if place in found else graph.constant([[leaves[place]]])
+        return found[place] if place in found else graph.constant([nodes[place].leaves])
 
     asked: dict[int, Question] = {}  # those that rows come to
     reached = {0}
-    for place, question in enumerate(nodes.questions):
-        if place in reached and question is not None:
-            asked[place], below = question, nodes.children[place]
+    for place, question in questions.items():
+        if place in reached:
+            asked[place], below = question, nodes[place].children
             reached |= {below[question.rest], *(below[each.child] for each in question.order)}
     for place, question in reversed(asked.items()):
         if _kind(question) == "text":
             _check_gaps(question)
-        values, below = inputs[question.place], nodes.children[place]
+        values, below = inputs[question.place], nodes[place].children
         chosen = child(below[question.rest])
         for case in reversed(question.order):  # what is looked up last stands
             chosen = graph.add("Where", [_holds(question, case, values, graph), child(below[case.child]), chosen])

@@ -13,7 +13,7 @@ import attrs
 
 from streed.data import Column, Cut, Kind
 from streed.errors import InputError, check_kind
-from streed.tree import Leaf, Tree, flatten
+from streed.tree import FlatBranch, Tree, flatten
 
 ONE_OF, AT_MOST, ABOVE, GAP, PRESENT, HOLDS = "one of", "<=", ">", "gap", "present", "holds"
 """What a case says of a value: it is one of some, up to or above a threshold, absent, there; or an expression holds."""
@@ -61,20 +61,8 @@ class Question:
         return sorted(cases, key=lambda case: (case.relation == PRESENT, len(case.values)))
 
 
-@attrs.frozen(eq=False)
-class Plan:
-    """A tree by the numbers of its nodes, the root first, with what its branching nodes ask and its leaves show."""
-
-    children: tuple[tuple[int, ...], ...]
-    """Empty for a leaf."""
-    questions: tuple[Question | None, ...]
-    """None for a leaf."""
-    shows: tuple[Any, ...]
-    """None for a branching node."""
-
-
-def plan(tree: Tree, given: Mapping[str, str] | None = None) -> Plan:
-    """The tree's nodes and questions; `given`: the expression that holds where the binary column named so is 1."""
+def plan(tree: Tree, given: Mapping[str, str] | None = None) -> dict[int, Question]:
+    """What branching nodes ask, by their numbers; `given`: the expression that holds where the column named so is 1."""
     check_kind("conditions", given, (Mapping, NoneType))
     used = {column.name: column for column in tree.columns.values()}
     for name in sorted(given or (), key=lambda name: name not in used):
@@ -83,13 +71,8 @@ def plan(tree: Tree, given: Mapping[str, str] | None = None) -> Plan:
             raise InputError("conditions", f"{name!r} is no column of the tree", f"it asks about {names}")
         if used[name].multiway:
             raise InputError("conditions", f"{name!r} has categories", "give those of binary columns only")
-    shows, nodes = iter(tree.shows()), list[tuple[Any, ...]]()
-    for node in flatten(tree.root):
-        if isinstance(node, Leaf):
-            nodes.append(((), None, next(shows)))
-        else:
-            nodes.append((node.children, _question_at(tree, node.column, node.cut, given or {}), None))
-    return Plan(*zip(*nodes, strict=True))
+    branches = ((place, node) for place, node in enumerate(flatten(tree.root)) if isinstance(node, FlatBranch))
+    return {place: _question_at(tree, node.column, node.cut, given or {}) for place, node in branches}
 
 
 def _question_at(tree: Tree, j: int, cut: Cut | None, given: Mapping[str, str]) -> Question:

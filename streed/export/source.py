@@ -18,8 +18,8 @@ import attrs
 from streed.data.ordered import TIMES, Kind
 from streed.data.single_values import clock_text, date_text, moment_of
 from streed.errors import InputError, brief, check_kind
-from streed.export.questions import ABOVE, AT_MOST, GAP, HOLDS, ONE_OF, Case, Plan, Question, plan
-from streed.tree import tree_of
+from streed.export.questions import ABOVE, AT_MOST, GAP, HOLDS, ONE_OF, Case, Question, plan
+from streed.tree import Tree, told, tree_of
 
 
 def to_python(
@@ -48,7 +48,7 @@ def to_python(
     if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
         raise InputError("name", f"{brief(name)} is no name of a function", "give letters, digits and underscores")
     dialect = _Python(name, by_position)
-    made = [(name, _source(plan(tree_of(model, "model"), conditions), dialect)), *reversed(dialect.functions)]
+    made = [(name, _source(tree_of(model, "model"), conditions, dialect)), *reversed(dialect.functions)]
     functions = ["\n".join([f"def {title}(row):", *_indented(lines, "    ")]) + "\n" for title, lines in made]
     text = "\n".join(functions)
     functions[:0] = [source.format(name=name) for what, source in _HELPERS.items() if f"_{name}_{what}(" in text]
@@ -81,23 +81,23 @@ def to_sql(
     """
     for argument, given in (("table", "" if table is None else table), ("name", name)):
         check_kind(argument, given, str)
-    expression = "\n".join(_source(plan(tree_of(model, "model"), conditions), _Sql()))
+    expression = "\n".join(_source(tree_of(model, "model"), conditions, _Sql()))
     if table is None:
         return expression
     return f"SELECT *, {expression} AS {_quoted(name)}\nFROM {_quoted(table)}"
 
 
-def _source(nodes: Plan, dialect: _Python | _Sql) -> list[str]:
+def _source(tree: Tree, given: Mapping[str, str] | None, dialect: _Python | _Sql) -> list[str]:
     """The lines of the root, made from the leaves up."""
-    made: list[list[str]] = [[] for _ in nodes.shows]
-    for place in reversed(range(len(made))):
-        question, below = nodes.questions[place], [made[child] for child in nodes.children[place]]
-        if question is None:
-            made[place] = [dialect.leaf + dialect.literal(nodes.shows[place])]
+    questions, made = plan(tree, given), dict[int, list[str]]()
+    for seen in reversed(told(tree)):
+        if not seen.children:
+            made[seen.place] = [dialect.leaf + dialect.literal(seen.shows)]
             continue
+        question, below = questions[seen.place], [made[child] for child in seen.children]
         cases = [(dialect.condition(question, case), below[case.child]) for case in question.order]
         rest = None if question.otherwise is None else below[question.otherwise]
-        made[place] = dialect.branch(place, question, cases, rest)
+        made[seen.place] = dialect.branch(seen.place, question, cases, rest)
     return made[0]
 
 

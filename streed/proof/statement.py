@@ -44,7 +44,7 @@ class CodedTable:
     """Columns of codes, with names that are safe in a file of comma separated values."""
 
     source: Dataset
-    questions: Questions | None
+    questions: Questions
     X: Array
     """(n, p) uint8."""
     names: tuple[str, ...]
@@ -59,18 +59,16 @@ class CodedTable:
 
         Raises InputError where there are too many codes.
         """
-        asked = Questions.of(data) if data.ordered else None
-        coded = data if asked is None else asked.data
-        X = coded.X.astype(np.uint8)
+        asked = Questions.of(data)
+        X = asked.data.X.astype(np.uint8)
         codes = X.max(axis=0, initial=0).astype(np.int64) + 1
         if codes.sum() > MOST_CODES:
             found = f"{int(codes.sum())} codes and questions, and proofs are about {MOST_CODES} at most"
             raise InputError("X", found, "give max_cuts, or fewer columns")
-        names = list(coded.names)
-        for q in range(len(names) if asked is not None else 0):
-            column, cut = int(asked.column[q]), asked.cut(q)  # type: ignore[union-attr]
-            number = q - int(np.searchsorted(asked.column, column))  # type: ignore[union-attr]
-            names[q] = data.names[column] if cut is None else f"{data.names[column]} {number}"
+        names = list[str]()
+        for q, column in enumerate(asked.column.tolist()):
+            number = q - int(np.searchsorted(asked.column, column))
+            names.append(data.names[column] + (f" {number}" if column in data.ordered else ""))
         names = _safe(names)
         categorical = tuple(name for name, k in zip(names, codes, strict=True) if k > 2)
         classes = _safe([str(label) for label in data.classes], columns=False)
@@ -85,8 +83,6 @@ class CodedTable:
 
     def names_of(self, column: int) -> list[str]:
         """The columns of codes that stand for a column of the data."""
-        if self.questions is None:
-            return [self.names[column]]
         return [self.names[q] for q in np.flatnonzero(self.questions.column == column).tolist()]
 
     def tree(self, tree: Tree, labels: Sequence[str]) -> dict[str, Any]:
@@ -106,9 +102,8 @@ class CodedTable:
         """The column of codes that a branch asks for, and the code of each of its children."""
         if node.column >= self.source.n_columns:
             raise InputError("tree", f"it splits column {node.column}, which the data lack", "give its own data")
-        if self.questions is None or node.cut is None:
-            place = node.column if self.questions is None else int(np.searchsorted(self.questions.column, node.column))
-            return place, list(range(len(node.children)))
+        if node.cut is None:
+            return int(np.searchsorted(self.questions.column, node.column)), list(range(len(node.children)))
         sides = sides_in(self.source, node, np.arange(self.source.n_rows))
         for question in np.flatnonzero(self.questions.column == node.column).tolist():
             if np.array_equal(self.X[:, question], sides):
