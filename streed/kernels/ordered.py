@@ -151,7 +151,6 @@ ANSWER = (
 )
 
 COUNTERS = (
-    "batches",  # of splits scored
     "work",  # rows of batches, in all columns
     "turn",  # of which the grown trees have their next turn,
     "turn_work",  # how much it takes,
@@ -160,10 +159,8 @@ COUNTERS = (
     "exact_rows",  # up to which a grown tree has exact subtrees of depth three
     "draws",  # changes of grown trees that were tried
     "splits",  # scored
-    "nodes",  # subproblems of depth three or more
     "sparse",  # 1: splits have a price of which the best tree pays few, so bounds are proved from below
     "told",  # 1: bounds of the search of all rows are those of the question
-    "recalled",  # row sets that were found in the cache
     "full",  # 1: the arena was too small
     "raised",  # 1: a kernel ended by an error
     "inexact",  # 1: a cost was no whole number though all were to be

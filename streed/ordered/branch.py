@@ -107,7 +107,6 @@ def solve(e, node, depth, splits, budget, lower, plan):  # type: ignore[no-untyp
         found = solve_shallow(e, node, depth, splits, budget, lower, plan)
         tell(e, node.n, found[0], found[1])
         return found
-    e.nodes += 1
     if e.work >= e.turn and e.relaxed == 0:
         call(e.improve, e)
     price = e.split_cost

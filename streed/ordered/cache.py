@@ -297,7 +297,6 @@ def recall(e, node, depth, splits, plan):  # type: ignore[no-untyped-def]
     if at == 0:
         return int64(0), int64(INFEASIBLE)
     pool = vector(e.cache, e.cache_space, int64)
-    e.recalled += 1
     kept = pool[at + _PLAN]
     if kept == 0:
         return pool[at + _LOWER], int64(INFEASIBLE)

@@ -58,7 +58,6 @@ def score_splits(e):  # type: ignore[no-untyped-def]
     call(e.score, e)
     if e.asked_categories > 0:
         improve_stumps(e)
-    e.batches += 1
     e.splits += e.asked_splits
     e.work += e.asked_rows * e.asked_columns
     add_atomic(vector(e.control, NODES + 1, int64), NODES, e.asked_splits)

@@ -42,8 +42,8 @@ _GROWN = 2**23
 _SPARE = 2**22
 """Bytes that the nodes of a path are given in any case."""
 
-_COUNTERS = ("draws", "batches", "splits", "nodes", "recalled")
-_SIGNS = ("full", "unsettled", "raised", "inexact")
+_AT_ZERO = ("draws", "splits", "full", "unsettled", "raised", "inexact", "arena_used")
+"""What a search begins with."""
 
 
 @final
@@ -208,8 +208,7 @@ class OrderedSession:
         """What is said of the last search, over these columns of the data."""
         thresholds, lane = features.thresholds, str(self.arrays["amounts"].dtype)
         said = {"route": "thresholds", "threads": 1, "peak_bytes": process_memory.peak(), "kernel": self.rows.kind}
-        said |= {"columns": len(features.ranks), "thresholds": thresholds, "lane": lane}
-        return {**dict(zip(_COUNTERS, self.record.read(_COUNTERS), strict=True)), **said}
+        return said | {"columns": len(features.ranks), "thresholds": thresholds, "lane": lane}
 
     def _begin(self, depth: int, memory: int | None) -> Array:
         """Makes room for a search to this depth, of `memory` bytes at most; the buffer of its nodes."""
@@ -237,7 +236,7 @@ class OrderedSession:
             "grown": address_of(grown),
             "grown_space": len(grown),
         }
-        self.record.write(words | dict.fromkeys((*_COUNTERS, *_SIGNS, "arena_used"), 0))
+        self.record.write(words | dict.fromkeys(_AT_ZERO, 0))
         return arena
 
     def _grown_words(self, depth: int, memory: int | None) -> int:

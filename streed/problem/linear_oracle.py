@@ -27,8 +27,6 @@ class RowSet(NamedTuple):
     """The rows, in the form of the `RowSets` that made them."""
     depth: int | None
     """None for any depth."""
-    path: tuple[tuple[int, int], ...] = ()
-    """The columns tested above, and the codes that the rows have there."""
 
     def is_within(self, depth: int) -> bool:
         """Whether trees for the rows have at most this depth."""
@@ -36,11 +34,11 @@ class RowSet(NamedTuple):
 
     def limited(self, depth: int) -> RowSet:
         """The same rows for trees of at most this depth."""
-        return RowSet(self.rows, depth, self.path)
+        return RowSet(self.rows, depth)
 
-    def child(self, rows: Array, column: int, code: int) -> RowSet:
-        """Those of the rows that have the code in the column, one level below."""
-        return RowSet(rows, None if self.depth is None else self.depth - 1, (*self.path, (column, code)))
+    def child(self, rows: Array) -> RowSet:
+        """Some of the rows, one level below."""
+        return RowSet(rows, None if self.depth is None else self.depth - 1)
 
 
 class RowSets(abc.ABC):

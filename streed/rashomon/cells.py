@@ -299,10 +299,6 @@ def members_of(kinds: Array, n_kinds: int) -> Array:
     return members
 
 
-_ANY_PATH = ((0, 0),) * 9
-"""Of rows that any path may lead to: nothing is remembered by the path."""
-
-
 @final
 @attrs.define(eq=False)
 class Engine:
@@ -364,7 +360,7 @@ class Engine:
         if room < 0:
             return
         bits = np.frombuffer(rows.to_bytes(8 * self.sets.shape[1], "little"), np.uint64).copy()
-        found = functools.partial(sets.splits, RowSet(bits, depth, _ANY_PATH), room)
+        found = functools.partial(sets.splits, RowSet(bits, depth), room)
         for column, (without, having) in found() if self._runs else sets.run(lambda: list(found())):
             least = (having, without) if self._flipped[column] else (without, having)
             yield self._columns[column], sets.unit * least[0], sets.unit * least[1]

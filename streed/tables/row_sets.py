@@ -79,7 +79,6 @@ def write_rows(e, rows, column, without, into):  # type: ignore[no-untyped-def]
 @native
 def _rank_deep(e, rows, budget, split, branch, active, separates, least):  # type: ignore[no-untyped-def]
     """Writes what the children of every column cost at depth three (2, m), as far as the budget asks for it."""
-    high, low = branch
     size = len(active)
     values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
     bound_by_node(e, values, e.upper)
@@ -95,14 +94,14 @@ def _rank_deep(e, rows, budget, split, branch, active, separates, least):  # typ
     for k in np.argsort(key):
         if not separates[k] or lower1[k] + lower0[k] + split[COST] > budget or stopped(e):
             continue
-        high1, low1 = extend_branch(high, low, literal(active[k], 1))
+        high1, low1 = extend_branch(branch, branch, literal(active[k], 1))
         write_rows(e, rows, active[k], 0, child)
         room = budget + 1 - split[COST]
         ask(e, child, int64(SHALLOW), room - lower0[k], int64(0), high1, low1)
         lower1[k] = max(lower1[k], int64(e.lower))
         if lower1[k] + lower0[k] >= room:
             continue
-        high0, low0 = extend_branch(high, low, literal(active[k], 0))
+        high0, low0 = extend_branch(branch, branch, literal(active[k], 0))
         write_rows(e, rows, active[k], 1, child)
         ask(e, child, int64(SHALLOW), room - lower1[k], int64(0), high0, low0)
         lower0[k] = max(lower0[k], int64(e.lower))
@@ -111,17 +110,18 @@ def _rank_deep(e, rows, budget, split, branch, active, separates, least):  # typ
 
 
 @entry
-def rank_columns(engine, rows, depth, high, low, budget, split):  # type: ignore[no-untyped-def]
+def rank_columns(engine, rows, depth, branch, budget, split):  # type: ignore[no-untyped-def]
     """(m, 4) int64: (cost, column, with, without), what trees that split on the column and their sides cost at least.
 
-    All first columns of trees of depth three or four that cost at most `budget` are among them.
+    All first columns of trees of depth three or four that cost at most `budget` are among them. `branch`: both words of
+    the one that leads to the rows.
     """
     e = engine_at(engine)
     values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
     # children of columns that may be below the target are solved to depth three, those of others stay UNKNOWN
     values[OPTIMUM1 : OPTIMUM0 + 1] = UNKNOWN
     target = budget + 1 if depth == SHALLOW else int64(INFINITE)
-    ask(e, rows, int64(SHALLOW), target, int64(0), high, low, which=BELOW)
+    ask(e, rows, int64(SHALLOW), target, int64(0), branch, branch, which=BELOW)
     size = int64(e.n_active)
     local = vector(e.active, e.width, int64)
     active = np.empty(size, np.int64)
@@ -138,7 +138,7 @@ def rank_columns(engine, rows, depth, high, low, budget, split):  # type: ignore
                 least[0, k] = values[OPTIMUM1, k]
                 least[1, k] = values[OPTIMUM0, k]
     else:
-        _rank_deep(e, rows, budget, split, (high, low), active, separates, least)
+        _rank_deep(e, rows, budget, split, branch, active, separates, least)
     ranked = np.empty((size, 4), np.int64)
     count = 0
     for k in range(size):
@@ -155,8 +155,8 @@ _FEW_COLUMNS = 72
 """With no more columns than this, trees of depth two take a moment: between these, Python sees to it that a search
 ends, so they need no thread."""
 
-_NO_BRANCH = 2**64 - 1
-"""Of a branch that is not cached."""
+_NO_BRANCH: Any = np.uint64(2**64 - 1)
+"""What a branch is that is not cached, as of rows that many branches lead to."""
 
 
 @final
@@ -204,13 +204,12 @@ class PackedRowSets(RowSets):
     def children(self, rows: RowSet, column: int) -> list[RowSet | None]:
         bits = self._packed.column_rows[column]
         sides = rows.rows & ~bits, rows.rows & bits
-        return [rows.child(side, column, code) if side.any() else None for code, side in enumerate(sides)]
+        return [rows.child(side) if side.any() else None for side in sides]
 
     def splits(self, rows: RowSet, budget: int) -> Iterator[tuple[int, list[int]]]:
         if rows.is_within(SHALLOW + 1):
-            ranked = rank_columns(
-                self.workspace.engine.address, rows.rows, _depth(rows), *branch_of(rows), budget, self.split
-            )
+            branch = np.uint64(0) if rows.rows is self._whole.rows else _NO_BRANCH
+            ranked = rank_columns(self.workspace.engine.address, rows.rows, _depth(rows), branch, budget, self.split)
             self.check_time()
             ranked = ranked[np.argsort(ranked[:, 0], kind="stable")]
             yield from ((column, [without, having]) for _, column, having, without in ranked.tolist())
@@ -240,7 +239,7 @@ class PackedRowSets(RowSets):
         depth = _depth(rows)
         workspace.node_rows[engine["node_count"]] = rows.rows
         engine["root_target"] = target
-        engine["root_high"], engine["root_low"] = branch_of(rows)
+        engine["root_high"] = engine["root_low"] = _NO_BRANCH
         search_fully(workspace, min(depth, paid) if paid <= SHALLOW else depth, UNLIMITED)
         return workspace.root_bounds[0]
 
@@ -279,15 +278,6 @@ class PackedRowSets(RowSets):
 
 def _depth(rows: RowSet) -> int:
     return UNLIMITED if rows.depth is None else min(rows.depth, UNLIMITED)
-
-
-def branch_of(rows: RowSet) -> tuple[Any, Any]:
-    """The branch that leads to the rows, as `extend_branch` makes it."""
-    literals = sorted((2 * column + code + 1 for column, code in rows.path), reverse=True)
-    if len(literals) > 8 or (literals and literals[0] > 0xFFFF):
-        return np.uint64(_NO_BRANCH), np.uint64(_NO_BRANCH)
-    words = [sum(number << 16 * i for i, number in enumerate(literals[at : at + 4])) for at in (4, 0)]
-    return np.uint64(words[0]), np.uint64(words[1])
 
 
 @final
@@ -340,7 +330,7 @@ class NumberedRowSets(RowSets):
     def children(self, rows: RowSet, column: int) -> list[RowSet | None]:
         here = self._codes[rows.rows, column]
         parts = (rows.rows[here == code] for code in range(self._widths[column] or 2))
-        return [rows.child(part, column, code) if len(part) else None for code, part in enumerate(parts)]
+        return [rows.child(part) if len(part) else None for part in parts]
 
     def pair_sums(self, rows: RowSet, planes: Array | None = None) -> tuple[Array, Array, Array, Array]:
         planes = (self._profits if planes is None else planes)[rows.rows]
