@@ -54,8 +54,8 @@ def _expanding(prepare: Any, bound: Any = None, *, classes: bool = False) -> Any
         ranked = matrix(e.ranked_profits, 2 * e.labels, e.width, lane)
         if not priced:
             bound(e, lane, matrix(e.pairs, planes * e.stride, e.stride, lane), sums, totals)
-        ranks = not classes and not priced and e.class_bound == 1
-        if ranks:
+        # conditions that numba leaves out stand in the branch itself
+        if not classes and not priced and e.class_bound == 1:
             _rank_labels(e, ranked, sums, totals)
         # a split makes this many leaves more than there were
         spread = most_sides(e) - 1
@@ -70,7 +70,7 @@ def _expanding(prepare: Any, bound: Any = None, *, classes: bool = False) -> Any
                     continue
                 two = cost_in(scores, many_labels.TWO1 + without, k, unit) if e.extensible == 1 else int64(0)
                 more = 3 * e.split_cost
-                if ranks:
+                if not classes and e.class_bound == 1:
                     worst = int64(sums[e.labels, k])
                     if without == 1:
                         worst = totals[e.labels] - worst

@@ -16,9 +16,10 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import intrinsic, models, register_model
+from numba.extending import models, register_model
 
 from streed.kernels.records import LANES
+from streed.kernels.views import Code, instruction
 
 
 class Vector(types.Type):
@@ -30,6 +31,11 @@ class Vector(types.Type):
 
 
 VECTORS = {bits: Vector(bits) for bits in (8, 16, 32, 64)}
+
+
+def vector_of(array: Any) -> Vector:
+    """The type of vectors of an array's numbers."""
+    return VECTORS[array.dtype.bitwidth]
 
 
 def llvm_type(vector: Vector) -> ir.VectorType:
@@ -74,70 +80,42 @@ def _resize(builder: Any, value: Any, bits: int) -> Any:
     return builder.sext(value, ir.IntType(bits)) if width < bits else value
 
 
-def element(context: Any, builder: Any, array_type: Any, array: Any, *place: Any) -> Any:
-    """The address of array[place], an index for each dimension."""
-    struct = context.make_array(array_type)(context, builder, array)
-    return cgutils.get_item_pointer(context, builder, array_type, struct, place, wraparound=False)
+def _splat(code: Code, scalar: Any, kind: ir.VectorType) -> Any:
+    """The whole number of any size in every lane."""
+    return splat(code.builder, _resize(code.builder, scalar, kind.element.width), kind)
 
 
 # -- memory --------------------------------------------------------------------------------------------------------
 
 
-@intrinsic
-def load(typing: Any, array: Any, row: Any, column: Any) -> Any:
+@instruction(lambda array, row, column: vector_of(array)(array, types.intp, types.intp))
+def load(code: Code, array: Any, row: Any, column: Any) -> Any:
     """array[row, column : column + 32] as a vector."""
-    vector = VECTORS[array.dtype.bitwidth]
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        pointer = element(context, builder, sig.args[0], *args)
-        value = builder.load(builder.bitcast(pointer, llvm_type(vector).as_pointer()))
-        value.align = vector.bits // 8
-        return value
-
-    return vector(array, types.intp, types.intp), generate
+    return code.load(code.element(0, array, row, column), code.kind, code.kind.element.width // 8)
 
 
-@intrinsic
-def store(typing: Any, array: Any, row: Any, column: Any, vector: Any) -> Any:
+@instruction(lambda array, row, column, vector: types.void(array, types.intp, types.intp, vector))
+def store(code: Code, array: Any, row: Any, column: Any, vector: Any) -> None:
     """array[row, column : column + 32] = vector."""
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        pointer = element(context, builder, sig.args[0], *args[:3])
-        instruction = builder.store(args[3], builder.bitcast(pointer, llvm_type(vector).as_pointer()))
-        instruction.align = vector.bits // 8
-        return context.get_dummy_value()
-
-    return types.void(array, types.intp, types.intp, vector), generate
+    code.store(vector, code.element(0, array, row, column), vector.type.element.width // 8)
 
 
-@intrinsic
-def broadcast(typing: Any, array: Any, row: Any, column: Any) -> Any:
+@instruction(lambda array, row, column: vector_of(array)(array, types.intp, types.intp))
+def broadcast(code: Code, array: Any, row: Any, column: Any) -> Any:
     """array[row, column] in every lane."""
-    vector = VECTORS[array.dtype.bitwidth]
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        pointer = element(context, builder, sig.args[0], *args)
-        return splat(builder, builder.load(pointer), llvm_type(vector))
-
-    return vector(array, types.intp, types.intp), generate
+    return splat(code.builder, code.builder.load(code.element(0, array, row, column)), code.kind)
 
 
-@intrinsic
-def fill(typing: Any, array: Any, scalar: Any) -> Any:
+@instruction(lambda array, scalar: vector_of(array)(array, types.int64))
+def fill(code: Code, array: Any, scalar: Any) -> Any:
     """`scalar` in every lane of a vector of the array's lane type."""
-    vector = VECTORS[array.dtype.bitwidth]
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return splat(builder, _resize(builder, args[1], vector.bits), llvm_type(vector))
-
-    return vector(array, types.int64), generate
+    return _splat(code, scalar, code.kind)
 
 
-@intrinsic
-def infeasible_of(typing: Any, array: Any) -> Any:
+@instruction(types.int64)
+def infeasible_of(code: Code, array: Any) -> Any:
     """The largest lane value of the array (2**62 - 1 for int64): above every cost, it stands for what is infeasible."""
-    limit = 2 ** (min(array.dtype.bitwidth, 63) - 1) - 1
-    return types.int64(array), lambda context, builder, sig, args: ir.Constant(ir.IntType(64), limit)
+    return ir.Constant(code.kind, 2 ** (min(code.types[0].dtype.bitwidth, 63) - 1) - 1)
 
 
 # -- arithmetic ----------------------------------------------------------------------------------------------------
@@ -173,14 +151,11 @@ _define(operator.or_, "or_")
 
 
 def _choice(name: str, doc: str, comparison: str, compare: str) -> Any:
-    def typed(typing: Any, a: Any, b: Any) -> Any:
-        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            return builder.select(getattr(builder, compare)(comparison, *args), *args)
+    def choose(code: Code, a: Any, b: Any) -> Any:
+        return code.builder.select(getattr(code.builder, compare)(comparison, a, b), a, b)
 
-        return a(a, b), generate
-
-    typed.__name__, typed.__doc__ = name, doc
-    return intrinsic(typed)
+    choose.__name__, choose.__doc__ = name, doc
+    return instruction(lambda a, b: a(a, b))(choose)
 
 
 _LESS, _MORE = "Lane by lane, the smaller", "Lane by lane, the larger"
@@ -191,82 +166,60 @@ minimum_unsigned = _choice("minimum_unsigned", f"{_LESS}, of lanes without sign.
 maximum_unsigned = _choice("maximum_unsigned", f"{_MORE}, of lanes without sign.", ">", "icmp_unsigned")
 
 
-@intrinsic
-def forbid(typing: Any, cost: Any, rows: Any, least: Any, infeasible: Any) -> Any:
+@instruction(lambda cost, rows, least, infeasible: cost(cost, cost, types.int64, types.int64))
+def forbid(code: Code, cost: Any, rows: Any, least: Any, infeasible: Any) -> Any:
     """`cost`, but `infeasible` in the lanes that have some rows and fewer than `least`."""
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        cost, rows, least, infeasible = args
-        kind = llvm_type(sig.args[0])
-        bits = sig.args[0].bits
-        some = builder.icmp_signed(">", rows, ir.Constant(kind, [0] * LANES))
-        few = builder.icmp_signed("<", rows, splat(builder, _resize(builder, least, bits), kind))
-        return builder.select(builder.and_(some, few), splat(builder, _resize(builder, infeasible, bits), kind), cost)
-
-    return cost(cost, cost, types.int64, types.int64), generate
+    builder, kind = code.builder, code.kind
+    some = builder.icmp_signed(">", rows, ir.Constant(kind, None))
+    few = builder.icmp_signed("<", rows, _splat(code, least, kind))
+    return builder.select(builder.and_(some, few), _splat(code, infeasible, kind), cost)
 
 
-@intrinsic
-def keep_at_least(typing: Any, vector: Any, counts: Any, least: Any) -> Any:
+@instruction(lambda vector, counts, least: vector(vector, vector, types.int64))
+def keep_at_least(code: Code, vector: Any, counts: Any, least: Any) -> Any:
     """`vector`, but zero in the lanes where `counts` is below `least`."""
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        vector, counts, least = args
-        kind = llvm_type(sig.args[0])
-        bound = splat(builder, _resize(builder, least, sig.args[0].bits), kind)
-        enough = builder.icmp_signed(">=", counts, bound)
-        return builder.select(enough, vector, ir.Constant(kind, [0] * LANES))
-
-    return vector(vector, vector, types.int64), generate
+    enough = code.builder.icmp_signed(">=", counts, _splat(code, least, code.kind))
+    return code.builder.select(enough, vector, ir.Constant(code.kind, None))
 
 
-@intrinsic
-def popcount(typing: Any, vector: Any) -> Any:
+def _ask(code: Code, name: str, vector: Any, result: Any) -> Any:
+    """What LLVM's function of this name makes of a vector."""
+    full = f"llvm.{name}.v{LANES}i{vector.type.element.width}"
+    kind = ir.FunctionType(result, [vector.type])
+    return code.builder.call(cgutils.get_or_insert_function(code.builder.module, kind, full), [vector])
+
+
+@instruction(lambda vector: vector(vector))
+def popcount(code: Code, vector: Any) -> Any:
     """Lane by lane, the number of one bits."""
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        kind = llvm_type(vector)
-        name = f"llvm.ctpop.v{LANES}i{vector.bits}"
-        function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(kind, [kind]), name)
-        return builder.call(function, args)
-
-    return vector(vector), generate
+    return _ask(code, "ctpop", vector, vector.type)
 
 
-@intrinsic
-def widen(typing: Any, array: Any, vector: Any) -> Any:
+@instruction(lambda array, vector: vector_of(array)(array, vector))
+def widen(code: Code, array: Any, vector: Any) -> Any:
     """The vector with its lanes sign-extended to the array's lane type."""
-    wide = VECTORS[array.dtype.bitwidth]
-    same, kind = wide.bits == vector.bits, llvm_type(wide)
-    return wide(array, vector), lambda context, builder, sig, args: args[1] if same else builder.sext(args[1], kind)
+    return vector if vector.type == code.kind else code.builder.sext(vector, code.kind)
 
 
-@intrinsic
-def widen_unsigned(typing: Any, array: Any, vector: Any) -> Any:
+@instruction(lambda array, vector: vector_of(array)(array, vector))
+def widen_unsigned(code: Code, array: Any, vector: Any) -> Any:
     """The vector, whose lanes have no sign, in lanes of the array's lane type, which are wider."""
-    wide = VECTORS[array.dtype.bitwidth]
-    return wide(array, vector), lambda context, builder, sig, args: builder.zext(args[1], llvm_type(wide))
+    return code.builder.zext(vector, code.kind)
 
 
-@intrinsic
-def narrow(typing: Any, array: Any, vector: Any) -> Any:
+@instruction(lambda array, vector: vector_of(array)(array, vector))
+def narrow(code: Code, array: Any, vector: Any) -> Any:
     """The low bits of the vector's lanes, in lanes of the array's lane type, which are narrower."""
-    narrow = VECTORS[array.dtype.bitwidth]
-    return narrow(array, vector), lambda context, builder, sig, args: builder.trunc(args[1], llvm_type(narrow))
+    return code.builder.trunc(vector, code.kind)
 
 
 def _reduction(name: str, doc: str, operation: str) -> Any:
-    def typed(typing: Any, vector: Any) -> Any:
-        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            kind = llvm_type(vector)
-            full = f"llvm.vector.reduce.{operation}.v{LANES}i{vector.bits}"
-            function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(kind.element, [kind]), full)
-            return _resize(builder, builder.call(function, args), 64)
+    def reduce(code: Code, vector: Any) -> Any:
+        found = _ask(code, f"vector.reduce.{operation}", vector, vector.type.element)
+        return _resize(code.builder, found, 64)
 
-        return types.int64(vector), generate
-
-    typed.__name__, typed.__doc__ = name, doc
-    return intrinsic(typed)
+    reduce.__name__, reduce.__doc__ = name, doc
+    return instruction(types.int64)(reduce)
 
 
 largest = _reduction("largest", "The largest lane, as int64.", "smax")
@@ -276,117 +229,76 @@ smallest = _reduction("smallest", "The smallest lane, as int64.", "smin")
 # -- bits ----------------------------------------------------------------------------------------------------------
 
 
-@intrinsic
-def keep_lanes(typing: Any, mask: Any, vector: Any) -> Any:
+@instruction(lambda mask, vector: vector(types.int64, vector))
+def keep_lanes(code: Code, mask: Any, vector: Any) -> Any:
     """The vector with lane i set to zero unless bit i of the mask is set."""
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        bits = builder.bitcast(_resize(builder, args[0], LANES), ir.VectorType(ir.IntType(1), LANES))
-        return builder.select(bits, args[1], ir.Constant(llvm_type(vector), [0] * LANES))
-
-    return vector(types.int64, vector), generate
+    bits = code.builder.bitcast(_resize(code.builder, mask, LANES), ir.VectorType(ir.IntType(1), LANES))
+    return code.builder.select(bits, vector, ir.Constant(code.kind, None))
 
 
-@intrinsic
-def lanes_with(typing: Any, vector: Any, bits: Any) -> Any:
+@instruction(lambda vector, bits: types.int64(vector, vector))
+def lanes_with(code: Code, vector: Any, bits: Any) -> Any:
     """The mask of the lanes in which `vector & bits` is not zero, as int64 (lane i is bit i)."""
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        common = builder.and_(*args)
-        nonzero = builder.icmp_unsigned("!=", common, ir.Constant(common.type, [0] * LANES))
-        return builder.zext(builder.bitcast(nonzero, ir.IntType(LANES)), ir.IntType(64))
-
-    return types.int64(vector, vector), generate
+    common = code.builder.and_(vector, bits)
+    nonzero = code.builder.icmp_unsigned("!=", common, ir.Constant(common.type, None))
+    return code.builder.zext(code.builder.bitcast(nonzero, ir.IntType(LANES)), code.kind)
 
 
-@intrinsic
-def nibble_of(typing: Any, array: Any, words: Any, which: Any) -> Any:
+@instruction(lambda array, words, which: vector_of(array)(array, words, types.int64))
+def nibble_of(code: Code, array: Any, words: Any, which: Any) -> Any:
     """The bits 4 * which .. + 3 of every lane of `words`, in lanes of the array's lane type, which are narrower."""
-    narrow = VECTORS[array.dtype.bitwidth]
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        kind = llvm_type(words)
-        shift = builder.shl(_resize(builder, args[2], words.bits), ir.Constant(kind.element, 2))
-        bits = builder.lshr(args[1], splat(builder, shift, kind))
-        return builder.trunc(builder.and_(bits, ir.Constant(kind, [15] * LANES)), llvm_type(narrow))
-
-    return narrow(array, words, types.int64), generate
+    builder, kind = code.builder, words.type
+    shift = builder.shl(_resize(builder, which, kind.element.width), ir.Constant(kind.element, 2))
+    bits = builder.lshr(words, splat(builder, shift, kind))
+    return builder.trunc(builder.and_(bits, ir.Constant(kind, [15] * LANES)), code.kind)
 
 
-@intrinsic
-def load_eight(typing: Any, array: Any, row: Any, column: Any) -> Any:
+@instruction(lambda array, row, column: types.uint64(array, types.intp, types.intp))
+def load_eight(code: Code, array: Any, row: Any, column: Any) -> Any:
     """array[row, column : column + 8] of a uint8 array as one 64-bit word, the first byte lowest."""
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        pointer = element(context, builder, sig.args[0], *args)
-        word = builder.load(builder.bitcast(pointer, ir.IntType(64).as_pointer()))
-        word.align = 1
-        if sys.byteorder == "big":
-            word = builder.bswap(word)
-        return word
-
-    return types.uint64(array, types.intp, types.intp), generate
+    word = code.load(code.element(0, array, row, column), code.kind, 1)
+    return code.builder.bswap(word) if sys.byteorder == "big" else word
 
 
-@intrinsic
-def count_ones(typing: Any, word: Any) -> Any:
+@instruction(lambda word: types.int64(types.uint64))
+def count_ones(code: Code, word: Any) -> Any:
     """The number of one bits of a 64-bit word, as int64."""
-    return types.int64(types.uint64), lambda context, builder, sig, args: builder.ctpop(args[0])
+    return code.builder.ctpop(word)
 
 
-@intrinsic
-def first_one(typing: Any, word: Any) -> Any:
+@instruction(lambda word: types.int64(types.uint64))
+def first_one(code: Code, word: Any) -> Any:
     """The position of the lowest one bit of a 64-bit word that is not zero, as int64."""
-    true = ir.Constant(ir.IntType(1), 1)
-    return types.int64(types.uint64), lambda context, builder, sig, args: builder.cttz(args[0], true)
+    return code.builder.cttz(word, ir.Constant(ir.IntType(1), 1))
 
 
 def _load(name: str, doc: str, order: str) -> Any:
-    def typed(typing: Any, array: Any, index: Any) -> Any:
-        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            pointer = element(context, builder, sig.args[0], *args[:2])
-            return builder.load_atomic(pointer, order, 8)
+    def read(code: Code, array: Any, index: Any) -> Any:
+        return code.builder.load_atomic(code.element(0, array, index), order, 8)
 
-        return types.int64(array, types.intp), generate
-
-    typed.__name__, typed.__doc__ = name, doc
-    return intrinsic(typed)
+    read.__name__, read.__doc__ = name, doc
+    return instruction(lambda array, index: types.int64(array, types.intp))(read)
 
 
 def _atomic(name: str, doc: str, operation: str) -> Any:
-    def typed(typing: Any, array: Any, index: Any, value: Any) -> Any:
-        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            pointer = element(context, builder, sig.args[0], *args[:2])
-            return builder.atomic_rmw(operation, pointer, args[2], "monotonic")
+    def change(code: Code, array: Any, index: Any, value: Any) -> Any:
+        return code.builder.atomic_rmw(operation, code.element(0, array, index), value, "monotonic")
 
-        return types.int64(array, types.intp, types.int64), generate
-
-    typed.__name__, typed.__doc__ = name, doc
-    return intrinsic(typed)
+    change.__name__, change.__doc__ = name, doc
+    return instruction(lambda array, index, value: types.int64(array, types.intp, types.int64))(change)
 
 
-@intrinsic
-def store_release(typing: Any, array: Any, index: Any, value: Any) -> Any:
+@instruction(lambda array, index, value: types.void(array, types.intp, array.dtype))
+def store_release(code: Code, array: Any, index: Any, value: Any) -> None:
     """array[index] = value of an array of whole numbers, after all that was written before."""
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        pointer = element(context, builder, sig.args[0], *args[:2])
-        builder.store_atomic(args[2], pointer, "release", sig.args[2].bitwidth // 8)
-        return context.get_dummy_value()
-
-    return types.void(array, types.intp, array.dtype), generate
+    code.builder.store_atomic(value, code.element(0, array, index), "release", value.type.width // 8)
 
 
-@intrinsic
-def swap_atomic(typing: Any, array: Any, index: Any, before: Any, after: Any) -> Any:
+@instruction(lambda array, index, before, after: types.boolean(array, types.intp, types.int64, types.int64))
+def swap_atomic(code: Code, array: Any, index: Any, before: Any, after: Any) -> Any:
     """Whether array[index] of an int64 array was `before`, in whose place `after` was then written, in one step."""
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        pointer = element(context, builder, sig.args[0], *args[:2])
-        found = builder.cmpxchg(pointer, args[2], args[3], "acq_rel", "acquire")
-        return builder.extract_value(found, 1)
-
-    return types.boolean(array, types.intp, types.int64, types.int64), generate
+    found = code.builder.cmpxchg(code.element(0, array, index), before, after, "acq_rel", "acquire")
+    return code.builder.extract_value(found, 1)
 
 
 _FRESH = "array[index] of an int64 array, read afresh each time: a plain read in a loop may be hoisted out of it."

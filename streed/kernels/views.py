@@ -13,10 +13,13 @@ numba longer than a small search.
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any, final
 
 from llvmlite import ir
 from numba import from_dtype, njit, types
+from numba.core import cgutils
 from numba.core.datamodel.models import RecordModel
 from numba.extending import intrinsic, register_model
 from numba.np.arrayobj import populate_array
@@ -68,6 +71,49 @@ def copy_into(target, source):  # type: ignore[no-untyped-def]
         target[i] = source[i]
 
 
+@final
+class Code:
+    """Where the code of an operation is made: by `builder`, of arguments of `types`, with a result of LLVM's `kind`."""
+
+    def __init__(self, context: Any, builder: Any, sig: Any) -> None:
+        self.context, self.builder, self.types = context, builder, sig.args
+        self.kind = context.get_value_type(sig.return_type)
+
+    def element(self, argument: int, array: Any, *place: Any) -> Any:
+        """The address of array[place], an index for each dimension; the array is the argument of this number."""
+        struct = self.context.make_array(self.types[argument])(self.context, self.builder, array)
+        return cgutils.get_item_pointer(
+            self.context, self.builder, self.types[argument], struct, place, wraparound=False
+        )
+
+    def load(self, address: Any, kind: Any, align: int) -> Any:
+        """What of this kind is at an address."""
+        value = self.builder.load(self.builder.bitcast(address, kind.as_pointer()))
+        value.align = align
+        return value
+
+    def store(self, value: Any, address: Any, align: int) -> None:
+        """Writes a value of any kind to an address."""
+        self.builder.store(value, self.builder.bitcast(address, value.type.as_pointer())).align = align
+
+
+def instruction(typed: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
+    """Decorates what makes the code (a `Code`, values) of an operation; `typed` gives its signature, of their types."""
+
+    def decorate(make: Callable[..., Any]) -> Any:
+        @functools.wraps(make)
+        def operation(typing: Any, *arguments: Any) -> Any:
+            def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+                value = make(Code(context, builder, sig), *args)
+                return context.get_dummy_value() if value is None else value
+
+            return typed(*arguments), generate
+
+        return intrinsic(operation)
+
+    return decorate
+
+
 def _view(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     """Makes the array of a signature (address, size of every dimension, dtype): what `vector` and `matrix` become.
 
@@ -96,17 +142,12 @@ def matrix(typing: Any, address: Any, rows: Any, columns: Any, dtype: Any) -> An
     return types.Array(dtype.dtype, 2, "C")(types.int64, types.intp, types.intp, dtype), _view
 
 
-@intrinsic
-def keep_apart(typing: Any) -> Any:
+@instruction(types.void)
+def keep_apart(code: Code) -> None:
     """Says of the function that calls it that no array among its arguments, if written, overlaps another."""
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        for argument in builder.function.args:
-            if isinstance(argument.type, ir.PointerType):
-                argument.add_attribute("noalias")
-        return context.get_dummy_value()
-
-    return types.void(), generate
+    for argument in code.builder.function.args:
+        if isinstance(argument.type, ir.PointerType):
+            argument.add_attribute("noalias")
 
 
 def records(record: Any) -> Any:
@@ -126,12 +167,9 @@ KERNEL = types.void(types.int64)
 def record_at(kind: Any) -> Any:
     """A native function (address) -> the record of the given type at the address."""
 
-    @intrinsic
-    def view(typing: Any, address: Any) -> Any:
-        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            return builder.inttoptr(args[0], context.get_value_type(kind))
-
-        return kind(types.int64), generate
+    @instruction(lambda address: kind(types.int64))
+    def view(code: Code, address: Any) -> Any:
+        return code.builder.inttoptr(address, code.kind)
 
     return view
 
@@ -139,14 +177,9 @@ def record_at(kind: Any) -> Any:
 engine_at = record_at(ENGINE_TYPE)
 
 
-@intrinsic
-def call(typing: Any, pointer: Any, record: Any) -> Any:
+@instruction(lambda pointer, record: types.void(types.int64, record))
+def call(code: Code, pointer: Any, record: Any) -> None:
     """Calls the kernel at an address with the record."""
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        kind = ir.FunctionType(ir.VoidType(), [ir.IntType(64)])
-        function = builder.inttoptr(args[0], kind.as_pointer())
-        builder.call(function, [builder.ptrtoint(args[1], ir.IntType(64))])
-        return context.get_dummy_value()
-
-    return types.void(types.int64, record), generate
+    kind = ir.FunctionType(ir.VoidType(), [ir.IntType(64)])
+    function = code.builder.inttoptr(pointer, kind.as_pointer())
+    code.builder.call(function, [code.builder.ptrtoint(record, ir.IntType(64))])

@@ -13,60 +13,42 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import int32, int64, types, uint64
-from numba.extending import intrinsic
 
 from streed.exact import Array
 from streed.kernels.compiled import entry
 from streed.kernels.records import LANES
-from streed.kernels.simd import constant_bytes, count_ones, element, indices, splat
-from streed.kernels.views import inline, matrix, native, vector
+from streed.kernels.simd import constant_bytes, count_ones, indices, splat
+from streed.kernels.views import Code, inline, instruction, matrix, native, vector
 
 WORD = 64
 
-_WORD = ir.IntType(64)
-_BLOCK = ir.VectorType(_WORD, WORD)
 
-
-@intrinsic
-def pack_bytes(typing: Any, array: Any, at: Any) -> Any:
+@instruction(lambda array, at: types.uint64(array, types.intp))
+def pack_bytes(code: Code, array: Any, at: Any) -> Any:
     """A word whose k-th bit says whether array[at + k] is not 0, for the next 64 bytes of a one-dimensional array."""
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        array = context.make_array(sig.args[0])(context, builder, args[0])
-        pointer = builder.gep(array.data, [args[1]])
-        codes = builder.load(builder.bitcast(pointer, ir.VectorType(ir.IntType(8), WORD).as_pointer()))
-        codes.align = 1
-        return builder.bitcast(builder.icmp_unsigned("!=", codes, ir.Constant(codes.type, None)), _WORD)
-
-    return types.uint64(array, types.intp), generate
+    codes = code.load(code.element(0, array, at), ir.VectorType(ir.IntType(8), WORD), 1)
+    return code.builder.bitcast(code.builder.icmp_unsigned("!=", codes, ir.Constant(codes.type, None)), code.kind)
 
 
-@intrinsic
-def transpose_block(typing: Any, block: Any) -> Any:
+@instruction(types.void)
+def transpose_block(code: Code, block: Any) -> None:
     """Transposes a 64 x 64 bit matrix in place: bit c of block[r] becomes bit r of block[c].
 
     Halves change places, then quarters of these, and so on (Warren, Hacker's Delight, Section 7-3).
     """
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        array = context.make_array(sig.args[0])(context, builder, args[0])
-        pointer = builder.bitcast(array.data, _BLOCK.as_pointer())
-        rows = builder.load(pointer)
-        rows.align = 8
-        for width in (32, 16, 8, 4, 2, 1):
-            upper = [r & width == 0 for r in range(WORD)]
-            left = sum(1 << c for c in range(WORD) if c & width == 0)
-            partners = indices(r ^ width for r in range(WORD))
-            other = builder.shuffle_vector(rows, ir.Constant(_BLOCK, ir.Undefined), partners)
-            by = ir.Constant(_BLOCK, [width] * WORD)
-            is_upper = ir.Constant(ir.VectorType(ir.IntType(1), WORD), [int(here) for here in upper])
-            moved = builder.select(is_upper, builder.shl(other, by), builder.lshr(other, by))
-            stays = ir.Constant(_BLOCK, [left if here else left ^ (2**WORD - 1) for here in upper])
-            rows = builder.or_(builder.and_(rows, stays), builder.and_(moved, builder.not_(stays)))
-        builder.store(rows, pointer).align = 8
-        return context.get_dummy_value()
-
-    return types.void(block), generate
+    builder, kind = code.builder, ir.VectorType(ir.IntType(64), WORD)
+    pointer = code.element(0, block, ir.Constant(ir.IntType(64), 0))
+    rows = code.load(pointer, kind, 8)
+    for width in (32, 16, 8, 4, 2, 1):
+        upper = [r & width == 0 for r in range(WORD)]
+        left = sum(1 << c for c in range(WORD) if c & width == 0)
+        other = builder.shuffle_vector(rows, ir.Constant(kind, ir.Undefined), indices(r ^ width for r in range(WORD)))
+        by = ir.Constant(kind, [width] * WORD)
+        is_upper = ir.Constant(ir.VectorType(ir.IntType(1), WORD), [int(here) for here in upper])
+        moved = builder.select(is_upper, builder.shl(other, by), builder.lshr(other, by))
+        stays = ir.Constant(kind, [left if here else left ^ (2**WORD - 1) for here in upper])
+        rows = builder.or_(builder.and_(rows, stays), builder.and_(moved, builder.not_(stays)))
+    code.store(rows, pointer, 8)
 
 
 _BYTE = 8
@@ -79,26 +61,16 @@ _POSITIONS = bytearray(
 """Of every byte, the positions of its set bits, and zeros."""
 
 
-@intrinsic
-def _store_positions(typing: Any, array: Any, at: Any, base: Any, bits: Any) -> Any:
+@instruction(lambda array, at, base, bits: types.void(array, types.intp, types.int64, types.int64))
+def _store_positions(code: Code, array: Any, at: Any, base: Any, bits: Any) -> None:
     """array[at : at + 8] = base + the positions of the set bits of a byte, by a table."""
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        data = constant_bytes(builder, "streed.columns.positions", _POSITIONS)
-        place = builder.shl(args[3], ir.Constant(ir.IntType(64), 3))
-        kind = ir.VectorType(ir.IntType(32), _BYTE)
-        narrow = ir.VectorType(ir.IntType(8), _BYTE)
-        entry = builder.gep(data, [ir.Constant(ir.IntType(64), 0), place])
-        listed = builder.load(builder.bitcast(entry, narrow.as_pointer()))
-        listed.align = _BYTE
-        begin = splat(builder, builder.trunc(args[2], ir.IntType(32)), kind)
-        pointer = element(context, builder, sig.args[0], *args[:2])
-        found = builder.add(builder.zext(listed, kind), begin)
-        stored = builder.store(found, builder.bitcast(pointer, kind.as_pointer()))
-        stored.align = 4
-        return context.get_dummy_value()
-
-    return types.void(array, types.intp, types.int64, types.int64), generate
+    builder, word = code.builder, ir.IntType(64)
+    data = constant_bytes(builder, "streed.columns.positions", _POSITIONS)
+    entry = builder.gep(data, [ir.Constant(word, 0), builder.shl(bits, ir.Constant(word, 3))])
+    listed = code.load(entry, ir.VectorType(ir.IntType(8), _BYTE), _BYTE)
+    kind = ir.VectorType(ir.IntType(32), _BYTE)
+    begin = splat(builder, builder.trunc(base, ir.IntType(32)), kind)
+    code.store(builder.add(builder.zext(listed, kind), begin), code.element(0, array, at), 4)
 
 
 @inline

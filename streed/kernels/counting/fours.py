@@ -9,76 +9,67 @@ from typing import Any
 
 from llvmlite import ir
 from numba.core import cgutils, types
-from numba.extending import intrinsic
 
-from streed.kernels.simd import element, indices, splat
-from streed.kernels.views import inline
-
-
-def _four(context: Any, builder: Any, array_type: Any, array: Any, at: Any) -> Any:
-    """The address of the four entries with number `at` of a one-dimensional array, as that of a vector."""
-    pointer = element(context, builder, array_type, array, builder.mul(at, ir.Constant(at.type, 4)))
-    return builder.bitcast(pointer, ir.VectorType(context.get_data_type(array_type.dtype), 4).as_pointer())
+from streed.kernels.simd import indices, splat
+from streed.kernels.views import Code, inline, instruction
 
 
-@intrinsic
-def add_four(typing: Any, array: Any, at: Any, values: Any, place: Any) -> Any:
+def _four(code: Code, argument: int, array: Any, at: Any) -> Any:
+    """The address of the four entries with number `at` of the argument, a one-dimensional array."""
+    return code.element(argument, array, code.builder.mul(at, ir.Constant(at.type, 4)))
+
+
+def _number(code: Code, argument: int) -> Any:
+    """LLVM's type of the entries of an array."""
+    return code.context.get_data_type(code.types[argument].dtype)
+
+
+def _sum(code: Code, a: Any, b: Any) -> Any:
+    """a + b, of entries of the first argument or of vectors of them."""
+    return code.builder.fadd(a, b) if isinstance(code.types[0].dtype, types.Float) else code.builder.add(a, b)
+
+
+def _written(*given: Any) -> Any:
+    """The signature of what writes to an array, of arrays and whole numbers."""
+    return types.void(*(each if isinstance(each, types.Array) else types.int64 for each in given))
+
+
+@instruction(_written)
+def add_four(code: Code, array: Any, at: Any, values: Any, place: Any) -> None:
     """array[4 * at :] += values[4 * place :], four entries; both are one-dimensional, of int64 or of float64."""
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        into = _four(context, builder, sig.args[0], args[0], args[1])
-        old, more = builder.load(into), builder.load(_four(context, builder, sig.args[2], args[2], args[3]))
-        is_real = isinstance(sig.args[0].dtype, types.Float)
-        stored = builder.store(builder.fadd(old, more) if is_real else builder.add(old, more), into)
-        old.align = more.align = stored.align = 8
-        return context.get_dummy_value()
-
-    return types.void(array, types.int64, values, types.int64), generate
+    into, kind = _four(code, 0, array, at), ir.VectorType(_number(code, 0), 4)
+    code.store(_sum(code, code.load(into, kind, 8), code.load(_four(code, 2, values, place), kind, 8)), into, 8)
 
 
-@intrinsic
-def clear_four(typing: Any, array: Any, at: Any) -> Any:
+@instruction(_written)
+def clear_four(code: Code, array: Any, at: Any) -> None:
     """array[4 * at :] = 0, four entries of a one-dimensional array of int64 or of float64."""
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        into = _four(context, builder, sig.args[0], args[0], args[1])
-        stored = builder.store(ir.Constant(into.type.pointee, None), into)
-        stored.align = 8
-        return context.get_dummy_value()
-
-    return types.void(array, types.int64), generate
+    code.store(ir.Constant(ir.VectorType(_number(code, 0), 4), None), _four(code, 0, array, at), 8)
 
 
-@intrinsic
-def spread_fours(typing: Any, table: Any, at: Any, into: Any, row: Any, stride: Any, count: Any, column: Any) -> Any:
+def _store_row(code: Code, argument: int, into: Any, row: Any, column: Any, found: Any) -> None:
+    """into[row, column:] = the numbers of a vector, in the lane type of the argument."""
+    lane = _number(code, argument)
+    if lane != found.type.element:
+        found = code.builder.trunc(found, ir.VectorType(lane, found.type.count))
+    code.store(found, code.element(argument, into, row, column), code.types[argument].dtype.bitwidth // 8)
+
+
+@instruction(_written)
+def spread_fours(code: Code, table: Any, at: Any, into: Any, row: Any, stride: Any, count: Any, column: Any) -> None:
     """into[row + p * stride, column : column + 8] = table[4 * at + p :: 4], eight each, for p < `count` <= 4.
 
     `table` is one-dimensional; numbers are converted to the lane type of `into`.
     """
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        table, at, into, row, stride, count, column = args
-        pointer = _four(context, builder, sig.args[0], table, at)
-        number = pointer.type.pointee.element
-        fours = builder.load(builder.bitcast(pointer, ir.VectorType(number, 32).as_pointer()))
-        fours.align = 8
-        lane = context.get_data_type(sig.args[2].dtype)
-        undefined = ir.Constant(fours.type, ir.Undefined)
-        for p in reversed(range(4)):
-            # a plane too many is written where the last one belongs, which is written after it
-            last = builder.sub(count, ir.Constant(count.type, 1))
-            plane = ir.Constant(count.type, p)
-            plane = builder.select(builder.icmp_signed("<", plane, last), plane, last)
-            eight = builder.shuffle_vector(fours, undefined, indices(range(p, 32, 4)))
-            if lane != number:
-                eight = builder.trunc(eight, ir.VectorType(lane, 8))
-            place = builder.add(row, builder.mul(plane, stride))
-            to = element(context, builder, sig.args[2], into, place, column)
-            stored = builder.store(eight, builder.bitcast(to, eight.type.as_pointer()))
-            stored.align = sig.args[2].dtype.bitwidth // 8
-        return context.get_dummy_value()
-
-    return types.void(table, types.int64, into, types.int64, types.int64, types.int64, types.int64), generate
+    builder = code.builder
+    fours = code.load(_four(code, 0, table, at), ir.VectorType(_number(code, 0), 32), 8)
+    for p in reversed(range(4)):
+        # a plane too many is written where the last one belongs, which is written after it
+        last = builder.sub(count, ir.Constant(count.type, 1))
+        plane = ir.Constant(count.type, p)
+        plane = builder.select(builder.icmp_signed("<", plane, last), plane, last)
+        eight = builder.shuffle_vector(fours, ir.Constant(fours.type, ir.Undefined), indices(range(p, 32, 4)))
+        _store_row(code, 2, into, builder.add(row, builder.mul(plane, stride)), column, eight)
 
 
 _LANES = 16
@@ -86,64 +77,32 @@ _LANES = 16
 
 
 def _sums(count: int) -> Any:
-    """The intrinsic that sums `count` planes in sixteen columns at once."""
+    """The operation that sums `count` planes in sixteen columns at once."""
 
-    def typed(
-        typing: Any,
-        values: Any,
-        width: Any,
-        first: Any,
-        names: Any,
-        rows: Any,
-        size: Any,
-        bits: Any,
-        column: Any,
-        into: Any,
-        row: Any,
-        stride: Any,
-    ) -> Any:
-        def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            _, width, first, _, _, size, bits, column, into, row, stride = args
-            arrays = {i: context.make_array(sig.args[i])(context, builder, args[i]) for i in (0, 3, 4)}
-
-            def at(i: int, index: Any) -> Any:
-                return cgutils.get_item_pointer(context, builder, sig.args[i], arrays[i], [index], wraparound=False)
-
-            number = context.get_data_type(sig.args[0].dtype)
-            is_real = isinstance(sig.args[0].dtype, types.Float)
-            kind = ir.VectorType(number, _LANES)
-            int64 = ir.IntType(64)
-            sums = [cgutils.alloca_once_value(builder, ir.Constant(kind, None)) for _ in range(count)]
-            word = builder.lshr(column, ir.Constant(int64, 5))
-            shift = builder.trunc(builder.and_(column, ir.Constant(int64, 31)), ir.IntType(32))
-            with cgutils.for_range(builder, size) as loop:
-                r = builder.zext(builder.load(at(4, loop.index)), int64)
-                mask = builder.load(element(context, builder, sig.args[6], bits, r, word))
-                mask = builder.trunc(builder.lshr(mask, shift), ir.IntType(_LANES))
-                mask = builder.bitcast(mask, ir.VectorType(ir.IntType(1), _LANES))
-                place = builder.mul(builder.zext(builder.load(at(3, r)), int64), width)
-                for p, held in enumerate(sums):
-                    one = builder.load(at(0, builder.add(builder.add(place, first), ir.Constant(int64, p))))
-                    all_, before = splat(builder, one, kind), builder.load(held)
-                    more = builder.fadd(before, all_) if is_real else builder.add(before, all_)
-                    builder.store(builder.select(mask, more, before), held)
-            lane = context.get_data_type(sig.args[8].dtype)
+    @instruction(_written)
+    def add(  # type: ignore[no-untyped-def]
+        code: Code, values, width, first, names, rows, size, bits, column, into, row, stride
+    ) -> None:
+        builder, word = code.builder, ir.IntType(64)
+        kind = ir.VectorType(_number(code, 0), _LANES)
+        sums = [cgutils.alloca_once_value(builder, ir.Constant(kind, None)) for _ in range(count)]
+        block = builder.lshr(column, ir.Constant(word, 5))
+        shift = builder.trunc(builder.and_(column, ir.Constant(word, 31)), ir.IntType(32))
+        with cgutils.for_range(builder, size) as loop:
+            r = builder.zext(builder.load(code.element(4, rows, loop.index)), word)
+            mask = builder.lshr(builder.load(code.element(6, bits, r, block)), shift)
+            mask = builder.bitcast(builder.trunc(mask, ir.IntType(_LANES)), ir.VectorType(ir.IntType(1), _LANES))
+            place = builder.mul(builder.zext(builder.load(code.element(3, names, r)), word), width)
             for p, held in enumerate(sums):
-                found = builder.load(held)
-                if lane != number:
-                    found = builder.trunc(found, ir.VectorType(lane, _LANES))
-                place = builder.add(row, builder.mul(ir.Constant(int64, p), stride))
-                to = element(context, builder, sig.args[8], into, place, column)
-                stored = builder.store(found, builder.bitcast(to, found.type.as_pointer()))
-                stored.align = sig.args[8].dtype.bitwidth // 8
-            return context.get_dummy_value()
+                at = builder.add(builder.add(place, first), ir.Constant(word, p))
+                before = builder.load(held)
+                more = _sum(code, before, splat(builder, builder.load(code.element(0, values, at)), kind))
+                builder.store(builder.select(mask, more, before), held)
+        for p, held in enumerate(sums):
+            plane = builder.add(row, builder.mul(ir.Constant(word, p), stride))
+            _store_row(code, 8, into, plane, column, builder.load(held))
 
-        whole = types.int64
-        types_ = (values, whole, whole, names, rows, whole, bits, whole, into, whole, whole)
-        return types.void(*types_), generate
-
-    typed.__name__ = f"sum_{count}"
-    return intrinsic(typed)
+    return add
 
 
 _sum_one, _sum_two, _sum_three, _sum_four = map(_sums, (1, 2, 3, 4))

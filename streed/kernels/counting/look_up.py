@@ -22,23 +22,20 @@ from llvmlite import binding, ir
 from numba import int64, types, uint64
 from numba.core import cgutils
 from numba.core.registry import cpu_target
-from numba.extending import intrinsic
 
 from streed.kernels.records import LANES, NIBBLE, NIBBLES, WORD_ROWS
 from streed.kernels.simd import (
     VECTORS,
     constant_bytes,
-    element,
     fill,
     indices,
     keep_lanes,
-    llvm_type,
     load,
     nibble_of,
     splat,
     store,
 )
-from streed.kernels.views import inline, native
+from streed.kernels.views import Code, inline, instruction, native
 
 _COUNT = f"""
 declare <{LANES} x i8> @llvm.ctpop.v{LANES}i8(<{LANES} x i8>)
@@ -106,78 +103,51 @@ def _shuffle(builder: Any, table: Any, lanes: Any) -> Any:
     return builder.shuffle_vector(*found, indices(range(LANES)))
 
 
-@intrinsic
-def _look_up(typing: Any, units: Any, unit: Any, at: Any, lanes: Any) -> Any:
+@instruction(lambda units, unit, at, lanes: lanes(units, types.intp, types.intp, lanes))
+def _look_up(code: Code, units: Any, unit: Any, at: Any, lanes: Any) -> Any:
     """For every lane, what it finds in the table whose place stands at the bytes `at` and at + 1 of a unit."""
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        pointer = element(context, builder, sig.args[0], *args[:3])
-        place = builder.load(builder.bitcast(pointer, ir.IntType(16).as_pointer()))
-        place.align = 1
-        place = builder.zext(place, ir.IntType(64))
-        zero = ir.Constant(ir.IntType(64), 0)
-        tables, kind = constant_bytes(builder, "streed.look_up.tables", _TABLES), ir.VectorType(ir.IntType(8), 16)
-        table = builder.load(builder.bitcast(builder.gep(tables, [zero, place]), kind.as_pointer()))
-        table.align = 16
-        return _shuffle(builder, table, args[3])
-
-    return lanes(units, types.intp, types.intp, lanes), generate
+    builder = code.builder
+    place = builder.zext(code.load(code.element(0, units, unit, at), ir.IntType(16), 1), ir.IntType(64))
+    tables = constant_bytes(builder, "streed.look_up.tables", _TABLES)
+    begin = builder.gep(tables, [ir.Constant(ir.IntType(64), 0), place])
+    return _shuffle(builder, code.load(begin, ir.VectorType(ir.IntType(8), 16), 16), lanes)
 
 
-@intrinsic
-def store_places(typing: Any, units: Any, unit: Any, at: Any, nibbles: Any, table: Any) -> Any:
+@instruction(lambda units, unit, at, nibbles, table: types.void(units, types.intp, types.intp, nibbles, types.int64))
+def store_places(code: Code, units: Any, unit: Any, at: Any, nibbles: Any, table: Any) -> None:
     """Writes to the bytes at: of a unit where the tables of 16 pairs of neighbouring nibbles begin, from `table` on."""
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        pairs = _words(builder, args[3])
-        low = builder.shl(builder.and_(pairs, _every(15)), _every(4))
-        places = builder.or_(low, builder.and_(pairs, _every(0x0F00)))
-        begin = splat(builder, builder.trunc(args[4], ir.IntType(16)), pairs.type)
-        pointer = element(context, builder, sig.args[0], *args[:3])
-        stored = builder.store(builder.or_(places, begin), builder.bitcast(pointer, pairs.type.as_pointer()))
-        stored.align = 1
-        return context.get_dummy_value()
-
-    return types.void(units, types.intp, types.intp, nibbles, types.int64), generate
+    builder, pairs = code.builder, _words(code.builder, nibbles)
+    low = builder.shl(builder.and_(pairs, _every(15)), _every(4))
+    places = builder.or_(low, builder.and_(pairs, _every(0x0F00)))
+    begin = splat(builder, builder.trunc(table, ir.IntType(16)), pairs.type)
+    code.store(builder.or_(places, begin), code.element(0, units, unit, at), 1)
 
 
-@intrinsic
-def _shifted(typing: Any, sums: Any) -> Any:
+@instruction(lambda sums: sums(sums))
+def _shifted(code: Code, sums: Any) -> Any:
     """Pairs of bytes shifted right by four bits: one instruction, where bytes would take two."""
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.bitcast(builder.lshr(_words(builder, args[0]), _every(4)), llvm_type(sums))
-
-    return sums(sums), generate
+    return code.builder.bitcast(code.builder.lshr(_words(code.builder, sums), _every(4)), code.kind)
 
 
-@intrinsic
-def _high_halves(typing: Any, sums: Any, shifted: Any) -> Any:
+@instruction(lambda sums, shifted: sums(sums, shifted))
+def _high_halves(code: Code, sums: Any, shifted: Any) -> Any:
     """What the high halves add up to, of bytes added modulo 256 as they are and `_shifted`.
 
     Of a pair of bytes, the second one's high half is all that was shifted into it. So its low half is known, which is
     what was shifted into the first one beside that one's high half.
     """
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        whole, part = _words(builder, args[0]), _words(builder, args[1])
-        second = builder.shl(builder.and_(part, _every(0xFF00)), _every(4))
-        known = builder.lshr(builder.sub(whole, second), _every(4))
-        beside = builder.bitcast(builder.and_(known, _every(0x00F0)), llvm_type(sums))
-        return builder.sub(args[1], beside)
-
-    return sums(sums, shifted), generate
+    builder = code.builder
+    second = builder.shl(builder.and_(_words(builder, shifted), _every(0xFF00)), _every(4))
+    known = builder.lshr(builder.sub(_words(builder, sums), second), _every(4))
+    return builder.sub(shifted, builder.bitcast(builder.and_(known, _every(0x00F0)), code.kind))
 
 
-@intrinsic
-def _low_halves(typing: Any, sums: Any, high: Any) -> Any:
+@instruction(lambda sums, high: sums(sums, high))
+def _low_halves(code: Code, sums: Any, high: Any) -> Any:
     """What the low halves add up to, once the high ones are known."""
-
-    def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        shifted = builder.and_(builder.shl(_words(builder, args[1]), _every(4)), _every(0xF0F0))
-        return builder.sub(args[0], builder.bitcast(shifted, llvm_type(sums)))
-
-    return sums(sums, high), generate
+    builder = code.builder
+    shifted = builder.and_(builder.shl(_words(builder, high), _every(4)), _every(0xF0F0))
+    return builder.sub(sums, builder.bitcast(shifted, code.kind))
 
 
 # -- counts --------------------------------------------------------------------------------------------------------
@@ -213,11 +183,10 @@ def look_up_bytes(units, begin, end, j, k):  # type: ignore[no-untyped-def]
     return _low_halves(low0, high0), high0, _low_halves(low1, high1), high1
 
 
-@intrinsic
-def _count_of(typing: Any, sums: Any) -> Any:
+@instruction(VECTORS[16])
+def _count_of(code: Code, sums: Any) -> Any:
     """Bytes without sign as int16."""
-    counts = VECTORS[16]
-    return counts(sums), lambda context, builder, sig, args: builder.zext(args[0], llvm_type(counts))
+    return code.builder.zext(sums, code.kind)
 
 
 @inline
