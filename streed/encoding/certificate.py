@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from streed.data import Dataset
 from streed.errors import MismatchError, StreedError
-from streed.exact import Array, exact_number, writable
+from streed.exact import ONE, Array, exact_number, writable
 from streed.kernels.records import LEAF
 from streed.kernels.routing import measure_tree, route_rows
 from streed.problem import Problem, Solution
@@ -78,82 +77,57 @@ def measure_methods(problem: Problem, of: Problem, preorder: Array) -> Solution:
     `problem` has the columns that the tree is of, `of` the statistics. Raises MismatchError if the tree breaks a limit.
     """
     if all(each.dtype.kind in "iu" for each in of.sums.values()) and not objective(of.task).overrides("exact_cost"):
-        whole = {name: (values, Fraction(1)) for name, values in of.sums.items()}
-        return _measured(problem, preorder, _Sums(whole, of.data.counts, True, None))
+        return _measured(problem, preorder, {name: (values, ONE) for name, values in of.sums.items()})
     try:
         return measure_exactly(problem, of, preorder)
     except StreedError:
         raise
     except Exception:  # noqa: BLE001 - methods that need floats, such as those that call numpy, get floats
-        return measure_exactly(problem, of, preorder, exact=False)
+        return _measured(problem, preorder, of.exact_sums, exact=False)
 
 
-def measure_exactly(problem: Problem, of: Problem, preorder: Array, exact: bool = True) -> Solution:
-    """As `measure_methods`; methods are given fractions if `exact`, else floats that are rounded once.
+def measure_exactly(problem: Problem, of: Problem, preorder: Array) -> Solution:
+    """As `measure_methods`, in fractions, whatever the methods need.
 
     What a leaf costs is the task's `exact_cost`, where it has one. Sums that no method asks for are not read.
     """
-    return _measured(problem, preorder, _Sums(of.exact_sums, of.data.counts, exact, of.task.exact_cost))
+    return _measured(problem, preorder, of.exact_sums)
 
 
-class _Sums(NamedTuple):
-    """What the rows of a tree are summed up by."""
-
-    statistics: Mapping[str, tuple[Array, Fraction]]
-    counts: Array
-    exact: bool
-    exact_cost: Callable[[Dataset, Array, int], Any] | None
-    """What a leaf of some rows costs with a label, where it is known otherwise; else None."""
-
-    def states(self, leaf_of: Array, n_nodes: int) -> Callable[[int, int], StateInParts]:
-        """What gives the state of the rows of the nodes from one on that lie before another."""
-        sizes, names = sums_by(leaf_of, self.counts, n_nodes).tolist(), tuple(self.statistics)
-        totals = functools.cache(lambda name: sums_by(leaf_of, self.statistics[name][0], n_nodes).tolist())
-
-        def state(begin: int, behind: int) -> StateInParts:
-            def worth(name: str) -> Any:
-                inside = totals(name)[begin:behind]
-                total = list(map(sum, zip(*inside, strict=True))) if isinstance(inside[0], list) else sum(inside)
-                found = _worth(total, self.statistics[name][1], self.exact)
-                return tuple(found) if isinstance(found, list) else found
-
-            return StateInParts(sum(sizes[begin:behind]), names, worth)
-
-        return state
-
-
-def _measured(problem: Problem, preorder: Array, sums: _Sums) -> Solution:
-    """A tree in preorder, measured by the task's methods; see `measure_methods`."""
-    task, data, exact_cost, columns = problem.task, problem.data, sums.exact_cost, preorder.tolist()
-    arity, labels, shows_own = data.category_counts, range(len(task.labels(data))), task.overrides("leaf_label")
+def _measured(
+    problem: Problem, preorder: Array, sums: Mapping[str, tuple[Array, Fraction]], exact: bool = True
+) -> Solution:
+    """As `measure_methods`, by these sums, whole numbers and the worth of 1; methods get floats if not `exact`."""
+    task, data, columns, m = problem.task, problem.data, preorder.tolist(), len(preorder)
+    arity, labels, names = data.category_counts, range(len(task.labels(data))), tuple(sums)
     leaf_of, end = route_rows(preorder, writable(data.X), arity)
-    state, ends, children_of = sums.states(leaf_of, len(columns)), end.tolist(), np.maximum(arity, 2).tolist()
+    sizes, ends, children_of = sums_by(leaf_of, data.counts, m).tolist(), end.tolist(), np.maximum(arity, 2).tolist()
+    totals = functools.cache(lambda name: sums_by(leaf_of, sums[name][0], m).tolist())
+    knows, shows_own = task.overrides("exact_cost"), task.overrides("leaf_label")
     leaf_rows: list[int] = []
     depths: list[int] = []
     shown: list[Any] = []
 
     def measure_leaf(at: int, above: int) -> tuple[Any, Leaf]:
-        begin, behind = at, at + 1
-        s = state(begin, behind)
-        size, known, rows = s.rows, [None for _ in labels], None
-        if not size:
-            begin, behind = above, ends[above]
-            s = state(begin, behind)
-        if exact_cost is not None:
-            rows = np.flatnonzero((begin <= leaf_of) & (leaf_of < behind))
-            known = [exact_cost(data, rows, k) for k in labels]
-        costs = [task.leaf_cost(s, k) if cost is None else cost for k, cost in zip(labels, known, strict=True)]
+        """(cost, leaf): its label is of least cost; of a leaf without rows, which costs None, that of its parent's."""
+        begin, behind = (at, at + 1) if sizes[at] else (above, ends[above])
+        s = StateInParts(
+            sum(sizes[begin:behind]), names, lambda name: _worth(totals(name)[begin:behind], sums[name][1], exact)
+        )
+        rows = np.flatnonzero((begin <= leaf_of) & (leaf_of < behind)) if knows else np.zeros(0)
+        costs = [task.exact_cost(data, rows, k) if knows else None for k in labels]
+        costs = [task.leaf_cost(s, k) if cost is None else cost for k, cost in zip(labels, costs, strict=True)]
         allowed = [k for k in labels if task.feasible(costs[k])] or labels
         best = functools.reduce(lambda a, b: b if task.better(costs[b], costs[a]) else a, allowed)
         if shows_own:
-            exact = None if rows is None else task.exact_label(data, rows, best)
-            shown.append(task.leaf_label(s, best) if exact is None else exact)
-        if not size:
+            known = task.exact_label(data, rows, best) if knows else None
+            shown.append(task.leaf_label(s, best) if known is None else known)
+        if not sizes[at]:
             return None, Leaf(best, 0, 0)
         if not all(limit.allows(s) for limit in task.limits):
-            raise MismatchError(f"a leaf of {size} rows breaks a limit; please report this")
-        leaf_rows.append(size)
-        return costs[best], Leaf(best, size, costs[best])
+            raise MismatchError(f"a leaf of {s.rows} rows breaks a limit; please report this")
+        leaf_rows.append(s.rows)
+        return costs[best], Leaf(best, s.rows, costs[best])
 
     def measure(at: int, above: int, path: tuple[int, ...]) -> tuple[Any, Node]:
         column = columns[at]
@@ -172,14 +146,15 @@ def _measured(problem: Problem, preorder: Array, sums: _Sums) -> Solution:
         return value if cost is None else task.combine(value, cost), Branch(column, tuple(children), size)
 
     value, root = measure(0, 0, ())
-    _check_limits(problem, max(depths), len(columns) - columns.count(LEAF), leaf_rows)
+    _check_limits(problem, max(depths), m - columns.count(LEAF), leaf_rows)
     return Solution(value, root, tuple(shown) if shows_own else None)
 
 
-def _worth(total: Any, unit: Fraction, exact: bool) -> Any:
-    """A whole number of a unit, or a list of them, as ints and fractions if `exact`, else as floats."""
-    if exact and unit == 1:
-        return total
-    if isinstance(total, list):
-        return [_worth(each, unit, exact) for each in total]
-    return exact_number(total * unit) if exact else total * unit.numerator / unit.denominator
+def _worth(parts: list[Any], unit: Fraction, exact: bool) -> Any:
+    """The sum of whole numbers of a unit, or of lists of them, as ints and fractions if `exact`, else as floats."""
+    if isinstance(parts[0], list):
+        return tuple(_worth(list(each), unit, exact) for each in zip(*parts, strict=True))
+    total = sum(parts)
+    if exact:
+        return total if unit == 1 else exact_number(total * unit)
+    return total * unit.numerator / unit.denominator

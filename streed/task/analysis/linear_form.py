@@ -9,7 +9,8 @@ square root. As cvxpy derives curvature, this derives linearity; it never guesse
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from fractions import Fraction
 from typing import Any, NoReturn, final
 
@@ -86,16 +87,16 @@ def row_cost_form(
     if isinstance(inner, RowCostTask):
         return inner
 
-    def read(watch: _Watch) -> LinearForm:
+    def read() -> LinearForm:
         price = price_of_splits(inner)
         split = -1 if price is None else exact_number(price)
         if split < 0:
-            watch.end("a branching node that costs no one price, or less than nothing")
+            _end("a branching node that costs no one price, or less than nothing")
         known = inner.statistics(data) if statistics_of is None or inner is not task else statistics_of()
         statistics = {name: np.asarray(values) for name, values in known.items()}
-        state = _symbolic_state(statistics, watch, weighted=data.sample_weight is not None)
+        state = _symbolic_state(statistics, weighted=data.sample_weight is not None)
         forms = [inner.leaf_cost(state, k) for k in range(len(inner.labels(data)))]
-        return LinearForm(inner, tuple(_linear(form, watch) for form in forms), split, (data, statistics))
+        return LinearForm(inner, tuple(map(_linear, forms)), split, (data, statistics))
 
     form = _on_symbols(read)
     return form if isinstance(form, LinearForm) and _agrees(form) else None
@@ -119,56 +120,36 @@ def adds(task: Task) -> bool:
 def price_of_splits(task: Task) -> Any:
     """What a branching node of the bound task costs wherever it is, 0 for nothing; None where that depends on it."""
     inner = objective(task)
-    cost = _on_symbols(lambda watch: inner.branching_cost(*[_Opaque(watch)] * 3))  # type: ignore[arg-type]
+    cost = _on_symbols(lambda: inner.branching_cost(*[_Opaque()] * 3))  # type: ignore[arg-type]
     if any(type(entry) is _Opaque for entry in (cost if isinstance(cost, tuple) else (cost,))):
         return None
     return 0 if cost is None else cost
 
 
-def _on_symbols(ask: Callable[[_Watch], Any]) -> Any:
+_ENDED: ContextVar[list[str]] = ContextVar("_ENDED")
+"""What symbols were used for beside linear arithmetic in the attempt at hand, even if the task hid it."""
+
+
+def _on_symbols(ask: Callable[[], Any]) -> Any:
     """The answer to a question about symbols; an opaque one where it takes more than linear arithmetic."""
-    watch = _Watch()
+    ended: list[str] = []
+    before = _ENDED.set(ended)
     try:
-        answer = ask(watch)
+        answer = ask()
     except (_NotLinear, Exception):  # noqa: BLE001 - a task that fails on symbols is at worst a slower task
-        watch.seen_else = True
-    return _Opaque(watch) if watch.seen_else else answer
+        return _Opaque()
+    finally:
+        _ENDED.reset(before)
+    return _Opaque() if ended else answer
 
 
 class _NotLinear(BaseException):
     """The attempt is over; no Exception, so that no handler of the task's own code takes it for one of its own."""
 
 
-@final
-class _Watch:
-    """Remembers whether a symbol was used for anything but linear arithmetic, even if the task hid it."""
-
-    def __init__(self) -> None:
-        self.seen_else = False
-
-    def end(self, what: str) -> NoReturn:
-        self.seen_else = True
-        raise _NotLinear(what)
-
-
-def _refuse(kind: type[Any], names: Iterable[str]) -> None:
-    """Gives a class methods of these names that end the attempt."""
-    for name in names:
-
-        def end(self: Any, *_: Any, _name: str = name) -> NoReturn:
-            watch: _Watch = self._watch
-            watch.end(_name)
-
-        setattr(kind, name, end)
-
-
-_COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne", "contains", "hash")
-_SEQUENCE = ("len", "iter", "getitem", "reversed", "call")
-_NUMBER = ("bool", "int", "float", "complex", "index", "str", "repr", "format")
-_ROUNDINGS = ("abs", "round", "trunc", "floor", "ceil", "invert", "neg", "pos")
-_OPERATORS = ("add", "sub", "mul", "truediv", "floordiv", "mod", "divmod", "pow", "matmul")
-_BITS = ("lshift", "rshift", "and", "or", "xor")
-_BINARY = [side + name for name in (*_OPERATORS, *_BITS) for side in ("", "r")]
+def _end(what: str) -> NoReturn:
+    _ENDED.get([]).append(what)
+    raise _NotLinear(what)
 
 
 class _Opaque:
@@ -177,41 +158,40 @@ class _Opaque:
     # Numbers of numpy's then leave a product with it to the symbol.
     __array_ufunc__ = None
 
-    def __init__(self, watch: _Watch) -> None:
-        self._watch = watch
-
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):
             raise AttributeError(name)
-        self._watch.end(name)
+        _end(name)
 
 
-_refuse(_Opaque, [f"__{name}__" for name in (*_COMPARISONS, *_NUMBER, *_ROUNDINGS, *_BINARY, *_SEQUENCE)])
+_UNARY = "lt le gt ge eq ne contains hash len iter getitem reversed call bool int float complex index str repr format "
+_UNARY += "abs round trunc floor ceil invert neg pos"
+_BINARY = "add sub mul truediv floordiv mod divmod pow matmul lshift rshift and or xor"
+for _refused in (*_UNARY.split(), *_BINARY.split(), *(f"r{each}" for each in _BINARY.split())):
+    setattr(_Opaque, f"__{_refused}__", lambda self, *_, _said=_refused, **__: _end(_said))
 
 
 @final
 class _Form(_Opaque):
     """constant + sum of factor * entry over entries of statistics, exactly."""
 
-    def __init__(self, factors: dict[Key, Any], constant: Any, watch: _Watch) -> None:
-        super().__init__(watch)
+    def __init__(self, factors: dict[Key, Any], constant: Any = 0) -> None:
         self._factors = factors
         self._constant = constant
 
     def __add__(self, other: Any) -> _Form:
         if not isinstance(other, _Form):
-            return _Form(self._factors, self._constant + self._number(other), self._watch)
+            return _Form(self._factors, self._constant + self._number(other))
         factors = dict(self._factors)
         for key, factor in other._factors.items():
             factors[key] = factors.get(key, 0) + factor
-        return _Form(factors, self._constant + other._constant, self._watch)
+        return _Form(factors, self._constant + other._constant)
 
     __radd__ = __add__
 
     def __mul__(self, other: Any) -> _Form:
         number = self._number(other)
-        factors = {key: factor * number for key, factor in self._factors.items()}
-        return _Form(factors, self._constant * number, self._watch)
+        return _Form({key: factor * number for key, factor in self._factors.items()}, self._constant * number)
 
     __rmul__ = __mul__
 
@@ -234,55 +214,32 @@ class _Form(_Opaque):
         if type(x) is int:
             return x
         if isinstance(x, _Opaque):
-            self._watch.end("arithmetic with two sums")
+            _end("arithmetic with two sums")
         try:
             return exact_number(x)
         except StreedError:
-            self._watch.end(f"arithmetic with {x!r}")
+            _end(f"arithmetic with {x!r}")
 
 
-@final
-class _Forms(tuple[Any, ...]):  # noqa: SLOT001 - a tuple cannot have slots of its own
-    """The entries of a statistic of shape (n, m); membership and comparisons end the attempt."""
-
-    _watch: _Watch
-
-    @classmethod
-    def of(cls, forms: Iterable[Any], watch: _Watch) -> _Forms:
-        made = cls(forms)
-        made._watch = watch
-        return made
-
-    def __getitem__(self, at: Any) -> Any:
-        found = super().__getitem__(at)
-        return _Forms.of(found, self._watch) if isinstance(at, slice) else found
-
-
-_refuse(_Forms, [*(f"__{name}__" for name in _COMPARISONS), "index", "count"])
-
-
-def _symbolic_state(statistics: dict[str, Array], watch: _Watch, *, weighted: bool) -> State:
+def _symbolic_state(statistics: dict[str, Array], *, weighted: bool) -> State:
     """The state whose sums are symbols; `rows` is opaque where rows have weights."""
-    sums: dict[str, Any] = {}
+    sums: dict[str, Any] = {"weight": _Form({_WEIGHT: 1})}
     for name, values in statistics.items():
-        if values.ndim == 1:
-            sums[name] = _Form({(name, None): 1}, 0, watch)
-        else:
-            forms = [_Form({(name, entry): 1}, 0, watch) for entry in range(values.shape[1])]
-            sums[name] = _Forms.of(forms, watch)
-    rows: Any = _Opaque(watch) if weighted else _Form({_ROWS: 1}, 0, watch)
-    sums.setdefault("weight", _Form({_WEIGHT: 1}, 0, watch))
+        entries = [None] if values.ndim == 1 else range(values.shape[1])
+        forms = tuple(_Form({(name, entry): 1}) for entry in entries)
+        sums[name] = forms[0] if values.ndim == 1 else forms
+    rows: Any = _Opaque() if weighted else _Form({_ROWS: 1})
     return State(rows, **sums)
 
 
-def _linear(form: Any, watch: _Watch) -> tuple[tuple[Key, Fraction | int], ...]:
+def _linear(form: Any) -> tuple[tuple[Key, Fraction | int], ...]:
     """The coefficients of a form without a constant."""
     if not isinstance(form, _Form):
         if exact_number(form) != 0:
-            watch.end("a constant")
+            _end("a constant")
         return ()
     if form._constant != 0:
-        watch.end("a cost per leaf")
+        _end("a cost per leaf")
     return tuple((key, factor) for key, factor in form._factors.items() if factor != 0)
 
 
