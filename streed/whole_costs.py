@@ -9,15 +9,13 @@ from __future__ import annotations
 import functools
 import math
 import operator
-from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 import attrs
 import numpy as np
 
 from streed.errors import InputError
-from streed.exact import LARGEST_TOTAL, ONE, Array, are_within, as_float, exact_integers, exact_number, writable
+from streed.exact import LARGEST_TOTAL, ONE, Array, are_within, as_float, exact_integers, writable
 
 _ROUNDED_BITS = 50
 
@@ -91,23 +89,6 @@ class IntegerCosts:
         if self.wide is None:
             return math.ceil(value / Fraction(self.unit))
         return math.ceil((value / Fraction(self.wide.unit) - self.wide.least) / (1 << self.wide.shift))
-
-
-@attrs.frozen(eq=False)
-class VectorCosts:
-    """A tree's value by component: unit * (sum of costs[row, label] + split * branching nodes)."""
-
-    costs: Array
-    """(m, n, K) int64, row weights multiplied in."""
-    splits: tuple[int, ...]
-    units: tuple[Fraction | int, ...]
-    """What one is worth in the task's values."""
-    caps: tuple[int | None, ...]
-    """The most that each component may be, in whole numbers (None: any)."""
-
-    def value(self, vector: Sequence[int]) -> tuple[Any, ...]:
-        """The task's value of whole numbers."""
-        return tuple(exact_number(unit * part) for unit, part in zip(self.units, vector, strict=False))
 
 
 def integer_costs(

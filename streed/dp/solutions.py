@@ -23,9 +23,9 @@ from streed.exact import Array
 from streed.problem import Problem
 from streed.task import COMPONENTWISE, TOTAL, Task, Totals, Value
 from streed.task.base import objective
+from streed.task.bounded_sums import RowSum, values_of
 from streed.task.objective import record_of
 from streed.task.states import sums_by
-from streed.whole_costs import VectorCosts
 
 
 @final
@@ -219,19 +219,19 @@ def ideal_score(problem: Problem) -> Any | None:
     Rows that no column tells apart cost what the label that is best for them does (the equivalent points bound).
     """
     task, data = objective(problem.task), problem.data
-    record, costs = record_of(task), problem.vector_costs
+    record, sums = record_of(task), problem.vector_costs
     value: Any = None
-    if costs is not None and min(costs.splits, default=0) >= 0:
-        value = costs.value([int(each.min(axis=1).sum()) for each in costs_of_equal_rows(costs, data.X)])
+    if sums is not None and all(each.split >= 0 for each in sums):
+        value = values_of(sums, [int(each.min(axis=1).sum()) for each in costs_of_equal_rows(sums, data.X)])
     elif not (record.is_plain or record.sum_limits or record.gaps):
         value = tuple(_least(part, problem) for part in record.parts)
     return None if value is None or None in value else record.ideal_score(value, Totals(task, data))
 
 
-def costs_of_equal_rows(costs: VectorCosts, codes: Array) -> Array:
+def costs_of_equal_rows(sums: Sequence[RowSum], codes: Array) -> Array:
     """(m, groups, K) int64: what each set of equal rows of `codes` (n, p) costs in every component, by label."""
     _, first, groups = np.unique(codes, axis=0, return_index=True, return_inverse=True)
-    return np.stack([sums_by(groups.reshape(-1), each, len(first)) for each in costs.costs])
+    return np.stack([sums_by(groups.reshape(-1), each.costs, len(first)) for each in sums])
 
 
 def _least(part: Task, problem: Problem) -> Value | None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 import numbers
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import ClassVar, final
 
@@ -40,8 +40,8 @@ from streed.tables.row_sets import EnumeratingOracle
 from streed.tables.vector_trees import EvaluatedTree, Trees, Vector
 from streed.task import TOTAL, Task, state_of
 from streed.task.base import objective
+from streed.task.bounded_sums import RowSum, values_of
 from streed.task.objective import record_of
-from streed.whole_costs import VectorCosts
 
 _MOST_KINDS, _ROWS_OF_KIND = 512, 256
 """So many kinds of rows are counted kind by kind, if each has about as many rows, which fill most of their words."""
@@ -232,9 +232,9 @@ def search_fronts(problem: Problem, search_limits: SearchLimits, driver: Driver)
     outcome = search_vectors(problem, attrs.evolve(search_limits, time_limit=_SEARCH * seconds))
     if outcome is None or outcome.stopped != "time":
         return outcome
-    costs = problem.vector_costs
-    assert costs is not None
-    ahead = _ahead(problem, costs, driver, attrs.evolve(search_limits, time_limit=_AHEAD * seconds, report=None))
+    sums = problem.vector_costs
+    assert sums is not None
+    ahead = _ahead(problem, sums, driver, attrs.evolve(search_limits, time_limit=_AHEAD * seconds, report=None))
     known = [*outcome.solutions, *ahead]
     known.sort(key=lambda solution: solution.value)
     kept = tuple(known[at] for at in nondominated_at_root(problem.task, [solution.value for solution in known]))
@@ -245,10 +245,11 @@ def search_fronts(problem: Problem, search_limits: SearchLimits, driver: Driver)
     return attrs.evolve(outcome, solutions=kept)
 
 
-def _ahead(problem: Problem, costs: VectorCosts, driver: Driver, search_limits: SearchLimits) -> Iterator[Solution]:
+def _ahead(problem: Problem, sums: Sequence[RowSum], driver: Driver, search_limits: SearchLimits) -> Iterator[Solution]:
     """Trees of small weighted sums that keep the limits, as many as are found in time."""
     found: dict[Vector, EvaluatedTree] = {}
-    trees = Trees(problem, costs.costs, costs.splits, driver, search_limits)
+    costs, splits = np.stack([each.costs for each in sums]), tuple(each.split for each in sums)
+    trees = Trees(problem, costs, splits, driver, search_limits)
     try:
         with trees.ahead():
             for weights in _directions(trees):
@@ -263,8 +264,8 @@ def _ahead(problem: Problem, costs: VectorCosts, driver: Driver, search_limits: 
     finally:
         trees.close()
     for vector, tree in found.items():
-        if all(cap is None or x <= cap for x, cap in zip(vector, costs.caps, strict=True)):
-            yield measured(problem, costs, tree.root, costs.value(vector), exact=True)
+        if all(each.holds(x) for x, each in zip(vector, sums, strict=True)):
+            yield measured(problem, sums, tree.root, values_of(sums, vector), exact=True)
 
 
 def _directions(trees: Trees) -> Iterator[list[int]]:

@@ -23,9 +23,9 @@ from streed.exact import Array
 from streed.task import TOTAL, ExactSums, RowCostTask, Task, Value, quick_sums
 from streed.task.analysis.facts import first_costs, vector_costs
 from streed.task.analysis.linear_form import row_cost_form
-from streed.task.bounded_sums import exact_costs
+from streed.task.bounded_sums import RowSum, exact_costs
 from streed.tree import Node
-from streed.whole_costs import IntegerCosts, VectorCosts
+from streed.whole_costs import IntegerCosts
 
 if TYPE_CHECKING:
     from streed.problem.linear_oracle import LinearOracle
@@ -83,7 +83,7 @@ class Problem:
         return None if self.row_form is None else exact_costs(self.row_form, self.data)
 
     @functools.cached_property
-    def vector_costs(self) -> VectorCosts | None:
+    def vector_costs(self) -> tuple[RowSum, ...] | None:
         """The same of every component, of a task of sums in the componentwise order."""
         return vector_costs(self.task, self.data)
 

@@ -21,7 +21,7 @@ from streed.task.algebra import Threshold
 from streed.task.analysis.facts import vector_costs
 from streed.task.analysis.linear_form import adds, price_of_splits, row_cost_form
 from streed.task.base import objective, scoring
-from streed.task.bounded_sums import Gap, LinearFraction, RowSum, SumLimit, row_sum
+from streed.task.bounded_sums import Gap, LinearFraction, RowSum, SumLimit, row_sum, values_of
 from streed.task.objective import record_of
 
 LABELS = ("all", "best")
@@ -123,8 +123,8 @@ class Question:
 
     def value(self, totals: Sequence[int]) -> Value:
         """The value, as the task has it, of a tree whose sums have these totals."""
-        worth = [exact_number(each.unit * total) for each, total in zip(self.sums, totals, strict=False)]
-        return worth[0] if len(self.sums) == 1 else tuple(worth)
+        worth = values_of(self.sums, totals)
+        return worth[0] if len(self.sums) == 1 else worth
 
     def rank(self, value: Value) -> Any:
         """What is compared, an exact number: the score of a value."""
@@ -165,11 +165,7 @@ def _fraction(task: Task, rated: Any, data: Dataset) -> tuple[tuple[RowSum, ...]
     found = vector_costs(rated, data)
     if found is None:
         raise _refused(task, "its sums are no exact integers", "round the weights to a few decimals")
-    sums = [
-        RowSum(np.ascontiguousarray(costs), split, unit)
-        for costs, split, unit in zip(found.costs, found.splits, found.units, strict=True)
-    ]
-    return tuple(sums), fraction
+    return found, fraction
 
 
 def _split_of(task: Task, inner: Task) -> Fraction | int:

@@ -18,7 +18,7 @@ from streed.kernels.packed import NO_FLIPS
 from streed.kernels.records import CHUNK, LANES, UNIT_BYTES, WORD_ROWS
 from streed.problem import Problem
 from streed.tables.packing import Packing
-from streed.whole_costs import VectorCosts
+from streed.task.bounded_sums import RowSum
 
 DIRECTIONS = 5
 """In which a front is bounded, see `front_pairs.py`."""
@@ -122,7 +122,8 @@ class Packed:
     """All that the front engine needs of a problem."""
 
     problem: Problem
-    costs: VectorCosts
+    sums: tuple[RowSum, ...]
+    """The components of values, and the number of branching nodes where that is limited."""
     packing: Packing
     """Of the components in one word, a key."""
     rows: FrontRows
@@ -143,8 +144,8 @@ class Packed:
     @property
     def is_empty(self) -> bool:
         """Whether no tree keeps the caps."""
-        caps = zip(self.costs.caps, self.packing.bases, strict=True)
-        return any(cap is not None and cap < base for cap, base in caps)
+        pairs = zip(self.sums, self.packing.bases, strict=True)
+        return any(each.most is not None and each.most < base for each, base in pairs)
 
     def vector(self, key: int) -> tuple[int, ...]:
         """The components of a key, in the order of the task."""
@@ -187,15 +188,15 @@ def pack_fronts(problem: Problem) -> Packed | None:
     data = problem.data
     if data.categorical or not data.n_columns:
         return None
-    costs = problem.vector_costs
-    if costs is None:
+    sums = problem.vector_costs
+    if sums is None:
         return None
     most_branches = attrs.evolve(problem, max_nodes=None).most_branches
     if problem.max_nodes is not None and problem.max_nodes < most_branches:
-        nodes = np.concatenate([costs.costs, np.zeros_like(costs.costs[:1])])
-        costs = VectorCosts(nodes, (*costs.splits, 1), costs.units, (*costs.caps, problem.max_nodes))
-    packing = Packing.of(list(costs.costs), costs.splits, most_branches, bits=_MOST_BITS + 1, guarded=True)
-    layout = KeyLayout.of(packing, costs.caps)
+        sums = (*sums, RowSum(np.zeros_like(sums[0].costs), 1, most=problem.max_nodes))
+    costs, splits = [each.costs for each in sums], [each.split for each in sums]
+    packing = Packing.of(costs, splits, most_branches, bits=_MOST_BITS + 1, guarded=True)
+    layout = KeyLayout.of(packing, [each.most for each in sums])
     if layout is None:
         return None
     keys = vectors = packing.costs[:, :, 0]
@@ -212,7 +213,7 @@ def pack_fronts(problem: Problem) -> Packed | None:
     labels = keys.shape[1]
     differences = np.ascontiguousarray(_differences(multipliers, labels, layout))
     front_rows = column_rows, row_bits, groups.words, multipliers, differences, labels, problem.min_leaf, layout
-    return Packed(problem, costs, packing, FrontRows(*front_rows), columns, flipped, groups.places[1::2].copy())
+    return Packed(problem, sums, packing, FrontRows(*front_rows), columns, flipped, groups.places[1::2].copy())
 
 
 def _differences(multipliers: Array, labels: int, layout: KeyLayout) -> Array:

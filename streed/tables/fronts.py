@@ -24,9 +24,9 @@ from streed.tables.front_pairs import front_of_node
 from streed.tables.front_rows import Packed, pack_fronts
 from streed.tables.nondominated import close_front, merge, open_front
 from streed.task.base import objective
+from streed.task.bounded_sums import RowSum, values_of
 from streed.tree import Branch, Leaf, Node
 from streed.tree.nodes import count_branches, depth_of, walk
-from streed.whole_costs import VectorCosts
 
 Front = tuple[Array, Array]
 """Nondominated keys in ascending order, and the root column of the tree of each, or `LEAF` less its label."""
@@ -200,21 +200,21 @@ class FrontEngine:
 
     def solutions(self) -> tuple[Solution, ...]:
         """The trees of the points that count at the root, measured from the raw rows."""
-        task, problem, costs = self._packed.problem.task, self._packed.problem, self._packed.costs
-        if self._packed.is_empty:
+        task, problem, sums = self._packed.problem.task, self._packed.problem, self._packed.problem.vector_costs
+        if self._packed.is_empty or sums is None:
             return ()
         limit = self._search_limits.time_limit
         deadline = clock() + _FINDING * (1.0 if limit is None else limit)
         found: dict[Any, Solution] = {}
         for depth, front in self._fronts:
-            values = [costs.value(self._packed.vector(key)) for key in front[0].tolist()]
+            values = [values_of(sums, self._packed.vector(key)) for key in front[0].tolist()]
             for at in nondominated_at_root(task, values):
                 if values[at] in found:
                     continue
                 if found and depth > self._fronts[0][0] and clock() > deadline:
                     break  # parts of this front may be as much work as what the search did not come to
                 tree = self.tree(self._root, depth, int(front[0][at]), int(front[1][at]))
-                solution = measured(problem, costs, tree, values[at], exact=self.reason is None)
+                solution = measured(problem, sums, tree, values[at], exact=self.reason is None)
                 found[solution.value] = solution
         if self.reason is None:
             return tuple(found.values())
@@ -222,26 +222,26 @@ class FrontEngine:
         return tuple(known[at] for at in nondominated_at_root(task, [each.value for each in known]))
 
 
-def measured(problem: Problem, costs: VectorCosts, root: Node, claimed: Sequence[Any], *, exact: bool) -> Solution:
+def measured(problem: Problem, sums: Sequence[RowSum], root: Node, claimed: Sequence[Any], *, exact: bool) -> Solution:
     """The solution of a tree in the caller's columns, counted from the raw rows.
 
     Raises MismatchError if the tree is worth less than what the search claimed, or `exact` and more, or breaks a limit.
     """
     data, task = problem.data, problem.task
-    total = np.zeros(len(costs.splits), np.int64)
+    total: Array = np.zeros(len(sums), np.int64)
 
     def count(node: Node, rows: Array) -> Node:
         nonlocal total
         if isinstance(node, Leaf):
-            cost = costs.costs[:, rows, node.label].sum(axis=1)
+            cost = [int(each.costs[rows, node.label].sum()) for each in sums]
             total = total + cost
-            return Leaf(node.label, data.count(rows), task.objective_of(costs.value(cost.tolist())) if len(rows) else 0)
-        total = total + np.array(costs.splits)
+            return Leaf(node.label, data.count(rows), task.objective_of(values_of(sums, cost)) if len(rows) else 0)
+        total = total + [each.split for each in sums]
         codes = data.X[rows, node.column]
         parts = [count(child, rows[codes == code]) for code, child in enumerate(node.children)]
         return Branch(node.column, tuple(parts), data.count(rows))
 
-    counted, value = count(root, np.arange(data.n_rows)), costs.value(total.tolist())
+    counted, value = count(root, np.arange(data.n_rows)), values_of(sums, total.tolist())
     worse = any(x > y for x, y in zip(value, claimed, strict=False))
     if worse or (exact and tuple(value) != tuple(claimed)):
         raise MismatchError(f"the tree's sums are {value}, the search claimed {claimed}; please report this")
@@ -269,7 +269,7 @@ def search_vectors(problem: Problem, search_limits: SearchLimits) -> Outcome | N
     stats: dict[str, Any] = {"route": "fronts", "threads": 1, "exact": True, "peak_bytes": process_memory.peak()}
     stats |= {"seconds_setup": prepared - begin, "seconds_search": searched - prepared}
     stats |= {"seconds_check": time.perf_counter() - searched, "nodes": int(search.control[NODES])}
-    stats |= {"subproblems": search.kept, "columns": len(packed.columns), "components": len(packed.costs.splits)}
+    stats |= {"subproblems": search.kept, "columns": len(packed.columns), "components": len(packed.sums)}
     if search.reason is not None:
         stats["missing"] = [{"weights": w, "bound": bound} for w, bound in missing_bounds(packed)]
     ideal = None if search.reason is None else ideal_score(problem)
@@ -278,12 +278,12 @@ def search_vectors(problem: Problem, search_limits: SearchLimits) -> Outcome | N
 
 def missing_bounds(packed: Packed) -> list[tuple[tuple[float, ...], float]]:
     """Half-planes that hold every tree's value v, known or not: weights . v >= bound, by component and all together."""
-    costs = packed.costs
-    by_group = costs_of_equal_rows(costs, packed.problem.data.X)
-    width = len(costs.units)
+    sums = packed.problem.vector_costs or ()
+    by_group = costs_of_equal_rows(sums, packed.problem.data.X)
+    width = len(sums)
     found = []
     for weights in (*np.eye(width, dtype=np.int64).tolist(), [1] * width):
-        whole, scale = in_whole([w * unit for w, unit in zip(weights, costs.units, strict=True)])
+        whole, scale = in_whole([w * each.unit for w, each in zip(weights, sums, strict=True)])
         together = sum(w * part.astype(object) for w, part in zip(whole, by_group, strict=False))
         least = int(np.asarray(together).min(axis=1).sum()) / scale
         near = float(least)

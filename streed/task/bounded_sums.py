@@ -193,9 +193,19 @@ def worsens(task: Task, data: Dataset) -> bool:
     return bool(costs.costs.min(initial=0) >= 0) and costs.split >= 0
 
 
-def row_sum(task: Task, data: Dataset, most: Any = None) -> RowSum | None:
-    """The sum that is the value of a bound task, at most `most`; None where it is none."""
-    form = row_cost_form(task, data)
+def values_of(sums: Sequence[RowSum], totals: Sequence[int]) -> tuple[int | Fraction, ...]:
+    """What the totals of sums are worth; those beyond the sums do not count."""
+    return tuple([exact_number(each.unit * total) for each, total in zip(sums, totals, strict=False)])
+
+
+def row_sum(
+    task: Task, data: Dataset, most: Any = None, statistics_of: Callable[[], Mapping[str, Array]] | None = None
+) -> RowSum | None:
+    """The sum that is the value of a bound task, at most `most`; None where it is none.
+
+    `statistics_of`: as of `row_cost_form`.
+    """
+    form = row_cost_form(task, data, statistics_of)
     if form is None:
         return None
     costs = exact_costs(form, data)
@@ -203,7 +213,7 @@ def row_sum(task: Task, data: Dataset, most: Any = None) -> RowSum | None:
     cap = None if most is None else math.floor(Fraction(exact_number(most)) / given.unit)
     # not `given.split`, which is cut off where no optimum can have a split, and other trees can
     split = Fraction(form.split_cost()) / given.unit
-    return RowSum(given.costs, int(split), given.unit, None, cap)
+    return RowSum(given.costs, int(split), exact_number(given.unit), None, cap)
 
 
 @attrs.frozen

@@ -143,6 +143,11 @@ def test_the_best_of_nearly_equal_trees(kind: int, depth: int, seed: int) -> Non
         assert result.stats["closed"] == NEAR_OPTIMAL
 
 
+def test_a_front_has_values_that_no_optimum_would_pay() -> None:
+    front = streed.solve(Misclassifications() & 10**18 * Splits(), [[0], [1]], [0, 1], max_depth=1).front
+    assert [value for value, _ in front] == [(0, 10**18), (1, 0)]
+
+
 @attrs.frozen
 class Scaled(Task):
     """Costs per row and label times two floats, whose product is rounded."""

@@ -92,11 +92,6 @@ def front(X: Array, task: Sums, rows: Array, depth: int, min_leaf: int) -> set[P
     return nondominated(points) if points else points
 
 
-def values(packed: Packed, keys: Array, rows: int) -> list[Point]:
-    """The values of keys of all rows."""
-    return [packed.costs.value(packed.vector(key)) for key in keys.tolist()]
-
-
 CASES = {
     # rows, columns, labels, components, scale, min_leaf
     "one row": (1, 3, 2, 2, 1, 1),
@@ -126,11 +121,11 @@ def test_fronts_are_those_of_all_trees(name: str, depth: int) -> None:
         keys, columns = engine.solve(packed.root, depth)
         assert engine.kept == 0 or room is None
         assert (np.diff(keys) > 0).all()
-        assert sorted(values(packed, keys, n)) == expected
+        assert sorted(map(packed.vector, keys.tolist())) == expected
         assert ((columns >= LEAF + 1 - labels) & (columns < len(packed.columns))).all()
     if depth == 0:
         leaves = task.costs.sum(axis=0).tolist()
-        assert [tuple(leaves[LEAF - column]) for column in columns] == values(packed, keys, n)
+        assert [tuple(leaves[LEAF - column]) for column in columns] == list(map(packed.vector, keys.tolist()))
 
 
 SIZES = (1, 2, 31, 32, 33, 70)

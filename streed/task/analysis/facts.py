@@ -23,15 +23,14 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.errors import InputError, StreedError, check_known
-from streed.exact import ONE, Array, exact_number
+from streed.exact import LARGEST_TOTAL, ONE, Array
 from streed.task.algebra import as_costs
 from streed.task.analysis.linear_form import price_of_splits, row_cost_form
 from streed.task.base import COMPONENTWISE, TOTAL, Task, Value, field_names, is_larger_better, objective, parts_of
-from streed.task.bounded_sums import exact_costs, worsens
+from streed.task.bounded_sums import RowSum, row_sum, worsens
 from streed.task.joint import Entry, Joint, Sum, WeightedSum, with_tests
 from streed.task.objective import record_of
 from streed.task.states import Limit, OwnLimit, State, quick_sums, state_of
-from streed.whole_costs import VectorCosts
 
 _EXACT_FLOATS = 2**53
 """Sums of whole statistics below this are exact in float64, in which the engine may add them up."""
@@ -108,8 +107,11 @@ def first_costs(task: Task, sums: dict[str, Array], data: Dataset) -> list[Value
     return [task.leaf_cost(s, k) for s in first_states(sums, data) for k in labels]
 
 
-def vector_costs(given: Task, data: Dataset) -> VectorCosts | None:
-    """The bound task, of sums in the componentwise order, as whole costs; None where it cannot be shown to be that."""
+def vector_costs(given: Task, data: Dataset) -> tuple[RowSum, ...] | None:
+    """The components of the bound task's values, where they are sums of whole costs in the componentwise order.
+
+    None where that cannot be shown, or a cost is beyond 2**60.
+    """
     task = objective(given)
     record = record_of(task)
     added = task.order == COMPONENTWISE and task.adds_values and not task.overrides("better")
@@ -121,17 +123,11 @@ def vector_costs(given: Task, data: Dataset) -> VectorCosts | None:
         known = task.statistics(data)
         width = len(task.leaf_cost(state_of(quick_sums(task, data, known), slice(None), data), 0))
         caps = [None] * width if record.is_plain else record.caps
-        forms = [row_cost_form(Entry((task,), place), data, lambda: known) for place in range(width)]
-        costs = [None if form is None else exact_costs(form, data) for form in forms]
+        found = [row_sum(Entry((task,), place), data, caps[place], lambda: known) for place in range(width)]
     except (StreedError, TypeError):
         return None
-    found = [each for each in costs if each is not None and each.exact]
-    if len(found) < width:
-        return None
-    capped = zip(caps, found, strict=True)
-    most = tuple(None if cap is None else math.floor(Fraction(exact_number(cap)) / each.unit) for cap, each in capped)
-    units = tuple(exact_number(each.unit) for each in found)
-    return VectorCosts(np.stack([each.costs for each in found]), tuple(each.split for each in found), units, most)
+    fit = [each for each in found if each is not None and each.costs.dtype != object and each.split < LARGEST_TOTAL]
+    return tuple(fit) if len(fit) == width else None
 
 
 def explain(task: Task, data: Dataset | None = None) -> str:
