@@ -12,16 +12,16 @@ import attrs
 import numpy as np
 
 from streed.encoding.certificate import nest_preorder
-from streed.exact import Array, exact_number
+from streed.exact import ONE, Array, exact_number
 from streed.kernels.counting.equal_rows import find_equal
 from streed.problem import Problem
 from streed.tables.vector_trees import EvaluatedTree, Trees, Vector, Weighed, Window
 from streed.task import State
 from streed.task.analysis.linear_form import row_cost_form
-from streed.task.bounded_sums import LinearFraction, RowSum, check_weighted, exact_costs, integer_weights, row_sum
+from streed.task.bounded_sums import LinearFraction, RowSum, exact_costs, integer_weights, row_sum, sums_too_large
 from streed.task.objective import record_of
 from streed.tree import Node
-from streed.whole_costs import IntegerCosts, WideCosts
+from streed.whole_costs import IntegerCosts, WideCosts, integer_costs
 
 
 @final
@@ -127,8 +127,7 @@ def make_plan(problem: Problem) -> Plan:
     """
     record, data = record_of(problem.task), problem.data
     first: Any = record.parts[0]
-    weights, fine = integer_weights(data)
-    unit = exact_number(fine)
+    integer_weights(data)  # which refuses others
     values = (row_sum(part, data, most) for part, most in record.limited)
     kept = (*(each for each in values if each is not None), *record.intervals)
     limited = [each for each in kept if not each.counts_nodes]
@@ -146,16 +145,17 @@ def make_plan(problem: Problem) -> Plan:
     else:
         scored, price, shown = first.rated, first.price, first.rated.shown
         named = scored.sums(data)
-        components = [np.asarray(named[name], dtype=np.int64) for name in scored.components]
-        for at, each in enumerate(components):
-            check_weighted(each, weights)
-            components[at] = each if weights is None else each * weights[:, None]
-        totals = [tuple([exact_number(unit * total) for total in each.sum(axis=0).tolist()]) for each in components]
+        terms = [[(ONE, np.asarray(named[name], dtype=np.int64))] for name in scored.components]
+        components = [integer_costs(each, 0, data.exact_weights) for each in terms]
+        if not all(each.exact for each in components):
+            raise sums_too_large(data.weights is not None)
+        unit = exact_number(components[0].unit)
+        totals = [tuple([exact_number(unit * x) for x in each.costs.sum(axis=0).tolist()]) for each in components]
         state = State(data.size, bound=scored, **dict(zip(scored.components, totals, strict=True)))
         fraction, count = scored.fraction(state), len(components)
         found = None if fraction is None else fraction.in_units(unit)
-        own = [RowSum(each, 0, unit) for each in components]
-        own += [] if price is None else [RowSum(np.zeros_like(components[0]), 1)]
+        own = [RowSum(each.costs, 0, unit) for each in components]
+        own += [] if price is None else [RowSum(np.zeros_like(own[0].costs), 1)]
 
         def rank(vector: Vector) -> Any:
             sums = vector[:count]

@@ -22,7 +22,7 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.errors import InputError, TaskError
-from streed.exact import LARGEST_TOTAL, ONE, Array, are_within, exact_integers, exact_number, in_whole
+from streed.exact import LARGEST_TOTAL, ONE, Array, exact_integers, exact_number, in_whole
 from streed.task.analysis.linear_form import row_cost_form
 from streed.task.base import COMPONENTWISE, RowCostTask, Task, Value, name
 from streed.task.states import Limit, State
@@ -130,16 +130,6 @@ def integer_weights(data: Dataset) -> tuple[Array | None, Fraction]:
         raise InputError("sample_weight", "the weights have too many digits for exact sums", remedy)
     common = int(np.gcd.reduce(weights))
     return (weights // common, unit * common) if common > 1 else (weights, unit)
-
-
-def check_weighted(costs: Array, weights: Array | None) -> None:
-    """Raises InputError if sums over rows of costs (n, K) times whole weights (n,) may be beyond 2**60."""
-    heaviest = 1 if weights is None else int(weights.max(initial=1))
-    if are_within(costs, LARGEST_TOTAL // (heaviest * costs.size + 1)):
-        return
-    by_row = np.abs(costs.astype(np.float64)).sum(axis=1)
-    if float(by_row.sum() if weights is None else by_row @ weights.astype(np.float64)) >= LARGEST_TOTAL:
-        raise sums_too_large(weights is not None)
 
 
 def sums_too_large(weighted: bool) -> InputError:
