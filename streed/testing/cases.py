@@ -30,7 +30,9 @@ Tag = tuple[int, int]
 _TAG = st.integers(0, 31).map(lambda bits: (bits // 8, bits % 8))
 
 
+@st.composite
 def datasets(
+    draw: st.DrawFn,
     *,
     max_rows: int = MAX_ROWS,
     max_columns: int = 2,
@@ -39,7 +41,7 @@ def datasets(
     multiway: bool = True,
     row_data: Mapping[str, st.SearchStrategy[Any]] | None = None,
     few_kinds: bool = False,
-) -> st.SearchStrategy[Dataset]:
+) -> Dataset:
     """Data of 1 to `max_rows` rows and up to `max_columns` columns; contradictory rows are common.
 
     `y`: the labels of single rows (default: 0, 1 and 2). `weights`: whether some data sets have row weights.
@@ -47,22 +49,6 @@ def datasets(
     entry, such as `{"treated": st.booleans()}`. `few_kinds`: all have the same labels, and weights or three categories
     but not both, because the engine compiles the costs of a task for every kind of data.
     """
-    made = tagged_datasets(max_rows, max_columns, y, weights, multiway, row_data, few_kinds)
-    return made.map(lambda found: found[0])
-
-
-@st.composite
-def tagged_datasets(
-    draw: st.DrawFn,
-    max_rows: int,
-    max_columns: int,
-    y: st.SearchStrategy[Any] | None,
-    weights: bool,
-    multiway: bool,
-    row_data: Mapping[str, st.SearchStrategy[Any]] | None,
-    few_kinds: bool,
-) -> tuple[Dataset, list[Tag]]:
-    """The data of `datasets`, and a tag for every row, drawn with it: dropping a row leaves the others as they are."""
     entries = dict(row_data or {})
     widths = [2] * draw(st.integers(1, max_columns))
     kind = draw(st.integers(0, 11))
@@ -70,24 +56,19 @@ def tagged_datasets(
         widths[-1] = 3
     weighted = weights and (4 <= kind <= 7 if few_kinds else kind % 3 == 2)
     # All codes of a row are one choice: fewer choices are quicker drawn, and rows are easier dropped.
-    fields = [_TAG, st.integers(0, math.prod(widths) - 1), st.sampled_from(_LABELS) if y is None else y]
+    fields = [st.integers(0, math.prod(widths) - 1), st.sampled_from(_LABELS) if y is None else y]
     fields += [st.sampled_from((1, 2, 0, 0.5))] if weighted else []
     rows = draw(st.lists(st.tuples(*fields, *entries.values()), min_size=1, max_size=max_rows))
-    chosen = [row[3] for row in rows] if weighted else None
-    if chosen is not None and not any(chosen):
-        chosen[0] = 1
-    tags = [row[0] for row in rows]
-    absent = _LABELS if few_kinds and y is None else ()
-    rows = rows + [(*rows[0][:2], label, *rows[0][3:]) for label in absent]
-    further: dict[str, Any] = {name: [row[place] for row in rows] for place, name in enumerate(entries, len(fields))}
-    data = Dataset.make(
-        np.stack(np.unravel_index([row[1] for row in rows], widths, order="F"), axis=1).astype(np.uint8),
-        [row[2] for row in rows],
-        sample_weight=None if chosen is None else chosen + [1] * len(absent),
-        categorical=[len(widths) - 1] if widths[-1] == 3 else [],
-        **further,
-    )
-    return (data.subset(range(len(tags))) if absent else data), tags
+    n, absent = len(rows), _LABELS if few_kinds and y is None else ()
+    rows += [(rows[0][0], label, *rows[0][2:]) for label in absent]
+    given: dict[str, Any] = {name: [row[place] for row in rows] for place, name in enumerate(entries, len(fields))}
+    if weighted:
+        given["sample_weight"] = [row[2] for row in rows]
+        if not any(given["sample_weight"]):
+            given["sample_weight"][0] = 1
+    codes = np.stack(np.unravel_index([row[0] for row in rows], widths, order="F"), axis=1).astype(np.uint8)
+    multi = [len(widths) - 1] if widths[-1] == 3 else []
+    return Dataset.make(codes, [row[1] for row in rows], categorical=multi, **given).subset(range(n))
 
 
 @st.composite
@@ -110,12 +91,9 @@ def repeated(draw: st.DrawFn, source: st.SearchStrategy[tuple[Dataset, list[Tag]
 
 
 @st.composite
-def tagged_subsets(draw: st.DrawFn, data: Dataset, max_rows: int = MAX_ROWS) -> tuple[Dataset, list[Tag]]:
-    """Some rows of the data, 1 to `max_rows` of them, and a tag for each."""
-    row = st.tuples(st.integers(0, data.n_rows - 1), _TAG)
-    most = min(max_rows, data.n_rows)
-    rows = draw(st.lists(row, min_size=1, max_size=most, unique_by=lambda chosen: chosen[0]))
-    return data.subset([number for number, _ in rows]), [tag for _, tag in rows]
+def subsets(draw: st.DrawFn, data: Dataset) -> Dataset:
+    """Some rows of the data, up to `MAX_ROWS` of them."""
+    return data.subset(draw(st.lists(st.integers(0, data.n_rows - 1), min_size=1, max_size=MAX_ROWS, unique=True)))
 
 
 def parting(data: Dataset, rows: Sequence[int]) -> list[int]:

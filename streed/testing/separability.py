@@ -23,7 +23,7 @@ from streed.data import Dataset
 from streed.errors import InputError, NotSeparableError, TaskError, own_line
 from streed.task import Task
 from streed.task.contract import build, check_contract
-from streed.testing.cases import MAX_ROWS, Case, Law, Tag, Violation, repeated, tagged, tagged_datasets, tagged_subsets
+from streed.testing.cases import Case, Law, Tag, Violation, datasets, repeated, subsets, tagged
 from streed.testing.laws import LAWS, accepting, compile_first, drivers_agree
 
 HOLDS, VIOLATED, NOT_APPLICABLE, NOT_CHECKED = "holds", "violated", "not applicable", "not checked"
@@ -378,11 +378,11 @@ def find_violations(
 
 def _source(data: Data, row_data: Any, y: Any, *, few_kinds: bool) -> Source:
     if data is None:
-        return tagged_datasets(MAX_ROWS, 2, y, True, True, row_data, few_kinds)
+        return tagged(datasets(y=y, row_data=row_data, few_kinds=few_kinds))
     if row_data is not None or y is not None:
         raise InputError("data", "given together with row_data or y", "put them into the data, or leave data out")
     if isinstance(data, Dataset):
-        return tagged_subsets(data)
+        return tagged(subsets(data))
     if isinstance(data, SearchStrategy):
         return tagged(data)
     if callable(data):
