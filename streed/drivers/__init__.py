@@ -25,7 +25,7 @@ from streed.data import Dataset
 from streed.dp.search import search_general
 from streed.dp.solutions import nondominated_at_root
 from streed.drivers.closing import close_by_near_optimal
-from streed.encoding.ordered import ask, can_ask, settled
+from streed.encoding.certificate import ask, can_ask, settled
 from streed.errors import InputError, TaskError
 from streed.exact import Array
 from streed.kernels.compilation import clock

@@ -17,8 +17,7 @@ import attrs
 import numpy as np
 
 from streed.dp.search import search_general
-from streed.encoding.certificate import measure_widely
-from streed.encoding.ordered import settled
+from streed.encoding.certificate import measure_widely, settled
 from streed.errors import MismatchError
 from streed.exact import LARGEST_TOTAL, Array
 from streed.problem import Driver, Outcome, Problem, SearchLimits, SearchStopped

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numba import int64
 
-from streed.encoding.ordered import settled
+from streed.encoding.certificate import settled
 from streed.errors import MismatchError
 from streed.exact import Array
 from streed.kernels.compilation import clock

@@ -17,9 +17,8 @@ import attrs
 import numpy as np
 
 from streed.data.questions import Questions
-from streed.encoding.certificate import measure_costs, measure_methods, measure_widely
+from streed.encoding.certificate import measure_costs, measure_methods, measure_widely, settled
 from streed.encoding.generated import TOLERANCE
-from streed.encoding.ordered import settled
 from streed.errors import MismatchError
 from streed.exact import Array, as_float, fraction_of
 from streed.kernels.compilation import clock
