@@ -15,9 +15,19 @@ from hypothesis import strategies as st
 
 from streed.data import Dataset
 from streed.exact import close
-from streed.reference import Evaluation, OptimizationTask, Recursion, S, context_independent, width
+from streed.reference import (
+    Evaluation,
+    OptimizationTask,
+    Recursion,
+    S,
+    Split,
+    children,
+    context_independent,
+    every_split,
+    width,
+)
 from streed.task import TOTAL, State, Task, Value
-from streed.tree import Branch, Leaf, Node
+from streed.tree import Branch, Leaf, Node, question
 
 MAX_ROWS = 8
 
@@ -96,26 +106,28 @@ def subsets(draw: st.DrawFn, data: Dataset) -> Dataset:
     return data.subset(draw(st.lists(st.integers(0, data.n_rows - 1), min_size=1, max_size=MAX_ROWS, unique=True)))
 
 
-def parting(data: Dataset, rows: Sequence[int]) -> list[int]:
-    """The columns in which the rows differ."""
-    return [j for j in range(data.n_columns) if len(set(data.X[list(rows), j].tolist())) > 1]
+def parting(data: Dataset, rows: Sequence[int]) -> list[tuple[Split, list[list[int]]]]:
+    """The splits that part the rows, each with the rows of its children."""
+    found = []
+    for split in every_split(data):
+        child_of, count = children(data, split), width(data, split.column)
+        parts = [[row for row in rows if child_of[row] == child] for child in range(count)]
+        found += [(split, parts)] if sum(map(bool, parts)) > 1 else []
+    return found
 
 
 @st.composite
 def trees(draw: st.DrawFn, data: Dataset, n_labels: int, *, rows: list[int] | None = None, max_depth: int = 2) -> Node:
     """Trees on the rows (default: all), of which every split separates some; leaves carry no costs."""
     rows = list(range(data.n_rows)) if rows is None else rows
-    columns = parting(data, rows) if max_depth > 0 else []
-    choice = draw(st.integers(0, n_labels + len(columns) - 1))
+    splits = parting(data, rows) if max_depth > 0 else []
+    choice = draw(st.integers(0, n_labels + len(splits) - 1))
     if choice < n_labels:
         return Leaf(choice, len(rows), 0)
-    column = columns[choice - n_labels]
-    children: list[Node] = []
-    for code in range(width(data, column)):
-        part = [row for row in rows if data.X[row, column] == code]
-        child = trees(data, n_labels, rows=part, max_depth=max_depth - 1)
-        children.append(draw(child) if part else Leaf(0, 0, 0))
-    return Branch(column, tuple(children), len(rows))
+    split, parts = splits[choice - n_labels]
+    below = [trees(data, n_labels, rows=part, max_depth=max_depth - 1) if part else None for part in parts]
+    nodes = tuple(Leaf(0, 0, 0) if each is None else draw(each) for each in below)
+    return Branch(split.column, nodes, len(rows), split.cut)
 
 
 @st.composite
@@ -217,7 +229,7 @@ class Case:
 
     def draw_path(self, rows: Sequence[int]) -> tuple[int, ...]:
         """Columns that may have been tested above these rows: some of those on which the rows agree."""
-        agreed = sorted(set(range(self.data.n_columns)) - set(parting(self.data, rows)))
+        agreed = sorted(set(range(self.data.n_columns)) - {split.column for split, _ in parting(self.data, rows)})
         if not agreed or context_independent(self.task):
             return ()
         return tuple(sorted(self.draw(st.sets(st.sampled_from(agreed)))))
@@ -232,12 +244,11 @@ class Case:
         """Different values on these rows, `most` at most: of every leaf and of every tree with one branching node."""
         n_labels = len(self.labels)
         nodes: list[Node] = [Leaf(k, len(rows), 0) for k in range(n_labels)]
-        for j in parting(self.data, rows):
-            sizes = np.bincount(self.data.X[rows, j], minlength=width(self.data, j)).tolist()
-            choices = [range(n_labels) if size else (0,) for size in sizes]
+        for split, parts in parting(self.data, rows):
+            choices = [range(n_labels) if part else (0,) for part in parts]
             for labels in itertools.islice(itertools.product(*choices), 4 * most):
-                leaves = tuple(Leaf(k, size, 0) for k, size in zip(labels, sizes, strict=True))
-                nodes.append(Branch(j, leaves, len(rows)))
+                leaves = tuple(Leaf(k, len(part), 0) for k, part in zip(labels, parts, strict=True))
+                nodes.append(Branch(split.column, leaves, len(rows), split.cut))
         return distinct((self._reached(node, rows) for node in nodes), most)
 
     def leaves_at(self, rows: Sequence[int]) -> list[Reached]:
@@ -276,7 +287,8 @@ class Case:
         """A tree on one line: `leaf 'no'`, or `[x0: leaf 0 | leaf 1]` with the children in the order of the codes."""
         if isinstance(node, Leaf):
             return "leaf -" if node.rows == 0 else f"leaf {self.labels[node.label]!r}"
-        return f"[{self.data.names[node.column]}: {' | '.join(map(self.tree_text, node.children))}]"
+        asked = self.data.names[node.column] if node.cut is None else question(self.data.column(node.column), node.cut)
+        return f"[{asked}: {' | '.join(map(self.tree_text, node.children))}]"
 
 
 def distinct(found: Iterable[Reached], most: int) -> list[Reached]:

@@ -138,8 +138,10 @@ def _table(data: Dataset) -> list[str]:
 
 
 def _columns(data: Dataset, *, every: bool) -> list[tuple[str, list[Any]]]:
-    shown = [j for j in range(data.n_columns) if every or len(set(data.X[:, j].tolist())) > 1]
-    columns = [(data.names[j], [data.column(j).categories[code] for code in data.X[:, j]]) for j in shown]
+    columns = []
+    for j in [j for j in range(data.n_columns) if every or len(set(data.X[:, j].tolist())) > 1]:
+        known = [*data.ordered[j].values, None] if j in data.ordered else data.column(j).categories
+        columns.append((data.names[j], [known[code] for code in data.X[:, j]]))
     columns.append(("y", data.y.tolist()))
     if data.weights is not None:
         columns.append(("weight", data.weights.tolist()))

@@ -80,7 +80,7 @@ def test_a_suite_tells_of_violated_laws() -> None:
         suite(associative)
 
 
-ROWS = Dataset.make([[0], [1]] * 20, [0, 1, 1, 2] * 10, woman=[True, False] * 20)
+ROWS = Dataset.make([[0], [1.5], [2.5], [1]] * 10, [0, 1, 1, 2] * 10, woman=[True, False] * 20)
 
 
 def of_five_rows(draw: Any) -> Dataset:
