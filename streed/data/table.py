@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, final
+from typing import Any
 
 import attrs
 import numpy as np
@@ -44,26 +44,6 @@ class Table:
     def read(self, j: int) -> Values:
         """Column j with its gaps."""
         return read_column(self.columns[j], f"column {f'x{j}' if self.names is None else self.names[j]!r}")
-
-
-@final
-@attrs.frozen(eq=False)
-class _SparseColumns(Sequence[Any]):
-    """The columns of a sparse matrix, each made dense when it is asked for."""
-
-    matrix: Any
-    """(n, p), compressed by column."""
-
-    def __len__(self) -> int:
-        return int(self.matrix.shape[1])
-
-    def __getitem__(self, j: Any) -> Any:
-        if not 0 <= j < len(self):
-            raise IndexError(j)
-        begin, end = self.matrix.indptr[j : j + 2]
-        column = np.zeros(self.matrix.shape[0], self.matrix.dtype)
-        column[self.matrix.indices[begin:end]] = self.matrix.data[begin:end]
-        return column
 
 
 def read_input(X: Any) -> Array | Table:
@@ -117,8 +97,6 @@ def take_rows(source: Array | Table, rows: Array) -> Array | Table:
     """The rows given by number, (m,) int64 in ascending order, of what `read_input` gave."""
     if isinstance(source, np.ndarray):
         return source[rows]
-    if isinstance(source.columns, _SparseColumns):
-        return attrs.evolve(source, columns=_SparseColumns(source.columns.matrix[rows]), n_rows=len(rows))
     columns = [take_values(column, rows, source.n_rows, "X", "values") for column in source.columns]
     return attrs.evolve(source, columns=columns, n_rows=len(rows))
 
@@ -186,8 +164,8 @@ def _columns(X: Mapping[Any, Any]) -> Table:
     return Table(names, list(X.values()), next(iter(lengths.values()), 0))
 
 
-def _sparse(X: Any) -> Array | Table:
-    """A sparse matrix of scipy's: an array of bytes, if it holds nothing but 0 and 1, else its columns."""
+def _sparse(X: Any) -> Array:
+    """A sparse matrix of scipy's as an array; one of bytes, if it holds nothing but 0 and 1."""
     if len(X.shape) != 2:
         raise InputError("X", f"it has {len(X.shape)} dimensions", "give rows and columns: shape (rows, columns)")
     matrix = X.tocsc()
@@ -196,8 +174,8 @@ def _sparse(X: Any) -> Array | Table:
         matrix.sum_duplicates()
     is_truth = matrix.data.dtype.kind == "b"
     if is_truth or ((matrix.data == 0) | (matrix.data == 1)).all():
-        return matrix.astype(bool if is_truth else np.uint8).toarray(order="F")  # type: ignore[no-any-return]
-    return Table(None, _SparseColumns(matrix), matrix.shape[0])
+        matrix = matrix.astype(bool if is_truth else np.uint8)
+    return matrix.toarray(order="F")  # type: ignore[no-any-return]
 
 
 def _frame(X: Any) -> Table:
