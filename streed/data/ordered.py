@@ -279,14 +279,8 @@ def at_most(numbers: Array, threshold: float) -> Array:
             limit = math.nextafter(limit, -math.inf)
         return numbers.astype(np.float64, copy=False) <= limit
     if kind in "iu":
-        if isinstance(threshold, float):
-            if math.isinf(threshold):
-                return np.full(len(numbers), threshold > 0)
-            threshold = math.floor(threshold)
-        info = np.iinfo(numbers.dtype)
-        if not info.min <= threshold < info.max:
-            return np.full(len(numbers), threshold >= info.max)
-        return numbers <= numbers.dtype.type(threshold)  # type: ignore[no-any-return]
+        whole = threshold if isinstance(threshold, int) or math.isinf(threshold) else math.floor(threshold)
+        return np.asarray(numbers <= whole)  # numpy compares with whole numbers of any size
     return np.fromiter((number <= threshold for number in numbers), bool, len(numbers))
 
 

@@ -16,10 +16,9 @@ import attrs
 import numpy as np
 
 from streed.data import AUTO, Column, Cut, Dataset, Kind
-from streed.data.column import check_width, raw_columns
+from streed.data.column import raw_columns
 from streed.data.questions import TableRecipe
 from streed.data.reading import Values
-from streed.data.table import binary_codes
 from streed.errors import InputError
 from streed.exact import Array
 
@@ -224,11 +223,6 @@ class TreeRows:
         if recipe is not None:
             answers = recipe.encode(X, used=columns)
             return cls(len(answers), lambda j: answers[:, j])
-        if type(X) is np.ndarray and X.ndim == 2 and all(column.is_plain for column in columns.values()):
-            check_width(X.shape[1], n_columns)
-            codes = binary_codes(X)
-            if codes is not None:
-                return cls(len(codes), lambda j: codes[:, j])
         names = [columns[j].name if j in columns else "" for j in range(n_columns)]
         n_rows, raw = raw_columns(X, names, columns, named=True)
 
