@@ -359,7 +359,9 @@ def raw_columns(
     """
     source = read_input(X)
     if isinstance(source, np.ndarray) or source.names is None or not named:
-        check_width(source.shape[1], len(names))
+        if source.shape[1] != len(names):
+            found = f"it has {source.shape[1]} columns, not {len(names)}"
+            raise InputError("X", found, "give the columns of the first data, in that order")
         place_of = {j: j for j in used}
     else:
         by_name = {name: i for i, name in enumerate(source.names)}
@@ -375,10 +377,3 @@ def raw_columns(
         return read_column(held, f"column {names[j]!r}")
 
     return len(source), read
-
-
-def check_width(width: int, expected: int) -> None:
-    """Raises InputError unless a table without names has as many columns as the data."""
-    if width != expected:
-        found = f"it has {width} columns, not {expected}"
-        raise InputError("X", found, "give the columns of the first data, in that order")

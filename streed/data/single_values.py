@@ -6,11 +6,11 @@ zone counts in UTC, and is written in its zone, with the hours that it is off.
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import math
 import numbers
 import operator
-import re
 import zoneinfo
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
@@ -141,8 +141,6 @@ UTC = "UTC"
 FIRST, LAST = (-62_135_596_800_000_000, 253_402_300_799_999_999)
 """The years 1 to 9999, which Python and SQL have dates of."""
 
-_OFFSET = re.compile(r"(?:UTC)?([+-])([0-9]{2}):?([0-9]{2})")
-
 
 def microseconds(moment: Any) -> int:
     """Since 1970, of a date, a datetime (with a zone: of UTC), a period's beginning or a numpy datetime."""
@@ -169,19 +167,15 @@ def zone_name(zone: Any) -> str:
     if name is None:
         off = zone.utcoffset(None)
         name = UTC if off is None else str(dt.timezone(off))
-    found = _OFFSET.fullmatch(name)
-    if found is not None:
-        return UTC if found[2] == found[3] == "00" else f"{found[1]}{found[2]}:{found[3]}"
-    return name if _info(name) is not None else UTC
+    info = _info(name)
+    if isinstance(info, dt.timezone):
+        return str(info).removeprefix(UTC) or UTC
+    return UTC if info is None else name
 
 
 def _info(name: str) -> dt.tzinfo | None:
-    found = _OFFSET.fullmatch(name)
-    if found is not None:
-        off = dt.timedelta(hours=int(found[2]), minutes=int(found[3]))
-        return dt.timezone(-off if found[1] == "-" else off) if off < dt.timedelta(days=1) else None
-    if name == UTC:
-        return dt.UTC
+    with contextlib.suppress(ValueError):
+        return dt.datetime.strptime(name.removeprefix(UTC) or "Z", "%z").tzinfo
     try:
         return zoneinfo.ZoneInfo(name)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):  # of another computer
