@@ -142,18 +142,12 @@ def _leaves(tree: Tree, nodes: Sequence[Seen]) -> dict[str, Any]:
     """Every leaf as a rule, the one with most rows first, in the colours of the picture."""
     found = sorted((seen for seen in nodes if seen.asks is None), key=lambda seen: -seen.rows)
     fills, _ = colours(tree, nodes)
+    words = (" and ".join(rule(nodes, seen.place)) or "every row" for seen in found)
     lines = [
-        {
-            "rule": " and ".join(rule(nodes, seen.place)) or "every row",
-            "colour": fills[seen.place],
-            "shows": brief(seen.shows),
-            "rows": f"{seen.rows:,}",
-            "share": f"{seen.rows / max(nodes[0].rows, 1):.3f}",
-            "right": "" if (share := seen.right(tree)) is None else f"{100 * share:.1f} %",
-        }
-        for seen in found
+        (seen.rows, said, fills[seen.place], brief(seen.shows), seen.right(tree))
+        for seen, said in zip(found, words, strict=True)
     ]
-    return {"leaves": lines, "has_classes": any(seen.counts is not None for seen in found)}
+    return {"leaves": lines, "rows": nodes[0].rows, "has_classes": any(seen.counts is not None for seen in found)}
 
 
 def agreement(tree: Tree, rows: Rows) -> dict[str, Any] | None:
