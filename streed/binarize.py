@@ -30,26 +30,6 @@ LEARNED = ("mdlp", "tree", "guesses")
 CATEGORIES = ("one-hot", "multiway")
 
 
-@attrs.frozen
-class Settings:
-    """What questions are wanted."""
-
-    thresholds: str = "quantiles"
-    """One of METHODS."""
-    n_thresholds: int = attrs.field(default=8, validator=Range(1, whole=True))
-    """At most so many a column; "midpoints" and "mdlp" take as many as there are."""
-    categories: str = "one-hot"
-    """One of CATEGORIES."""
-    categorical: Any = ()
-    """Names or positions of columns of numbers that are categories."""
-    max_categories: int = attrs.field(default=32, validator=Range(1, MOST_CATEGORIES - 2, whole=True))
-    """Of a column of more, the most frequent so many are asked about, and those of one row are not."""
-
-    def __attrs_post_init__(self) -> None:
-        for name, known in (("thresholds", METHODS), ("categories", CATEGORIES)):
-            check_choice(name, getattr(self, name), known)
-
-
 @attrs.frozen(eq=False)
 class Teacher:
     """What supervised thresholds are learned from."""
@@ -85,36 +65,48 @@ class Spread:
 
 
 def make_recipe(
-    X: Any, settings: Settings | None = None, teacher: Teacher | None = None, *, weights: Any = None
+    X: Any,
+    *,
+    thresholds: str = "quantiles",
+    n_thresholds: int = 8,
+    categories: str = "one-hot",
+    categorical: Any = (),
+    max_categories: int = 32,
+    teacher: Teacher | None = None,
+    weights: Any = None,
 ) -> TableRecipe:
     """The questions about the table X, whose rows weigh `weights` (n,), default 1; rows of weight 0 do not count.
 
-    `teacher`: for thresholds by "mdlp", "tree" and "guesses". Raises InputError for settings that do not fit the data.
+    The others are those of `streed.Binarizer`; `teacher`: for thresholds by "mdlp", "tree" and "guesses". Raises
+    InputError for what does not fit the data.
     """
-    settings = Settings() if settings is None else settings
-    _check_teacher(settings, teacher)
+    for argument, given, known in (("thresholds", thresholds, METHODS), ("categories", categories, CATEGORIES)):
+        check_choice(argument, given, known)
+    Range(1, whole=True).read("n_thresholds", n_thresholds)
+    Range(1, MOST_CATEGORIES - 2, whole=True).read("max_categories", max_categories)
+    _check_teacher(thresholds, teacher)
     table, rows = as_table(read_input(X)), None
     if weights is not None:
         weights = np.asarray(weights, dtype=np.float64)
         rows = np.flatnonzero(weights > 0)
         weights = weights[rows]
         teacher = None if teacher is None else attrs.evolve(teacher, y=teacher.y[rows], weights=weights)
-    guessed = settings.thresholds == "guesses"
-    listed = listed_columns(settings.categorical, table.all_names, len(table.all_names))
+    guessed = thresholds == "guesses"
+    listed = listed_columns(categorical, table.all_names, len(table.all_names))
     spreads: dict[int, Spread] = {}
     extra, recipes = list[Array](), list[Column]()
     for j, name in enumerate(table.all_names):
         raw = table.read(j) if rows is None else table.read(j).taken(rows)
-        recipe = _plain(name, raw, j in listed, settings)
+        recipe = _plain(name, raw, j in listed, max_categories, one_hot=categories == "one-hot")
         if recipe is None:
             spreads[j] = Spread.of(raw)
-            recipe = _cut(name, spreads[j], _cuts(spreads[j], weights, settings, teacher))
+            recipe = _cut(name, spreads[j], _cuts(spreads[j], weights, thresholds, n_thresholds, teacher))
         elif guessed and recipe.one_hot:
             extra.append(recipe.answers(raw, "ignore"))
         recipes.append(recipe)
     if spreads and guessed:
         assert teacher is not None
-        for j, cuts in guesses(spreads, extra, teacher, settings.n_thresholds).items():
+        for j, cuts in guesses(spreads, extra, teacher, n_thresholds).items():
             recipes[j] = _cut(table.all_names[j], spreads[j], cuts)
     return TableRecipe(tuple(recipes), table.names is not None)
 
@@ -128,15 +120,21 @@ def _left_out(name: str, raw: Values, note: str, *, gaps: bool = False) -> Colum
     return Column(name, (), False, scale, gaps, raw.zone, one_hot=True, note=note)
 
 
-def _plain(name: str, raw: Values, listed: bool, settings: Settings) -> Column | None:
-    """The recipe of a column that needs no thresholds, or None."""
+def _plain(name: str, raw: Values, listed: bool, most: int, *, one_hot: bool) -> Column | None:
+    """The recipe of a column that needs no thresholds, or None; of at most so many categories."""
     gaps = int(raw.missing.sum())
     said = f", {gaps} missing" if gaps else ""
     if gaps == len(raw.missing):
         return _left_out(name, raw, "all missing")
     binary, present = is_binary(raw), raw.present
     if not binary and (listed or (raw.kind is Kind.CATEGORY and not raw.is_scale)):
-        return _category(name, raw, settings, said, listed)
+        column, counts = column_of_categories(name, raw, most + 1 + (gaps > 0), all_differ=listed)
+        if len(counts) == 1:
+            return _left_out(name, attrs.evolve(raw, kind=Kind.CATEGORY), f"constant{said}", gaps=gaps > 0)
+        note = f"{len(counts)} {'texts' if raw.kind is Kind.CATEGORY else 'categories'}{said}"
+        if column.other:
+            note += f", of which the {len(column.known)} most frequent" if column.known else ", nearly all different"
+        return attrs.evolve(column, one_hot=one_hot or not column.known, note=note)
     if len(set(present)) == 1 if isinstance(present, list) else (present == present[0]).all():
         return _left_out(name, raw, f"constant{said}", gaps=gaps > 0)
     if not binary:
@@ -145,28 +143,15 @@ def _plain(name: str, raw: Values, listed: bool, settings: Settings) -> Column |
     return Column(name, categories, gaps > 0, None, gaps > 0, one_hot=True, note=f"0 or 1{said}")
 
 
-def _category(name: str, raw: Values, settings: Settings, said: str, listed: bool) -> Column:
-    missing = raw.gaps is not None
-    column, counts = column_of_categories(name, raw, settings.max_categories + 1 + missing, all_differ=listed)
-    note = f"{len(counts)} {'texts' if raw.kind is Kind.CATEGORY else 'categories'}{said}"
-    if len(counts) == 1:
-        return _left_out(name, attrs.evolve(raw, kind=Kind.CATEGORY), f"constant{said}", gaps=missing)
-    if column.other:
-        note += f", of which the {len(column.known)} most frequent" if column.known else ", nearly all different"
-    return attrs.evolve(column, one_hot=settings.categories == "one-hot" or not column.known, note=note)
-
-
-def _check_teacher(settings: Settings, teacher: Teacher | None) -> None:
-    method = settings.thresholds
+def _check_teacher(method: str, teacher: Teacher | None) -> None:
     if method in LEARNED and teacher is None:
         raise InputError("y", f"thresholds by {method!r} are learned from labels, and there are none", "give y to fit")
     if method == "mdlp" and teacher is not None and teacher.numeric:
         raise InputError("thresholds", "'mdlp' is for classes, and y has measured numbers", "use 'tree' or 'guesses'")
 
 
-def _cuts(found: Spread, weights: Array | None, settings: Settings, teacher: Teacher | None) -> list[int]:
+def _cuts(found: Spread, weights: Array | None, method: str, most: int, teacher: Teacher | None) -> list[int]:
     """The cuts of a column of numbers, times or steps of a scale; none by "guesses", which looks at all columns."""
-    method, most = settings.thresholds, settings.n_thresholds
     if method == "quantiles":
         return found.values.fewer(found.ranks, proportions(weights), most).cuts.tolist()  # type: ignore[no-any-return]
     if method == "midpoints":

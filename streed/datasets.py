@@ -15,7 +15,7 @@ from typing import Any, final
 import attrs
 import numpy as np
 
-from streed.binarize import Settings, make_recipe
+from streed.binarize import make_recipe
 from streed.data import Dataset
 from streed.data.column import MOST_CATEGORIES, NUMBER
 from streed.data.database import Roles
@@ -69,7 +69,7 @@ def one_hot(table: Mapping[str, Sequence[Any]]) -> dict[str, list[int]]:
     A column of two values gives one column, named after the greater value, which is 1 (`gender=male`); a column that
     holds 0/1 or False/True keeps its name.
     """
-    recipe = make_recipe(table, Settings(categorical=tuple(table), max_categories=MOST_CATEGORIES - 2))
+    recipe = make_recipe(table, categorical=tuple(table), max_categories=MOST_CATEGORIES - 2)
     names = (output.name for output in recipe.outputs)
     return dict(zip(names, recipe.encode(table).T.tolist(), strict=True))
 
@@ -358,7 +358,7 @@ def make_dataset(
     if labels.kind in TIMES:
         given["y"] = labels.as_categories()
     if one_hot and features:
-        recipe = make_recipe(features, Settings(categorical=roles.categorical))
+        recipe = make_recipe(features, categorical=roles.categorical)
     if recipe is not None:
         return recipe.dataset(recipe.encode(features), **given)  # type: ignore[no-any-return]
     listed = [name for name in roles.categorical if name in features]

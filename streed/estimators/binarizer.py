@@ -20,7 +20,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from streed.binarize import LEARNED, Settings, Teacher, make_recipe
+from streed.binarize import LEARNED, Teacher, make_recipe
 from streed.data.column import UNSEEN
 from streed.errors import check_choice
 from streed.estimators.reading import checked_column, checked_table, checked_weights, forget, readable
@@ -58,8 +58,8 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Decides on the questions about X, an array (n, m) or a table; rows of weight 0 do not count."""
         for name, known in (("unseen", UNSEEN), ("target_type", ("auto", "classes", "numbers"))):
             check_choice(name, getattr(self, name), known)
-        chosen = self.categories, self.categorical, self.max_categories
-        settings = Settings(self.thresholds, self.n_thresholds, *chosen)
+        names = ("thresholds", "n_thresholds", "categories", "categorical", "max_categories")
+        asked = {name: getattr(self, name) for name in names}
         forget(self)
         X = checked_table(self, readable(X), reset=True)
         weights = checked_weights(sample_weight, len(X))
@@ -69,7 +69,7 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             column = checked_column(y, len(X), numeric=(numeric := auto or self.target_type == "numbers"))
             column = column if numeric else np.unique(column, return_inverse=True)[1]
             teacher = Teacher(column, numeric, seed=self.random_state)
-        self.recipe_ = attrs.evolve(make_recipe(X, settings, teacher, weights=weights), unseen=self.unseen)
+        self.recipe_ = attrs.evolve(make_recipe(X, teacher=teacher, weights=weights, **asked), unseen=self.unseen)
         return self
 
     def transform(self, X: Any) -> Array:

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from sklearn import metrics
 
 import streed
-from streed.binarize import Settings, make_recipe, mdlp
+from streed.binarize import make_recipe, mdlp
 from streed.cli.app import app
 from streed.data import Dataset
 from streed.estimators import FairTreeClassifier, PolicyTree, fairness_margin
@@ -190,7 +190,7 @@ def test_gaps_thresholds_and_steps_of_new_rows() -> None:
 
 
 def test_cuts_by_weight_and_by_description_length() -> None:
-    recipe = make_recipe({"x": [1.0, 2.0, 3.0, 4.0]}, Settings(n_thresholds=1), weights=[9, 1, 1, 1])
+    recipe = make_recipe({"x": [1.0, 2.0, 3.0, 4.0]}, n_thresholds=1, weights=[9, 1, 1, 1])
     assert recipe.columns[0].thresholds == (1,)
     for counts in np.random.default_rng(0).integers(0, 9, (200, 2, 3)).astype(float) + 1e-9:
         sides = [part / part.sum() for part in (counts.sum(axis=0), *counts)]

@@ -17,7 +17,7 @@ import scipy.sparse as sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streed.binarize import METHODS, Settings, Teacher, make_recipe, mdlp
+from streed.binarize import METHODS, Teacher, make_recipe, mdlp
 from streed.data import Column, Cut, Dataset, Kind, OrderedValues
 from streed.data.ordered import between
 from streed.data.questions import TableRecipe
@@ -265,11 +265,11 @@ def test_every_library_gives_the_same_questions() -> None:
 
 def test_multiway_columns_have_children_for_gaps_and_the_rest() -> None:
     port = ["S"] * 5 + ["C"] * 3 + ["Q", "X", None, "missing"]
-    recipe = make_recipe({"port": port}, Settings(categories="multiway", max_categories=3))
+    recipe = make_recipe({"port": port}, categories="multiway", max_categories=3)
     (column,) = recipe.outputs
     assert column.categories == ("C", "S", "other", "missing")  # of the three most frequent, one is of a single row
     assert recipe.encode({"port": ["Z", None, "S", "C"]})[:, 0].tolist() == [2, 3, 1, 0]
-    clash = make_recipe({"port": port}, Settings(categories="multiway"))
+    clash = make_recipe({"port": port}, categories="multiway")
     assert clash.outputs[0].categories == ("C", "Q", "S", "X", "missing", "(missing)")
 
 
@@ -292,7 +292,8 @@ def test_values_never_seen() -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_a_step_is_found_by_every_method(method: str) -> None:
     x = np.linspace(0, 1, 64)[:, None]
-    recipe = make_recipe(x, Settings(method, n_thresholds=3), Teacher((x[:, 0] > 0.7).astype(int), False))
+    teacher = Teacher((x[:, 0] > 0.7).astype(int), False)
+    recipe = make_recipe(x, thresholds=method, n_thresholds=3, teacher=teacher)
     found = np.array(recipe.columns[0].thresholds)
     gap = 1 / 63
     assert np.abs(found - 0.7).min() <= (0.1 if method == "quantiles" else gap)
@@ -342,8 +343,8 @@ def test_refuses_what_no_tree_can_ask_about() -> None:
     refused("X", "x has the type complex", call=lambda: read_column(np.array([1j]), "x"))
     refused("X", "x holds complex", call=lambda: read_column([1j], "x"))
     refused("X", "'x'", "below 2**63", call=lambda: make_recipe({"x": [dt.timedelta.max]}))
-    refused("thresholds", "'guess'", call=lambda: Settings("guess"))
-    refused("n_thresholds", "0", call=lambda: Settings(n_thresholds=0))
+    refused("thresholds", "'guess'", call=lambda: make_recipe(TABLE, thresholds="guess"))
+    refused("n_thresholds", "0", call=lambda: make_recipe(TABLE, n_thresholds=0))
 
 
 SIZES = ["s", "m", "l", "xl"]
@@ -358,8 +359,8 @@ def frame(values: list[Any] = SEEN, order: list[Any] = SIZES) -> pd.DataFrame:
     return pd.DataFrame({"size": steps(values, order)})
 
 
-def asked(X: Any, settings: Settings | None = None) -> list[str]:
-    return [output.name for output in make_recipe(X, settings).outputs]
+def asked(X: Any) -> list[str]:
+    return [output.name for output in make_recipe(X).outputs]
 
 
 def test_thresholds_in_the_declared_order() -> None:

@@ -16,7 +16,7 @@ import attrs
 import numpy as np
 import pandas as pd
 
-from streed.binarize import Settings, make_recipe
+from streed.binarize import make_recipe
 from streed.data.questions import TableRecipe
 from streed.data.reading import read_column
 from streed.errors import InputError
@@ -60,14 +60,14 @@ def draw(rng: np.random.Generator) -> Case:
     held = {name: [make() for _ in range(n)] for name, (_, make, _) in makers.items()}
     table = {name: _steps(values, rng) if makers[name][0] == "TEXT" else values for name, values in held.items()}
     listed = [name for name in names if makers[name][0] == "BIGINT" and rng.random() < 0.3]
-    settings = Settings(
-        n_thresholds=int(rng.integers(1, 6)),
-        categories=str(rng.choice(["one-hot", "multiway"])),
-        categorical=listed,
-        max_categories=int(rng.integers(2, 12)),
-    )
+    settings: dict[str, Any] = {
+        "n_thresholds": int(rng.integers(1, 6)),
+        "categories": str(rng.choice(["one-hot", "multiway"])),
+        "categorical": listed,
+        "max_categories": int(rng.integers(2, 12)),
+    }
     unseen = str(rng.choice(["error", "ignore"]))
-    recipe = attrs.evolve(make_recipe(table, settings), unseen=unseen)
+    recipe = attrs.evolve(make_recipe(table, **settings), unseen=unseen)
     labels = LABELS[rng.integers(len(LABELS))]
     y = [labels[k] for k in rng.integers(0, len(labels), n)]
     y[: len(labels)] = labels
