@@ -212,7 +212,7 @@ def _compare_combined(case: Case, a: Reached, b: Reached, c: Reached, *, better:
 
 _GROUPED = (
     "equally good values, because searches combine children and branching costs in groups; where only the order of the "
-    'tree is right, declare order = "partial" and say `dominates`'
+    'tree is right, declare order = "partial", of which `better` says what dominates'
 )
 
 
