@@ -93,6 +93,14 @@ def listed(argument: str, given: Any, remedy: str) -> tuple[Any, ...]:
     raise InputError(argument, f"{brief(given)} is no list", remedy)
 
 
+def members(given: Any) -> list[Any]:
+    """One or several, or None for none, as a list; a text is one."""
+    if not isinstance(given, str):
+        with contextlib.suppress(TypeError):
+            return list(given)
+    return [] if given is None else [given]
+
+
 def path_of(argument: str, given: Any) -> Path:
     """The path of a file, whether there is one or not; raises InputError for a directory, and for what is no path."""
     try:

@@ -288,15 +288,15 @@ def load_tree(path: Path) -> Tree:
 
 def read_saved(asked: Asked) -> tuple[Tree, Dataset]:
     """The tree of a file, and the rows of the raw table as it reads them."""
-    from streed.data.database import listed_names
     from streed.datasets import GROUPS, make_dataset, read_table, roles_in
+    from streed.errors import members
 
     check_one_input(asked)
     tree = load_tree(asked.tree)
     roles = None if tree.claims is None else tree.claims.roles
     if roles is not None:
         told: dict[str, Any] = {"target": roles.target, "weights": roles.sample_weight, "frequency": roles.frequency}
-        given = [(name, each) for name, columns in roles.row_data.items() for each in listed_names(columns)]
+        given = [(name, each) for name, columns in roles.row_data.items() for each in members(columns)]
         told["sensitive"] = tuple(each for name, each in given if name == GROUPS)
         told["row_data"] = tuple(f"{name}={each}" for name, each in given if name != GROUPS)
         for name, said in told.items():

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, final
 import attrs
 import numpy as np
 
-from streed.errors import InputError, check_known, listed
+from streed.errors import InputError, check_known, listed, members
 from streed.exact import Array, Range
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class _Reader:
             found = "there is no target" if roles.target is None else "the sums have no weights"
             raise InputError("moments", found, "name a target and no sample_weight, or leave moments out")
         self._check_complete()
-        listed = set(roles.features) if categorical is True else set(listed_names(categorical or ()))
+        listed = set(roles.features) if categorical is True else set(members(categorical))
         left = ("frequency", "target") if self.moments else ("frequency",)
         read = [*roles.features, *(column for argument, column in roles.named if argument not in left)]
         keys = list(map(quoted, read))
@@ -235,7 +235,7 @@ class Roles:
     def named(self) -> list[tuple[str, str]]:
         """(argument, column) of every column but the features."""
         found = [("target", self.target), ("sample_weight", self.sample_weight), ("frequency", self.frequency)]
-        beside = [(name, each) for name, given in self.row_data.items() for each in listed_names(given)]
+        beside = [(name, each) for name, given in self.row_data.items() for each in members(given)]
         return [(argument, column) for argument, column in (*found, *beside) if column is not None]
 
     def given(self, of: Mapping[str, Any]) -> dict[str, Any]:
@@ -265,7 +265,7 @@ class Roles:
         if features is None:
             chosen = tuple(name for name in known if name not in taken)
         else:
-            chosen = listed_names(_columns("features", features))
+            chosen = tuple(members(_columns("features", features)))
         for argument, name in [*(("features", name) for name in chosen), *roles.named]:
             check_known(argument, [name], known, "column")
         if len(set(chosen)) < len(chosen):
@@ -282,8 +282,3 @@ def _columns(argument: str, given: Any) -> str | tuple[str, ...]:
     if isinstance(given, Sequence) and given and all(isinstance(name, str) for name in given):
         return tuple(given)
     raise InputError(argument, f"it is {given!r}", "give the name of a column, or a list of names")
-
-
-def listed_names(given: str | tuple[str, ...]) -> tuple[str, ...]:
-    """The columns that were named, one or several."""
-    return (given,) if isinstance(given, str) else given

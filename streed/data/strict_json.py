@@ -68,11 +68,6 @@ def whole_fraction(text: str, argument: str, remedy: str, where: str = "") -> Fr
     return Fraction(int(match[1]), int(match[2] or 1))
 
 
-def is_finite(x: int | float | Fraction) -> bool:
-    """Whether a float can stand for the number."""
-    return math.isfinite(as_float(x))
-
-
 def plain_value(x: Any) -> Any:
     """A value for JSON: a number as by `plain_number`, a tuple of them as a list, None as null."""
     if x is None:
@@ -194,7 +189,7 @@ def rebuild(description: Any) -> Any:
             return _made(_class(module, name), parameters)
         case {"fraction": str(text)} if len(description) == 1:
             description = whole_fraction(text, "task", _REMEDY)
-    if isinstance(description, (int, float, Fraction)) and not is_finite(description):
+    if isinstance(description, (int, float, Fraction)) and not math.isfinite(as_float(description)):
         raise InputError("task", "a parameter is a number that is too large", _REMEDY)
     if description is None or isinstance(description, (bool, int, float, str, Fraction)):
         return description

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import streed
 from streed.data import Dataset, most_cuts
-from streed.errors import InputError, argument_names, brief
+from streed.errors import InputError, argument_names, brief, members
 from streed.estimators import reading
 from streed.estimators.paths import complexity_path, is_interrupted, size_path
 from streed.exact import Array, Range
@@ -318,10 +318,3 @@ def _limit(limit: Any) -> Limit:
     if not isinstance(limit, Limit):
         raise InputError("limits", f"{brief(limit)} is no limit", "give such as streed.tasks.MinSupport(5)")
     return limit
-
-
-def members(given: Any) -> list[Any]:
-    """One or several, or None for none, as a list; a text is one."""
-    if given is None:
-        return []
-    return list(given) if np.iterable(given) and not isinstance(given, str) else [given]

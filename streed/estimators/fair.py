@@ -28,8 +28,7 @@ from sklearn.utils.validation import check_is_fitted
 from streed.data import Dataset
 from streed.data.rows import read_row_data
 from streed.data.table import Table, as_table, read_input
-from streed.errors import InputError, argument_names, brief
-from streed.estimators.base import members
+from streed.errors import InputError, argument_names, brief, members
 from streed.estimators.classifier import LabelTree, label_task, labels_of
 from streed.estimators.reading import FREQUENCY, as_array, length, readable, take_rows
 from streed.exact import Range

@@ -31,10 +31,11 @@ from sklearn.utils.validation import check_array, check_consistent_length
 from streed.data import Dataset
 from streed.data.column import distinct
 from streed.data.reading import read_values
+from streed.data.single_values import missing_value
 from streed.data.table import named_columns
-from streed.errors import InputError, argument_names, brief, check_choice, check_known
+from streed.errors import InputError, argument_names, brief, check_choice, check_known, members
 from streed.estimators import reading
-from streed.estimators.base import OptimalTree, members, with_splits
+from streed.estimators.base import OptimalTree, with_splits
 from streed.exact import Array, Range, as_objects, exact_number
 from streed.result import Result
 from streed.task import Task
@@ -197,7 +198,8 @@ def _past(y: Any, n_rows: int, treatment: Any = None, propensity: Any = None, pr
     if columns is not None and len(columns) == 1 and treatment is not None:
         (y,), columns = columns.values(), None
         y = np.asarray(read_values(y, "y", "it"))
-    reading.refuse_gaps(y, "y")
+    if np.ma.is_masked(y):  # which scikit-learn would read
+        raise missing_value("y", "it", int(np.argwhere(np.atleast_1d(np.ma.getmaskarray(y)))[0, 0]))
     with reading.named_errors("y", "give one number per row, or a score for each treatment"):
         outcomes = y if columns is not None else check_array(y, ensure_2d=False, dtype="numeric", input_name="y")
     if columns is None and outcomes.ndim == 2 and outcomes.shape[1] == 1 and treatment is not None:

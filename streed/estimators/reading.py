@@ -14,7 +14,7 @@ from streed.data import table as tables
 from streed.data.column import distinct
 from streed.data.reading import complete
 from streed.data.rows import read_frequency, read_weights, weigh_copies
-from streed.data.single_values import is_number, missing_value
+from streed.data.single_values import is_number
 from streed.data.table import Table, collected, named_columns, read_input
 from streed.errors import InputError, brief
 from streed.exact import Array, as_objects, doubles
@@ -194,12 +194,6 @@ def together(**given: Any) -> None:
     if len(absent) == 1:
         (known,) = given.keys() - set(absent)
         raise InputError(absent[0], f"there is none, and {known} is given", "give both, or neither")
-
-
-def refuse_gaps(column: Any, name: str) -> None:
-    """Raises InputError for what a mask hides, which scikit-learn would read."""
-    if np.ma.is_masked(column):
-        raise missing_value(name, "it", int(np.argwhere(np.atleast_1d(np.ma.getmaskarray(column)))[0, 0]))
 
 
 def take_rows(data: Any, rows: Array) -> Any:

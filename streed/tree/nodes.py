@@ -181,12 +181,11 @@ def nest(flat: Sequence[FlatNode]) -> Node:
 
 def same(a: Node, b: Node, unit_a: Fraction | int = 1, unit_b: Fraction | int = 1) -> bool:
     """Whether two trees of nodes have the same shape, columns, cuts, labels and rows, and leaves of equal cost."""
-    return _priced(a, unit_a) == _priced(b, unit_b)
-
-
-def _priced(root: Node, unit: Fraction | int) -> list[FlatNode]:
-    """The nodes, costs times the unit."""
-    return [attrs.evolve(x, cost=worth(unit, x.cost)) if isinstance(x, Leaf) else x for x in flatten(root)]
+    mine, other = (
+        [attrs.evolve(x, cost=worth(unit, x.cost)) if isinstance(x, Leaf) else x for x in flatten(root)]
+        for root, unit in ((a, unit_a), (b, unit_b))
+    )
+    return mine == other
 
 
 def sides_in(data: Dataset, node: Branch | FlatBranch, rows: Array | slice) -> Array:

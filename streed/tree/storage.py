@@ -27,7 +27,7 @@ from streed.data.ordered import Kind
 from streed.data.questions import TableRecipe
 from streed.data.single_values import FIRST, LAST
 from streed.errors import InputError
-from streed.exact import Range
+from streed.exact import Range, as_float
 from streed.tree import Tree
 from streed.tree.nodes import Claims, FlatBranch, FlatNode, Leaf, depth_of, flatten, nest, walk, worth
 
@@ -213,7 +213,7 @@ def _exact(x: Any, where: str) -> Any:
     if x is None or x in ("Infinity", "-Infinity"):
         return None if x is None else float(x)
     number = strict.whole_fraction(x, "tree", REMEDY, f"{where}: ") if isinstance(x, str) else x
-    if not strict.is_finite(number):
+    if not math.isfinite(as_float(number)):
         raise broken(where, "a number is too large")
     return number
 
@@ -258,7 +258,7 @@ def typed(value: Any) -> dict[str, Any]:
 def plain(held: dict[str, Any], where: str) -> Any:
     """What `typed` gave as it was."""
     ((kind, value),) = held.items()
-    _refuse(where, (kind == "float" and not strict.is_finite(value), "a number is too large for a float"))
+    _refuse(where, (kind == "float" and not math.isfinite(as_float(value)), "a number is too large for a float"))
     if kind == "none":
         return None
     if kind == "fraction":
