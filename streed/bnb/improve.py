@@ -18,7 +18,7 @@ calls it again: all that was learnt stands in the nodes and edges.
 
 from __future__ import annotations
 
-from numba import int32, int64, uint64
+from numba import int32, int64
 
 from streed.bnb.bounds import bound_by_equal_rows, choose_apart, choose_edge, goal_of, next_side
 from streed.bnb.branch_cache import extend_branch, literal
@@ -158,20 +158,17 @@ def renew(e, v):  # type: ignore[no-untyped-def]
     node.priced = int32(epoch_of(prices))
     rows = rows_of(e)[v]
     node.lower = max(int64(node.lower), min(bound_by_row_prices(e, rows), int64(node.upper)))
-    columns = columns_of(e)
     edges = edges_of(e)
     children = children_of(e)
-    inside = rows_of(e)[e.node_count]
     for k in range(node.n_edges):
         at = edges[node.edges + k]
         for c in range(at.children, at.children + at.n_children):
             child = children[c]
             if is_empty_side(child):
                 continue
-            flip = uint64(0) - uint64(child.without)
-            for w in range(e.row_words):
-                inside[w] = rows[w] & (columns[int64(child.column), w] ^ flip)
-            child.lower = max(int64(child.lower), min(bound_by_row_prices(e, inside), int64(child.upper)))
+            write_child_rows(e, rows, int64(child.column), int64(child.without))
+            bound = bound_by_row_prices(e, rows_of(e)[e.node_count])
+            child.lower = max(int64(child.lower), min(bound, int64(child.upper)))
         join_edge(e, at)
 
 
@@ -347,14 +344,11 @@ def _push(e, v, edge, source):  # type: ignore[no-untyped-def]
     if source.lower <= 0:
         return
     node = nodes_of(e)[v]
-    rows = rows_of(e)[v]
     edges = edges_of(e)
     children = children_of(e)
     columns = columns_of(e)
+    write_child_rows(e, rows_of(e)[v], int64(source.column), int64(source.without))
     inside = rows_of(e)[e.node_count]
-    flip = uint64(0) - uint64(source.without)
-    for w in range(e.row_words):
-        inside[w] = rows[w] & (columns[int64(source.column), w] ^ flip)
     weight = weigh(e, inside, inside)
     last_column = int64(NONE)
     common = int64(0)

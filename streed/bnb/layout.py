@@ -5,9 +5,10 @@ from __future__ import annotations
 from numba import int32, int64, uint64
 
 from streed.bnb import similarity_cache
-from streed.bnb.nodes import empty_blocks, nodes_of, rows_of
+from streed.bnb.nodes import empty_blocks, most_sides, nodes_of, rows_of
 from streed.kernels import values
 from streed.kernels.compiled import entry
+from streed.kernels.counting.groups import profit_by_class
 from streed.kernels.counting.pair_sums import padded
 from streed.kernels.counting.rows import child_bytes
 from streed.kernels.record_proxy import ALIGNMENT
@@ -43,10 +44,6 @@ def lay_out(engine, base, lane, calls_costs):  # type: ignore[no-untyped-def]
     splits = width + e.categorical
     words = (rows // 16 + groups) * width * 2
     pairs = planes * width * width * lane
-    most_sides = int64(2)
-    literals = vector(e.literals, e.categorical + 1, int64)
-    for c in range(e.categorical):
-        most_sides = max(most_sides, literals[c + 1] - literals[c])
     at = int64(base)
     e.rows, at = _reserve(at, (rows + 64) * 4)
     e.all_words, at = _reserve(at, words)
@@ -63,7 +60,7 @@ def lay_out(engine, base, lane, calls_costs):  # type: ignore[no-untyped-def]
     e.totals, at = _reserve(at, planes * 8)
     e.scores, at = _reserve(at, many_labels.ROWS_OF_SCORES * width * lane)
     e.values, at = _reserve(at, values.ROWS_OF_VALUES * splits * 8)
-    e.shares, at = _reserve(at, most_sides * 8)
+    e.shares, at = _reserve(at, most_sides(e) * 8)
     e.ranked_profits, at = _reserve(at, 2 * e.labels * width * lane)
     e.floor_sums, at = _reserve(at, (width + 1) * 8)
     e.lost, at = _reserve(at, width * 8)
@@ -134,18 +131,8 @@ def link_problem(  # type: ignore[no-untyped-def]
     e.control = control.ctypes.data
     if e.scored == 1:
         return
-    e.class_bound = 1 - max(e.has_test_costs, e.wide)
-    for g in range(e.groups):
-        if e.labels == 2:
-            signed_costs[g, 0] = profits[g, 1] - profits[g, 0]
-            signed_costs[g, 1] = abs(signed_costs[g, 0])
-        total = int64(0)
-        for k in range(e.labels):
-            total += profits[g, k]
-            if profits[g, k] != 0 and profits[g, k] != profits[g, e.labels]:
-                e.class_bound = 0
-        if total != profits[g, e.labels]:
-            e.class_bound = 0
+    of_classes = profit_by_class(profits, e.labels, signed_costs)
+    e.class_bound = of_classes * (1 - max(e.has_test_costs, e.wide))
 
 
 @entry

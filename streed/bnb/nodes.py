@@ -7,6 +7,8 @@ those of their best trees.
 
 from __future__ import annotations
 
+from typing import Any
+
 from numba import int32, int64, uint64
 
 from streed.bnb.shared_store import is_shared, more_children, more_edges
@@ -194,34 +196,37 @@ def empty_blocks(e):  # type: ignore[no-untyped-def]
         e.free_children[group] = NONE
 
 
-@native
-def take_edges(e, count):  # type: ignore[no-untyped-def]
-    """Where a block for `count` edges begins, or NONE if there is no room."""
-    size = block_size(count)
-    group = _class_of(size)
-    if group < _CLASSES and e.free_edges[group] != NONE:
-        at = e.free_edges[group]
-        e.free_edges[group] = edges_of(e)[at].children
-        return at
-    if e.edge_count + size > e.edge_limit and not more_edges(e, size):
-        return int64(NONE)
-    e.edge_count += size
-    return e.edge_count - size
+def _blocks(kind: str, entries: Any, link: str, free: str, more: Any) -> tuple[Any, Any]:
+    """(take, give) blocks of edges or of children; `link` is the field that leads from one to the next free one."""
+    filled, limit = f"{kind}_count", f"{kind}_limit"
+
+    @native
+    def take(e, count):  # type: ignore[no-untyped-def]
+        size = block_size(count)
+        group = _class_of(size)
+        if group < _CLASSES and e[free][group] != NONE:
+            at = e[free][group]
+            e[free][group] = entries(e)[at][link]
+            return at
+        if e[filled] + size > e[limit] and not more(e, size):
+            return int64(NONE)
+        e[filled] += size
+        return e[filled] - size
+
+    @native
+    def give(e, at, size):  # type: ignore[no-untyped-def]
+        group = _class_of(size)
+        if 0 < group < _CLASSES:
+            entries(e)[at][link] = e[free][group]
+            e[free][group] = at
+
+    return take, give
 
 
-@native
-def take_children(e, count):  # type: ignore[no-untyped-def]
-    """Where a block for `count` children begins, or NONE if there is no room."""
-    size = block_size(count)
-    group = _class_of(size)
-    if group < _CLASSES and e.free_children[group] != NONE:
-        at = e.free_children[group]
-        e.free_children[group] = children_of(e)[at].lower
-        return at
-    if e.child_count + size > e.child_limit and not more_children(e, size):
-        return int64(NONE)
-    e.child_count += size
-    return e.child_count - size
+take_edges, give_edges = _blocks("edge", edges_of, "children", "free_edges", more_edges)
+"""Where a block for `count` edges begins, or NONE if there is no room; and a block of a size that is given back."""
+
+take_children, give_children = _blocks("child", children_of, "lower", "free_children", more_children)
 
 
 @native
@@ -243,19 +248,7 @@ def has_plan(e, node):  # type: ignore[no-untyped-def]
 def free_edges(e, node):  # type: ignore[no-untyped-def]
     """Gives the blocks of a node back, which is solved or has others; it has no edges any more."""
     give_edges(e, int64(node.edges), int64(node.edge_space))
-    group = _class_of(int64(node.child_space))
-    if 0 < group < _CLASSES:
-        children_of(e)[node.children].lower = e.free_children[group]
-        e.free_children[group] = node.children
+    give_children(e, int64(node.children), int64(node.child_space))
     node.edge_space = 0
     node.child_space = 0
     node.n_edges = 0
-
-
-@native
-def give_edges(e, at, size):  # type: ignore[no-untyped-def]
-    """Gives a block of edges back."""
-    group = _class_of(size)
-    if 0 < group < _CLASSES:
-        edges_of(e)[at].children = e.free_edges[group]
-        e.free_edges[group] = at

@@ -18,6 +18,8 @@ Alone (`shared` is 0), all of this is left out.
 
 from __future__ import annotations
 
+from typing import Any
+
 from numba import int64
 
 from streed.kernels.records import HOLE, NONE
@@ -148,29 +150,23 @@ def leave_nodes(e):  # type: ignore[no-untyped-def]
     e.node_limit = e.node_count
 
 
-@native
-def more_edges(e, count):  # type: ignore[no-untyped-def]
-    """As `more_nodes`, of at least so many edges."""
-    if not is_shared(e):
-        return False
-    size = max(int64(EDGE_CHUNK), int64(count))
-    begin = add_atomic(shared_words(e), EDGES, size)
-    if begin + size > e.edge_space:
-        return False
-    e.edge_count = begin
-    e.edge_limit = begin + size
-    return True
+def _handing_out(kind: str, word: int, chunk: int) -> Any:
+    """As `more_nodes`, of edges or children, of which at least `count` are needed."""
+    filled, limit, space = f"{kind}_count", f"{kind}_limit", f"{kind}_space"
+
+    @native
+    def more(e, count):  # type: ignore[no-untyped-def]
+        if not is_shared(e):
+            return False
+        size = max(int64(chunk), int64(count))
+        begin = add_atomic(shared_words(e), word, size)
+        if begin + size > e[space]:
+            return False
+        e[filled] = begin
+        e[limit] = begin + size
+        return True
+
+    return more
 
 
-@native
-def more_children(e, count):  # type: ignore[no-untyped-def]
-    """As `more_nodes`, of at least so many children."""
-    if not is_shared(e):
-        return False
-    size = max(int64(CHILD_CHUNK), int64(count))
-    begin = add_atomic(shared_words(e), CHILDREN, size)
-    if begin + size > e.child_space:
-        return False
-    e.child_count = begin
-    e.child_limit = begin + size
-    return True
+more_edges, more_children = _handing_out("edge", EDGES, EDGE_CHUNK), _handing_out("child", CHILDREN, CHILD_CHUNK)

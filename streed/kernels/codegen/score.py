@@ -146,31 +146,23 @@ def score_categories(e, parameters, limits, pairs, sums, costs):  # type: ignore
         for k in range(e.n_active):
             if begin <= k < end:
                 continue
-            present1 = 0
-            present0 = 0
-            k1 = task.VALUE(task.INFEASIBLE)
-            k0 = task.VALUE(task.INFEASIBLE)
-            for j in range(begin, end):
-                both = task.pair_at(pairs, e.stride, max(j, k), min(j, k))
-                without = task.minus(task.at(sums, j), both)
-                if both[-1] > 0:
-                    cost = task.leaf_of(parameters, limits, min_leaf, both)
-                    k1 = cost if present1 == 0 else task.combined(parameters, k1, cost)
-                    present1 += 1
-                if without[-1] > 0:
-                    cost = task.leaf_of(parameters, limits, min_leaf, without)
-                    k0 = cost if present0 == 0 else task.combined(parameters, k0, cost)
-                    present0 += 1
-            if TABLE:
-                k1 = task.combined(parameters, k1, costs[COST, e.n_active + c])
-                k0 = task.combined(parameters, k0, costs[COST, e.n_active + c])
-            if CALLED:
-                k1 = task.combined(parameters, k1, second[2 * k, e.n_active + c])
-                k0 = task.combined(parameters, k0, second[2 * k + 1, e.n_active + c])
-            if present1 > 1:
-                costs[SPLIT1, k] = min(costs[SPLIT1, k], k1)
-            if present0 > 1:
-                costs[SPLIT0, k] = min(costs[SPLIT0, k], k0)
+            for side in range(2):
+                total = task.VALUE(task.INFEASIBLE)
+                present = 0
+                for j in range(begin, end):
+                    part = task.pair_at(pairs, e.stride, max(j, k), min(j, k))
+                    if side == 1:
+                        part = task.minus(task.at(sums, j), part)
+                    if part[-1] > 0:
+                        cost = task.leaf_of(parameters, limits, min_leaf, part)
+                        total = cost if present == 0 else task.combined(parameters, total, cost)
+                        present += 1
+                if TABLE:
+                    total = task.combined(parameters, total, costs[COST, e.n_active + c])
+                if CALLED:
+                    total = task.combined(parameters, total, second[2 * k + side, e.n_active + c])
+                if present > 1:
+                    costs[SPLIT1 + side, k] = min(costs[SPLIT1 + side, k], total)
 
 
 @native
@@ -209,27 +201,22 @@ def write_values(e, parameters, scale, sums, t, costs, floors):  # type: ignore[
     """Writes the codes of all columns' values."""
     found = matrix(e.scored_values, int64(rows.ROWS_OF_VALUES), e.width + e.categorical, int64)
     for k in range(e.n_active):
-        code1 = task.encode(costs[LEAF1, k], scale)
-        code0 = task.encode(costs[LEAF0, k], scale)
-        split_code1 = task.encode(costs[SPLIT1, k], scale)
-        split_code0 = task.encode(costs[SPLIT0, k], scale)
-        e.overflow |= int64(code1 == LOWEST or code0 == LOWEST or split_code1 == LOWEST or split_code0 == LOWEST)
-        found[rows.LEAF1, k] = code1
-        found[rows.LEAF0, k] = code0
-        found[rows.SPLIT1, k] = split_code1
-        found[rows.SPLIT0, k] = split_code0
-        found[rows.LEAST1, k] = LOWEST
-        found[rows.LEAST0, k] = LOWEST
+        with_k = task.at(sums, k)
+        for side in range(2):
+            leaf = task.encode(costs[LEAF1 + side, k], scale)
+            split = task.encode(costs[SPLIT1 + side, k], scale)
+            e.overflow |= int64(leaf == LOWEST or split == LOWEST)
+            least = int64(LOWEST)
+            if BOUND:
+                here = with_k if side == 0 else task.minus(t, with_k)
+                least = task.encode(task.bound_of(parameters, here), scale) if here[-1] > 0 else int64(INFINITE)
+            if FLOORS:
+                floor = floors[k] if side == 0 else floors[e.width] - floors[k]
+                least = max(least, task.encode(floor, scale))
+            found[rows.LEAF1 + side, k] = leaf
+            found[rows.SPLIT1 + side, k] = split
+            found[rows.LEAST1 + side, k] = least
         found[rows.COST, k] = task.encode(costs[COST, k], scale) if COSTS else NO_COST
-        if BOUND:
-            with_k = task.at(sums, k)
-            least = task.encode(task.bound_of(parameters, with_k), scale)
-            found[rows.LEAST1, k] = least if with_k[-1] > 0 else INFINITE
-            least = task.encode(task.bound_of(parameters, task.minus(t, with_k)), scale)
-            found[rows.LEAST0, k] = least if t[-1] > with_k[-1] else INFINITE
-        if FLOORS:
-            found[rows.LEAST1, k] = max(found[rows.LEAST1, k], task.encode(floors[k], scale))
-            found[rows.LEAST0, k] = max(found[rows.LEAST0, k], task.encode(floors[e.width] - floors[k], scale))
         found[rows.KEY, k] = task.encode(costs[WITH1, k], scale)
 
 

@@ -134,37 +134,49 @@ def _place_rows(group_of, next_place, places, words):  # type: ignore[no-untyped
     return used
 
 
+@native
+def profit_by_class(profits, labels, signed_costs):  # type: ignore[no-untyped-def]
+    """1 if every row profits under one label only, so that it costs the same under all others, else 0.
+
+    Writes signed_costs (G, 2): of two labels, the cost of the first minus that of the second, and its absolute value.
+    """
+    of_classes = int64(1)
+    for g in range(len(profits)):
+        if labels == 2:
+            signed_costs[g, 0] = profits[g, 1] - profits[g, 0]
+            signed_costs[g, 1] = abs(signed_costs[g, 0])
+        total = int64(0)
+        for k in range(labels):
+            total += profits[g, k]
+            if profits[g, k] != 0 and profits[g, k] != profits[g, labels]:
+                of_classes = int64(0)
+        if total != profits[g, labels]:
+            of_classes = int64(0)
+    return of_classes
+
+
 @entry
 def set_prices(costs, sizes, split, profits, signed_costs):  # type: ignore[no-untyped-def]
     """(base, worst, divisor, accuracy): what every tree pays, the sum of worst minus least costs in units of the
     divisor, that divisor, and 1 if every row costs the same under every label but one.
 
     costs (G, K) int64 of a row of each group, of which there are sizes (G,); split >= 0. Writes profits (G, K + 1 or
-    K + 2): worst cost minus cost, the worst cost, as they stand rows (1, never written), and signed_costs (G, 2): of
-    two labels, the cost of the first minus that of the second, and its absolute value.
+    K + 2): worst cost minus cost, the worst cost, as they stand rows (1, never written), and signed_costs (G, 2).
     """
     groups, labels = costs.shape
     divisor = _divisor(costs, split)
     base = int64(0)
     total = int64(0)
-    accuracy = int64(1)
     for g in range(groups):
         least = costs[g].min()
         most = costs[g].max()
         worst = (most - least) // divisor
         base += sizes[g] * least
         total += sizes[g] * worst
-        profit = int64(0)
         for k in range(labels):
             profits[g, k] = (most - costs[g, k]) // divisor
-            if profits[g, k] != 0 and (profit != 0 or profits[g, k] != worst):
-                accuracy = int64(0)
-            profit += profits[g, k]
         profits[g, labels] = worst
-        if labels == 2:
-            signed_costs[g, 0] = profits[g, 1] - profits[g, 0]
-            signed_costs[g, 1] = worst
-    return base, total, divisor, accuracy
+    return base, total, divisor, profit_by_class(profits, labels, signed_costs)
 
 
 MOST_GROUPS = 48
