@@ -145,11 +145,8 @@ def show(as_json: bool, document: Any, lines: Iterable[str]) -> None:
 
 def print_json(document: Any) -> None:
     """Prints a document on standard output, indented; what the output cannot show is written as JSON's escapes."""
-    from streed.data.strict_json import is_text
-
     plain = "utf" not in (getattr(sys.stdout, "encoding", None) or "utf-8").lower()
-    text = json.dumps(document, indent=2, ensure_ascii=plain)
-    click.echo(text if is_text(text) else json.dumps(document, indent=2))
+    click.echo(json.dumps(document, indent=2, ensure_ascii=plain))
 
 
 NOTIONS = ("demographic-parity", "equal-opportunity", "equalized-odds", "error-rate-parity", "predictive-equality")

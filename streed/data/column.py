@@ -138,10 +138,7 @@ class Column:
         strange = (found < 0) & ~missing
         named = not self.one_hot and not self.is_plain
         way = f"take the branch of {self.categories[self.usual]!r}" if named else "are answered no"
-        if not self.other:
-            _unseen_values(self.name, read, strange, unseen, way)
-        if not self.has_gaps:
-            _unseen_values(self.name, read, missing, unseen, way)
+        _unseen_values(self.name, read, strange & (not self.other) | missing & (not self.has_gaps), unseen, way)
         usual = self.usual if self.other or not self.one_hot else MOST_CATEGORIES - 1  # which no category has
         gap = len(self.categories) - 1 if self.has_gaps else usual
         return np.where(missing, gap, np.where(strange, usual, found)).astype(np.uint8)

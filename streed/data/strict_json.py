@@ -99,11 +99,6 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def is_text(text: str) -> bool:
-    """Whether UTF-8 can write it: no half of a character."""
-    return text.encode(errors="ignore").decode() == text
-
-
 STANDARD_INPUT = "-"
 """In place of a path: what is written into the process."""
 

@@ -77,7 +77,7 @@ def dump(tree: Tree, indent: int | None = None) -> str:
         columns = list(map(held_column, tree.recipe.columns))
         document["recipe"] = attrs.asdict(tree.recipe, recurse=False) | {"columns": columns}
     text = json.dumps(document, indent=indent, ensure_ascii=False, allow_nan=False)
-    if not strict.is_text(text):
+    if text != text.encode(errors="ignore").decode():
         raise InputError("labels", "a label or name has half of a character", "use texts of whole characters")
     return text
 
