@@ -265,7 +265,7 @@ def _ahead(problem: Problem, sums: Sequence[RowSum], driver: Driver, search_limi
         trees.close()
     for vector, tree in found.items():
         if all(each.holds(x) for x, each in zip(vector, sums, strict=True)):
-            yield measured(problem, sums, tree.root, values_of(sums, vector), exact=True)
+            yield measured(problem, sums, (tree.preorder, tree.labels), values_of(sums, vector), exact=True)
 
 
 def _directions(trees: Trees) -> Iterator[list[int]]:

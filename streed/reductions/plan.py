@@ -108,7 +108,7 @@ class Plan:
             shown = [list(map(exact_number, each)) for each in shown]
         shown = [each[0] if self.shown is None else tuple(each) for each in shown]
         columns, labels, rows = found.preorder.tolist(), found.labels.tolist(), weighed.rows.tolist()
-        arity, ends = found.arity.tolist(), list(range(1, len(rows) + 1))
+        arity, ends = self.problem.data.category_counts.tolist(), list(range(1, len(rows) + 1))
         for at in reversed(np.flatnonzero(found.preorder >= 0).tolist()):
             children = [at + 1]
             for _ in range(1, max(arity[columns[at]], 2)):
@@ -117,7 +117,7 @@ class Plan:
             for leaf in [child for child in children if not rows[child]]:
                 here = self.parts[0][self.kind[(at < weighed.leaf) & (weighed.leaf < ends[at])]]
                 labels[leaf], shown[leaf] = int(here.sum(axis=0).argmin()), 0
-        return nest_preorder(columns, found.arity, labels, rows, shown)
+        return nest_preorder(columns, self.problem.data.category_counts, labels, rows, shown)
 
 
 def make_plan(problem: Problem) -> Plan:

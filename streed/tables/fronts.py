@@ -14,19 +14,22 @@ from typing import Any, final
 import numpy as np
 
 from streed.dp.solutions import costs_of_equal_rows, ideal_score, nondominated_at_root
+from streed.encoding.certificate import nest_preorder
 from streed.errors import MismatchError
-from streed.exact import Array, in_whole
+from streed.exact import Array, in_whole, writable
 from streed.kernels.compilation import clock
 from streed.kernels.records import LEAF
+from streed.kernels.routing import route_rows
 from streed.kernels.stopping import NODES, ROWS_OF_CONTROL, STOP, run_stoppable
 from streed.problem import Outcome, Problem, SearchLimits, Solution, process_memory
 from streed.tables.front_pairs import front_of_node
 from streed.tables.front_rows import Packed, pack_fronts
 from streed.tables.nondominated import close_front, merge, open_front
+from streed.tables.vector_trees import Preorder, joined
 from streed.task.base import objective
 from streed.task.bounded_sums import RowSum, values_of
-from streed.tree import Branch, Leaf, Node
-from streed.tree.nodes import count_branches, depth_of, walk
+from streed.task.states import sums_by
+from streed.tree.nodes import depth_of
 
 Front = tuple[Array, Array]
 """Nondominated keys in ascending order, and the root column of the tree of each, or `LEAF` less its label."""
@@ -60,7 +63,7 @@ class FrontEngine:
         )
         """Bytes that are left for what is remembered."""
         self._memo: dict[tuple[bytes, int], Front] = {}
-        self._trees: dict[tuple[bytes, int, int], Node] = {}
+        self._trees: dict[tuple[bytes, int, int], Preorder] = {}
         self._buckets: dict[int, tuple[Array, Array]] = {}
         if packed.problem.max_depth is None or packed.problem.max_depth > _UNIT:
             # compiled before the time is counted
@@ -140,10 +143,10 @@ class FrontEngine:
 
     # -- from a key to a tree --------------------------------------------------------------------------------------
 
-    def tree(self, node: Array, depth: int, key: int, column: int) -> Node:
+    def tree(self, node: Array, depth: int, key: int, column: int) -> Preorder:
         """A tree at the rows, in the caller's columns, that is worth the key, or dominates it; its root is known."""
         if column <= LEAF:
-            return Leaf(LEAF - column, 0, 0)
+            return [LEAF], [LEAF - column]
         name = (node.tobytes(), depth, key)
         if name not in self._trees:
             sides, packed = self.children(node, column), self._packed
@@ -154,7 +157,7 @@ class FrontEngine:
                 for side, (keys, columns), at in zip(sides, fronts, places, strict=True)
             )
             parts = (one, zero) if packed.flipped[column] else (zero, one)
-            self._trees[name] = Branch(int(packed.columns[column]), parts, 0)
+            self._trees[name] = joined(int(packed.columns[column]), parts)
         return self._trees[name]
 
     def _addends(self, left: Array, right: Array, key: int) -> tuple[int, int]:
@@ -222,34 +225,29 @@ class FrontEngine:
         return tuple(known[at] for at in nondominated_at_root(task, [each.value for each in known]))
 
 
-def measured(problem: Problem, sums: Sequence[RowSum], root: Node, claimed: Sequence[Any], *, exact: bool) -> Solution:
-    """The solution of a tree in the caller's columns, counted from the raw rows.
+def measured(problem: Problem, sums: Sequence[RowSum], tree: Any, claimed: Sequence[Any], *, exact: bool) -> Solution:
+    """The solution of a tree in the caller's columns, (preorder, labels of its nodes), counted from the raw rows.
 
     Raises MismatchError if the tree is worth less than what the search claimed, or `exact` and more, or breaks a limit.
     """
-    data, task = problem.data, problem.task
-    total: Array = np.zeros(len(sums), np.int64)
-
-    def count(node: Node, rows: Array) -> Node:
-        nonlocal total
-        if isinstance(node, Leaf):
-            cost = [int(each.costs[rows, node.label].sum()) for each in sums]
-            total = total + cost
-            return Leaf(node.label, data.count(rows), task.objective_of(values_of(sums, cost)) if len(rows) else 0)
-        total = total + [each.split for each in sums]
-        codes = data.X[rows, node.column]
-        parts = [count(child, rows[codes == code]) for code, child in enumerate(node.children)]
-        return Branch(node.column, tuple(parts), data.count(rows))
-
-    counted, value = count(root, np.arange(data.n_rows)), values_of(sums, total.tolist())
+    preorder, labels = map(np.asarray, tree)
+    data, columns, show = problem.data, preorder.tolist(), problem.task.objective_of
+    leaf_of, end = route_rows(preorder, writable(data.X), data.category_counts)
+    sizes = sums_by(leaf_of, data.counts, len(columns)).tolist()
+    chosen = np.arange(data.n_rows), labels[leaf_of]
+    costs = sums_by(leaf_of, np.stack([each.costs[chosen] for each in sums], axis=1), len(columns))
+    shown = [show(values_of(sums, each)) if size else 0 for size, each in zip(sizes, costs.tolist(), strict=True)]
+    rows = [sum(sizes[at:behind]) for at, behind in enumerate(end.tolist())]
+    root = nest_preorder(columns, data.category_counts, labels.tolist(), rows, shown)
+    branches = len(columns) - columns.count(LEAF)
+    value = values_of(sums, (costs.sum(axis=0) + [branches * each.split for each in sums]).tolist())
     worse = any(x > y for x, y in zip(value, claimed, strict=False))
     if worse or (exact and tuple(value) != tuple(claimed)):
         raise MismatchError(f"the tree's sums are {value}, the search claimed {claimed}; please report this")
-    smallest = min(node.rows for node in walk(counted) if isinstance(node, Leaf) and node.rows)
-    broken = problem.broken_by(depth_of(counted), count_branches(counted), smallest)
+    broken = problem.broken_by(depth_of(root), branches, min(filter(None, sizes)))
     if broken is not None:
         raise MismatchError(f"the tree has {broken}, which the limits forbid; please report this")
-    return Solution(value, counted)
+    return Solution(value, root)
 
 
 def search_vectors(problem: Problem, search_limits: SearchLimits) -> Outcome | None:

@@ -20,10 +20,7 @@ from streed.tables.entries import COST, KEY, USED, VALUE, addends, as_table, com
 from streed.tables.packing import WORD, Packing
 from streed.tables.row_sets import NumberedRowSets
 from streed.tables.shallow import enumerate_shallow
-from streed.tables.vector_trees import EvaluatedTree, Trees, Window
-
-Preorder = tuple[list[int], list[int]]
-"""The columns of a tree's nodes in preorder, LEAF for leaves, and the labels of its leaves, 0 for branches."""
+from streed.tables.vector_trees import EvaluatedTree, Preorder, Trees, Window, joined
 
 _SHARE = 0.25
 """Of the memory that is left: what the entries of one set of rows may take, while others wait for them."""
@@ -289,5 +286,4 @@ class NearOptimalTrees:
     def _branch(self, column: int, subtrees: Sequence[Preorder | None]) -> Preorder:
         """A tree with a branching node at its root; the subtrees are in the order of codes, None for no rows."""
         column, turned = self._rows.caller_column(column)
-        parts: list[Any] = [subtree or ([LEAF], [0]) for subtree in (subtrees[::-1] if turned else subtrees)]
-        return [column, *(c for part in parts for c in part[0])], [0, *(k for part in parts for k in part[1])]
+        return joined(column, [subtree or ([LEAF], [0]) for subtree in (subtrees[::-1] if turned else subtrees)])

@@ -20,7 +20,6 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
-from streed.encoding.certificate import nest_preorder
 from streed.errors import MismatchError
 from streed.exact import LARGEST_TOTAL, Array, writable
 from streed.kernels.compilation import clock
@@ -32,7 +31,6 @@ from streed.problem.linear_oracle import LinearOracle, OracleBySearch
 from streed.tables.packing import count_rows
 from streed.task.bounded_sums import sums_too_large
 from streed.task.states import sums_by
-from streed.tree import Node
 
 Vector = tuple[int, ...]
 
@@ -44,6 +42,14 @@ _WIDE = 1024
 
 Window = tuple[int, int]
 """The least and the most that a sum may be."""
+
+Preorder = tuple[list[int], list[int]]
+"""The columns of a tree's nodes in preorder, LEAF for leaves, and the labels of its leaves, 0 for branches."""
+
+
+def joined(column: int, parts: Sequence[Preorder]) -> Preorder:
+    """The tree of a branching node with these children."""
+    return [column, *(c for part in parts for c in part[0])], [0, *(k for part in parts for k in part[1])]
 
 
 @final
@@ -58,19 +64,11 @@ class EvaluatedTree:
     """(m,) int64: the label of every node, of which those of leaves count."""
     rows: Array
     """(m,) int64: those of leaves count."""
-    arity: Array
-    """(p,) int64: the categories of every column, 0 for binary ones."""
 
     @property
     def branches(self) -> int:
         """How many branching nodes it has."""
         return int(np.count_nonzero(self.preorder >= 0))
-
-    @functools.cached_property
-    def root(self) -> Node:
-        """Its nodes; leaves bear their labels, rows are unweighted."""
-        columns, labels, rows = self.preorder.tolist(), self.labels.tolist(), self.rows.tolist()
-        return nest_preorder(columns, self.arity, labels, rows, [0] * len(rows))
 
 
 @final
@@ -116,7 +114,7 @@ class Trees:
     vectors: Array = attrs.field(init=False)
     """(G, K, m) the parts of a row of each kind."""
     arity: Array = attrs.field(init=False)
-    """(p,) as in `EvaluatedTree`."""
+    """(p,) int64: the categories of every column, 0 for binary ones."""
     data: Dataset = attrs.field(init=False)
     """The rows, each once or counted: weights are in the parts."""
     _place: Array | None = attrs.field(init=False)
@@ -230,9 +228,7 @@ class Trees:
 
     def _labelled(self, preorder: Array, labels: Array, sums: Array, rows: Array) -> EvaluatedTree:
         """A tree whose leaves have these labels; sums and rows as `routed` gives them."""
-        return EvaluatedTree(
-            self._vector(preorder, sums[np.arange(len(rows)), labels]), preorder, labels, rows, self.arity
-        )
+        return EvaluatedTree(self._vector(preorder, sums[np.arange(len(rows)), labels]), preorder, labels, rows)
 
     def _vector(self, preorder: Array, sums: Array) -> Vector:
         """The sums over a tree of its nodes' own (m, q)."""
@@ -310,8 +306,7 @@ class Trees:
 
     def of_columns(self, found: EvaluatedTree, columns: Array) -> EvaluatedTree:
         """A tree of `asking`, in the columns of this problem."""
-        preorder = np.where(found.preorder < 0, found.preorder, columns[found.preorder])
-        return attrs.evolve(found, preorder=preorder, arity=self.arity)
+        return attrs.evolve(found, preorder=np.where(found.preorder < 0, found.preorder, columns[found.preorder]))
 
     @property
     def shallow(self) -> Trees | None:
@@ -378,7 +373,7 @@ class Trees:
         groups, labels, m = self.vectors.shape
         totals = _product(self.sizes, self.vectors.reshape(groups, -1)).reshape(labels, m).tolist()
         leaf, rows = np.full(1, -1), np.array([self.data.size])
-        return [EvaluatedTree(tuple(vector), leaf, np.array([k]), rows, self.arity) for k, vector in enumerate(totals)]
+        return [EvaluatedTree(tuple(vector), leaf, np.array([k]), rows) for k, vector in enumerate(totals)]
 
 
 def _product(counts: Array, parts: Array) -> Array:
