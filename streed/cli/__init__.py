@@ -135,18 +135,10 @@ def positive(result: Result) -> list[str]:
     return [] if result.positive_class is None else [visible(f"positive class: {result.positive_class}")]
 
 
-def show(as_json: bool, document: Any, lines: Iterable[str]) -> None:
-    """Prints the document as JSON, or the lines."""
-    if as_json:
-        print_json(document)
-    else:
-        click.echo("\n".join(lines))
-
-
-def print_json(document: Any) -> None:
-    """Prints a document on standard output, indented; what the output cannot show is written as JSON's escapes."""
+def show(as_json: bool, document: Any, lines: Iterable[str] = ()) -> None:
+    """Prints the document as JSON, what the output cannot show as JSON's escapes, or the lines."""
     plain = "utf" not in (getattr(sys.stdout, "encoding", None) or "utf-8").lower()
-    click.echo(json.dumps(document, indent=2, ensure_ascii=plain))
+    click.echo(json.dumps(document, indent=2, ensure_ascii=plain) if as_json else "\n".join(lines))
 
 
 NOTIONS = ("demographic-parity", "equal-opportunity", "equalized-odds", "error-rate-parity", "predictive-equality")

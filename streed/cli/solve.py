@@ -71,7 +71,7 @@ def solve(asked: shell.Asked) -> None:
     shape = {"rows": dataset.size, "columns": dataset.n_columns, "classes": dataset.n_classes}
     if asked.as_json:
         document = None if saved is None else json.loads(saved.to_json())
-        shell.print_json({"data": {"name": asked.data, **shape}, **result.summary(), "document": document})
+        shell.show(True, {"data": {"name": asked.data, **shape}, **result.summary(), "document": document})
         sys.exit(shell.code_of(result))
     from streed.report import kept
 

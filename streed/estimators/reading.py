@@ -85,29 +85,29 @@ def as_array(rows: Any) -> Any:
         return rows  # of unequal lengths, which scikit-learn refuses
 
 
-def checked_column(y: Any, n_rows: int, name: str = "y", *, numeric: bool = False) -> Array:
+def checked_column(y: Any, n_rows: int, *, numeric: bool = False) -> Array:
     """(n,) y without gaps; numbers where `numeric`."""
     if y is None:
-        raise ValueError(f"This estimator requires {name} to be passed, but the target {name} is None.")
-    columns = named_columns(y, name)
+        raise ValueError("This estimator requires y to be passed, but the target y is None.")
+    columns = named_columns(y, "y")
     if columns is not None and len(columns) == 1:
         (y,) = columns.values()
     if isinstance(y, (list, tuple)):
         y = as_array(y)
     if getattr(y, "ndim", 1) == 1 and not hasattr(y, "toarray"):
-        held = complete(y, name, "it")
+        held = complete(y, "y", "it")
         if isinstance(held, np.ndarray) and held.dtype.kind in "biu":
             y = held  # of which scikit-learn makes floats where their container may have gaps
         elif isinstance(held, list) and getattr(getattr(y, "dtype", None), "kind", "O") not in "US":
             y = as_objects(held)  # as times with a zone and integers of 128 bits, which scikit-learn does not read
-    with named_errors(name, "give one entry per row of X"):
-        checked = validation.check_array(y, ensure_2d=False, dtype=None, input_name=name)
-        column = validation.column_or_1d(checked, warn=name == "y")
+    with named_errors("y", "give one entry per row of X"):
+        checked = validation.check_array(y, ensure_2d=False, dtype=None, input_name="y")
+        column = validation.column_or_1d(checked, warn=True)
         validation.check_consistent_length(np.zeros(n_rows), column)
     if numeric and column.dtype.kind in "OSUmM":
-        return _numbers(column, name)
+        return _numbers(column)
     if column.dtype.kind == "O":
-        distinct(column.tolist(), name, "it")
+        distinct(column.tolist(), "y", "it")
     return column  # type: ignore[no-any-return]
 
 
@@ -122,13 +122,13 @@ def named_errors(name: str, remedy: str) -> Iterator[None]:
         raise InputError(name, str(error).split("\n")[0], remedy) from None
 
 
-def _numbers(column: Array, name: str) -> Array:
+def _numbers(column: Array) -> Array:
     """(n,) float64, or whole numbers as they are; raises InputError for what is no number."""
     for row, value in enumerate(column):
         if not is_number(type(value)) or value != value:
-            raise InputError(name, f"it has {brief(value)} in row {row}, which is no number", "give one number per row")
+            raise InputError("y", f"it has {brief(value)} in row {row}, which is no number", "give one number per row")
     plain = np.array(column.tolist())
-    return plain if plain.dtype.kind in "iu" else doubles(column.tolist(), name)
+    return plain if plain.dtype.kind in "iu" else doubles(column.tolist(), "y")
 
 
 def signs_of(monotonic_cst: Any, n_features: int) -> dict[Any, int]:
