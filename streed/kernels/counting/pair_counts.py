@@ -118,20 +118,17 @@ def count_split(words, begins, groups, columns, multipliers, planes, pairs, stri
                     _add_tile(tile, multipliers, g, planes, pairs, stride, j, k)
 
 
-if LOOKS_UP:
-    count_child_tile, count_child_pairs, MOST_OF_CHILD = look_up_tile, count_units, MOST_UNITS
+count_child_tile, count_child_pairs, MOST_OF_CHILD = (
+    (look_up_tile, count_units, MOST_UNITS) if LOOKS_UP else (count_tile, count_words, MOST_WORDS)
+)
 
-    @inline
-    def count_pairs(words, begins, groups, columns, multipliers, planes, pairs, stride, units):  # type: ignore[no-untyped-def]
-        """`count_words`, by tables."""
+
+@inline
+def count_pairs(words, begins, groups, columns, multipliers, planes, pairs, stride, units):  # type: ignore[no-untyped-def]
+    """`count_words`, or `count_split` where the processor looks up."""
+    if LOOKS_UP:
         count_split(words, begins, groups, columns, multipliers, planes, pairs, stride, units)
-
-else:
-    count_child_tile, count_child_pairs, MOST_OF_CHILD = count_tile, count_words, MOST_WORDS
-
-    @inline
-    def count_pairs(words, begins, groups, columns, multipliers, planes, pairs, stride, units):  # type: ignore[no-untyped-def]
-        """`count_words`: the room for units is not needed."""
+    else:
         count_words(words, begins, groups, columns, multipliers, planes, pairs, stride)
 
 

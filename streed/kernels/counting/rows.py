@@ -208,21 +208,15 @@ def list_side(words, word, count, column, side, rows, at, first):  # type: ignor
     return listed - at
 
 
-if LOOKS_UP:
-    build_child = build_units
+build_child = build_units if LOOKS_UP else build_words
 
-    @inline
-    def child_of(e):  # type: ignore[no-untyped-def]
-        """The columns of the child at hand, in units."""
+
+@inline
+def child_of(e):  # type: ignore[no-untyped-def]
+    """The columns of the child at hand, in units or in words."""
+    if LOOKS_UP:
         return units_of(e)
-
-else:
-    build_child = build_words
-
-    @inline
-    def child_of(e):  # type: ignore[no-untyped-def]
-        """The columns of the child at hand, in words."""
-        return matrix(e.child_words, e.row_space // WORD_ROWS + e.groups, e.stride, int16)
+    return matrix(e.child_words, e.row_space // WORD_ROWS + e.groups, e.stride, int16)
 
 
 @inline

@@ -328,20 +328,10 @@ def score_children(e, lane, column, small_side):  # type: ignore[no-untyped-def]
     return largest(best_small), largest(best_large)
 
 
-if LOOKS_UP:
-
-    @native
-    def _load_and_score(e, lane, column, small_side):  # type: ignore[no-untyped-def]
-        """`score_children`, of children that are loaded here; in bytes, where few rows make that possible."""
-        if are_few(e, lane, column, small_side):
-            return score_few(e, lane, column, small_side)
-        load_child(e, column, small_side)
-        return score_children(e, lane, column, small_side)
-
-else:
-
-    @inline
-    def _load_and_score(e, lane, column, small_side):  # type: ignore[no-untyped-def]
-        """`score_children`, of children that are loaded here."""
-        load_child(e, column, small_side)
-        return score_children(e, lane, column, small_side)
+@native
+def _load_and_score(e, lane, column, small_side):  # type: ignore[no-untyped-def]
+    """`score_children`, of children that are loaded here; in bytes, where few rows make that possible."""
+    if LOOKS_UP and are_few(e, lane, column, small_side):
+        return score_few(e, lane, column, small_side)
+    load_child(e, column, small_side)
+    return score_children(e, lane, column, small_side)
