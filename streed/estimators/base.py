@@ -177,8 +177,12 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
         found = list(visits(tree.root, functools.partial(sides_in, data), data.n_rows))
         asked = np.array([visit.node.column if isinstance(visit.node, Branch) else -1 for visit in found])
         sums = np.zeros((len(found), statistics.shape[1]))
+        for place in range(len(found) - 1, -1, -1):
+            visit = found[place]
+            sums[place] += 0 if asked[place] >= 0 else statistics[visit.rows].sum(axis=0)
+            sums[visit.parent] += sums[place] if place else 0
         for place, visit in enumerate(found):
-            sums[place] = statistics[visit.rows].sum(axis=0) if len(visit.rows) else sums[visit.parent]
+            sums[place] = sums[place] if len(visit.rows) else sums[visit.parent]
         self._leaves = np.flatnonzero(asked < 0)
         self._leaf_sums = sums[self._leaves]
         worth = self._impurity(sums)
