@@ -64,10 +64,7 @@ class Accuracy(RowCostTask):
     worsening: ClassVar[bool] = True
 
     def row_costs(self, data: Dataset) -> Array:
-        wrong: Array = np.empty((data.n_rows, data.n_classes), np.int64)
-        for k in range(data.n_classes):
-            wrong[:, k] = data.class_numbers != k
-        return wrong
+        return data.rows_of_classes(1 - np.eye(data.n_classes, dtype=np.int64))
 
 
 Misclassifications = Accuracy
@@ -274,8 +271,7 @@ class MonotoneErrors(TaskInOrder):
         return costs
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
-        wrong: Array = (data.class_numbers[:, None] != np.arange(len(data.class_labels))).astype(np.int64)
-        return {"wrong": wrong}
+        return {"wrong": data.rows_of_classes(1 - np.eye(len(data.class_labels), dtype=np.int64))}
 
     def leaf_cost(self, s: State, k: int) -> Value:
         return (s.wrong[k], k, k, IN_ORDER)

@@ -70,7 +70,7 @@ class ClassErrors(Task):
         return self
 
     def statistics(self, data: Dataset) -> dict[str, Array]:
-        return {"rows_of": (data.class_numbers[:, None] == np.arange(data.n_classes)).astype(np.int64)}
+        return {"rows_of": data.rows_of_classes(np.eye(data.n_classes, dtype=np.int64))}
 
     def leaf_cost(self, s: State, k: int) -> tuple[Any, ...]:
         """Eq. 10's parts: all rows of the classes that the label is not."""
@@ -102,9 +102,9 @@ class ErrorMetric(SumTask):
         """The errors in the positive class and in the other one, or in every class of several."""
         positive = self.positive_class(data)
         classes = range(data.n_classes) if positive is None else (positive, 1 - positive)
-        wrong = data.class_numbers[:, None] != np.arange(data.n_classes)
+        own = np.eye(data.n_classes, dtype=np.int64)
         named = zip(self.components, classes, strict=True)
-        return {name: (wrong & (data.class_numbers == k)[:, None]).astype(np.int64) for name, k in named}
+        return {name: data.rows_of_classes(own[k][:, None] * (1 - own[k])) for name, k in named}
 
     def rank(self, value: Value, totals: State) -> Any:
         """Its `fraction`, unless a score says otherwise."""

@@ -283,6 +283,11 @@ class Dataset:
         """(n,) y as numbers, int64 or float64; raises InputError where its labels are none."""
         return beside.read_targets(self.classes)[self.class_numbers]
 
+    def rows_of_classes(self, table: Any) -> Array:
+        """(n, ...) the row of a table (K, ...) that each row's class has."""
+        found: Array = np.asarray(table).take(self.class_numbers, axis=0)
+        return found
+
     def class_totals(self) -> list[int | Fraction]:
         """The weight of each class's rows, exactly: a float weight is the decimal it prints as."""
         if self.exact_weights is None:

@@ -254,7 +254,7 @@ def _exact(costs: IntegerCosts) -> IntegerCosts:
 
 def _of_costs(costs: IntegerCosts, coded: CodedTable) -> _Words:
     source = coded.source
-    wrong = (source.class_numbers[:, None] != np.arange(len(source.classes))).astype(np.int64)
+    wrong = source.rows_of_classes(1 - np.eye(len(source.classes), dtype=np.int64))
     each, price = int(_exact(costs).costs.max(initial=0)), Fraction(costs.split)
     if source.sample_weight is None and each > 0 and np.array_equal(costs.costs, each * wrong):
         return _classes(coded), {}, ["--price", str(price / each)] if price else []

@@ -150,7 +150,8 @@ def make_plan(problem: Problem) -> Plan:
         if not all(each.exact for each in components):
             raise sums_too_large(data.weights is not None)
         unit = exact_number(components[0].unit)
-        totals = [tuple([exact_number(unit * x) for x in each.costs.sum(axis=0).tolist()]) for each in components]
+        ones = np.ones(data.n_rows, np.int64)  # by which numpy adds up in a tenth of the time of its sums
+        totals = [tuple([exact_number(unit * x) for x in (ones @ each.costs).tolist()]) for each in components]
         state = State(data.size, bound=scored, **dict(zip(scored.components, totals, strict=True)))
         fraction, count = scored.fraction(state), len(components)
         found = None if fraction is None else fraction.in_units(unit)
