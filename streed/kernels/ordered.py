@@ -156,7 +156,6 @@ COUNTERS = (
     "turn_work",  # how much it takes,
     "pause",  # at which work a change of a grown tree is given up
     "patience",  # and how many times as much the search has in between
-    "exact_rows",  # up to which a grown tree has exact subtrees of depth three
     "draws",  # changes of grown trees that were tried
     "splits",  # scored
     "sparse",  # 1: splits have a price of which the best tree pays few, so bounds are proved from below

@@ -1,8 +1,8 @@
 """The best tree known: grown by looking ahead, and made better and better in turns with the search.
 
     grow(rows, depth, old):
-        depth <= last:         the best tree
-        no old tree:           split as the best tree of depth `last` does, and grow both sides
+        depth <= last:         the best tree of two levels; of three, the best one that a short search finds
+        no old tree:           split as such a tree of depth `last` does, and grow both sides
         else:                  split so that the sides of the old tree, as they are, cost least; grow both from these
 
 To change a tree, some node of it is split by what costs least on half of the rows or columns, drawn at random, and what
@@ -41,7 +41,6 @@ from streed.ordered.cache import (
     rows_of,
     solve_by,
 )
-from streed.ordered.depth_two import solve_shallow
 from streed.ordered.intervals import find_best_stump, sum_costs
 
 COLUMN, RANK, LEFT, RIGHT, COST, PLAN, PLACE = range(7)
@@ -54,8 +53,8 @@ _FIRST = 8
 _TURN = 32
 """A turn takes as much work as so many first trees."""
 
-_EXACT = 500
-"""Rows up to which subtrees of depth three are solved at first."""
+_BATCHES = 128
+"""A subtree of depth three is searched by so many batches of splits at most."""
 
 
 class Change(NamedTuple):
@@ -65,8 +64,8 @@ class Change(NamedTuple):
     """Down to the node that is changed: above 0 on the way there, below 0 below it."""
     draw: Any
     """A number drawn at random, 0 for none."""
-    exact: Any
-    """Rows up to which subtrees of depth three are solved."""
+    last: Any
+    """The depth of the subtrees at the end, 2 or 3."""
     afresh: Any
     """1: nothing is left of what is below."""
 
@@ -123,15 +122,16 @@ def chart(e, node, plan, at):  # type: ignore[no-untyped-def]
 
 @native
 def end(e, node, depth, splits, limit):  # type: ignore[no-untyped-def]
-    """(cost, node of the pool) of the best tree of a depth, which is exact if it costs less than the limit."""
+    """(cost, node of the pool) of a tree of a depth; of two levels, the best one if it costs less than the limit."""
     at = take(e, plan_size(e, min(depth, int64(3)), node.n))
     if at == 0:
         return int64(INFEASIBLE), at
     plan = vector(e.grown + 8 * at, e.grown_used - at, int64)
-    if depth <= 2:
-        _, cost = solve_shallow(e, node, depth, splits, limit, e.least, plan)
-    else:
-        _, cost = solve_by(e, e.deep, node, depth, splits, limit, e.least, plan)
+    pause = e.pause
+    if depth > 2:
+        e.pause = min(pause, e.work + _BATCHES * node.n * node.columns)
+    _, cost = solve_by(e, e.deep, node, depth, splits, limit, e.least, plan)
+    e.pause = pause
     place = int64(0)
     if cost < INFEASIBLE:
         place, _ = chart(e, node, plan, int64(0))
@@ -232,7 +232,8 @@ def grow(e, node, depth, splits, old, change, limit):  # type: ignore[no-untyped
     """
     pool = vector(e.grown, e.grown_space, int64)
     depth = min(depth, splits, node.n - 1)
-    last = int64(3) if node.n <= change.exact and e.ordered == e.columns else int64(2)
+    last = change.last
+    e.work += node.n * node.columns >> 1  # to choose a split, and to tell rows apart
     column, position, swaps = int64(-1), int64(0), False
     left_old, right_old, only = int64(0), int64(0), int64(-1)
     if old > 0 and pool[old + COLUMN] >= 0 and depth > last:
@@ -247,7 +248,7 @@ def grow(e, node, depth, splits, old, change, limit):  # type: ignore[no-untyped
             only = int64(-1)
             draw = change.draw if change.levels >= 0 else int64(0)
             column, position, swaps = choose_split(e, node, old, draw)
-            change = Change(int64(-1), change.draw, change.exact, change.afresh)
+            change = Change(int64(-1), change.draw, last, change.afresh)
             if swaps:
                 left_old, right_old = right_old, left_old
             if change.afresh == 1:
@@ -269,7 +270,7 @@ def grow(e, node, depth, splits, old, change, limit):  # type: ignore[no-untyped
     left, right = part(e, node, column, position)
     if e.full == 0:
         half = int64(UNLIMITED) if splits >= UNLIMITED else (splits - 1) // 2
-        below = Change(change.levels - 1, change.draw >> 1 if only >= 0 else change.draw, change.exact, change.afresh)
+        below = Change(change.levels - 1, change.draw >> 1 if only >= 0 else change.draw, last, change.afresh)
         rest = limit - e.split_cost
         if only == 1:
             left_cost, left_place = pool[left_old + COST], left_old
@@ -329,14 +330,15 @@ def take_turn(e):  # type: ignore[no-untyped-def]
     is_new = e.tree == 0
     if is_new:
         e.grown_used = _FIRST
-        e.exact_rows = _EXACT
-        plain = Change(int64(0), int64(0), int64(0), int64(0))
+        plain = Change(int64(0), int64(0), int64(2), int64(0))
         e.incumbent, e.tree = grow(e, node, e.depth, e.most_splits, int64(0), plain, int64(INFEASIBLE))
         lower_atomic(control, UPPER, e.incumbent)
         e.turn_work = (_TURN if e.depth > 4 else _TURN >> 4) * (e.work - begun)
     until = e.work + e.turn_work
+    # at depth four, the search itself is not much slower
+    deepest = int64(3) if e.depth > 4 and e.ordered == e.columns else int64(2)
+    looks = is_new and deepest == 3
     is_better = False
-    afresh = False
     walk = e.tree
     while e.tree > 0 and e.work < until and e.incumbent > e.least and not is_stopped(e):
         if 2 * e.grown_used > e.grown_space:
@@ -349,21 +351,13 @@ def take_turn(e):  # type: ignore[no-untyped-def]
         used = e.grown_used
         draw = mix(int64(88172645463325252), e.draws)
         levels = (draw >> 40) % max(int64(1), min(e.depth, int64(30)) - 2)
-        change = Change(levels, draw & 0xFFFFFFFF, e.exact_rows * ((draw >> 54) & 1), int64((draw >> 50) % 4 == 0))
-        old = int64(0) if not afresh and e.exact_rows >= e.rows else walk
-        if old == 0:
-            change = Change(int64(0), int64(0), e.exact_rows, int64(0))
-        spent = e.work
+        last = deepest if looks or (draw >> 57) % 2 == 0 else int64(2)
+        change = Change(levels, draw & 0xFFFFFFFF, last, int64((draw >> 50) % 4 == 0))
         limit = max(pool[walk + COST], e.incumbent + ((e.incumbent - e.least) >> (5 + e.draws % 4))) + 1
-        e.pause = e.work + (e.turn_work >> 3 if afresh else e.turn_work)
-        afresh = True
-        cost, tree = grow(e, node, e.depth, e.most_splits, old, change, limit)
-        if e.work > e.pause:
-            e.exact_rows >>= 1
-        elif change.exact > 0 and e.work - spent < e.turn_work >> 6:
-            e.exact_rows = min(e.exact_rows + (e.exact_rows >> 3), int64(UNLIMITED))
-        e.pause = INFEASIBLE
-        e.work += e.rows * e.columns >> 3
+        # the first tree is grown once more from nothing, and looks one level further
+        e.pause = e.work + (e.turn_work if looks else e.turn_work >> 3)
+        cost, tree = grow(e, node, e.depth, e.most_splits, int64(0) if looks else walk, change, limit)
+        e.pause, looks = INFEASIBLE, False
         if tree == 0 or cost >= limit:
             e.grown_used = used
             continue
