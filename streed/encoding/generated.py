@@ -288,7 +288,8 @@ class Scored(Encoding):
 
     def _allowed(self, value: Value, code: int) -> Any:
         """How far rounding may keep a value and that of a code apart."""
-        return max(TOLERANCE * max(abs(value), abs(self.value(code))), self._worth(self._slack(code)))
+        steps = 2.0 / self.scale if self.coding == coding.GRID else 0.0  # by which `target` rounds up
+        return max(TOLERANCE * max(abs(value), abs(self.value(code))), self._worth(self._slack(code) + steps))
 
 
 def native_values(task: Task, data: Dataset, states: Sequence[State]) -> list[list[Value]]:

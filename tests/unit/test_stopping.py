@@ -138,6 +138,14 @@ def test_no_time_is_too_short_for_a_leaf(task: Task, cuts: Any) -> None:
     assert task.order != "total" or result.lower_bound < result.upper_bound
 
 
+def test_a_first_tree_without_errors_is_the_answer() -> None:
+    rng = np.random.default_rng(71)  # its value was compared with a code that is rounded up by two steps
+    values, numbers = rng.integers(0, 36, (71, 7)).astype(float), rng.integers(0, 4, 71)
+    for limit in (0.001, 0.05):
+        result = streed.solve(SquaredError(), values, numbers, max_depth=7, time_limit=limit)
+        assert ((result.tree.predict(values) - numbers) ** 2).sum() == pytest.approx(result.value)
+
+
 @pytest.mark.parametrize("task", GENERAL, ids=lambda task: type(task).__name__)
 def test_a_memory_limit_of_the_general_route(task: Task) -> None:
     check_stopped(streed.solve(task, LARGE, max_depth=6, memory_limit=1, search="general"), "memory")
