@@ -44,6 +44,7 @@ ROUTES: dict[str, tuple[Callable[[], Task], dict[str, Any]]] = {
     "balanced": (BalancedAccuracy, {"max_depth": 3}),
     "costs of rows": (InstanceCosts, {"max_depth": 4}),
     "squares": (SquaredError, {"max_depth": 4}),
+    "squares, from none": (SquaredError, {"max_depth": 7}),
     "impurity": (Gini, {"max_depth": 4}),
     "general": (Accuracy, {"max_depth": 3, "search": "general"}),
     "absolute error": (AbsoluteError, {"max_depth": 2}),
@@ -77,7 +78,10 @@ def wrong(seed: int, number: int) -> list[str]:
     X[: n // 3] = X[n // 3 : 2 * (n // 3)]
     y: Any = (X[:, 0] & X[:, 1]) ^ (rng.random(n) < 0.25)
     y[:2] = 0, 1
-    given: dict[str, Any] = {"sensitive_features": rng.permutation(np.arange(n) % 2)}
+    if name == "squares, from none":
+        n = 40 + n // 4
+        X, y = rng.integers(0, 36, (n, 7)).astype(float), rng.integers(0, 4, n)
+    given: dict[str, Any] = {"sensitive_features": rng.permutation(np.arange(len(y)) % 2)}
     if name in ("squares", "absolute error", "quantile"):
         y = y + rng.choice([0, 0.5, 1, 2.25], n)
     elif draw.random() < 0.3:
