@@ -74,6 +74,7 @@ NATIVE: list[Any] = [
     pytest.param(Gini(), marks=pytest.mark.compiles),
     pytest.param(Deviations(), marks=pytest.mark.compiles),
 ]
+FRONTS: Any = [pytest.param(each, marks=pytest.mark.compiles) for each in (ClassErrors(), Accuracy() & Splits())]
 GENERAL: list[Any] = [
     AbsoluteError(),
     unusual.FewOfEach(),
@@ -117,17 +118,7 @@ def test_a_time_limit(task: Task, limit: float) -> None:
     check_stopped(result, "time")
 
 
-@pytest.mark.parametrize(
-    "task",
-    [
-        Accuracy(),
-        F1(),
-        SquaredError(),
-        AbsoluteError(),
-        pytest.param(Accuracy() & Splits(), marks=pytest.mark.compiles),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("task", [Accuracy(), F1(), SquaredError(), AbsoluteError(), FRONTS[1]], ids=str)
 @pytest.mark.parametrize("cuts", [pytest.param("all", marks=pytest.mark.compiles), 5])
 def test_no_time_is_too_short_for_a_leaf(task: Task, cuts: Any) -> None:
     rng = np.random.default_rng(2)
@@ -202,11 +193,7 @@ def test_what_a_callable_raises_ends_the_solve(task: Task) -> None:
     assert threading.active_count() == before
 
 
-@pytest.mark.parametrize(
-    "task",
-    [Accuracy(), unusual.Gini(), unusual.FewOfEach(), pytest.param(ClassErrors(), marks=pytest.mark.compiles)],
-    ids=str,
-)
+@pytest.mark.parametrize("task", [Accuracy(), unusual.Gini(), unusual.FewOfEach(), FRONTS[0]], ids=str)
 def test_an_interrupt_from_a_callable_gives_what_is_known(task: Task) -> None:
     def interrupt(progress: Progress) -> None:
         if progress.phase == "searching":
