@@ -258,8 +258,7 @@ def grow(e, node, depth, splits, old, change, limit):  # type: ignore[no-untyped
         cost, place = end(e, node, min(depth, last), splits, limit if depth <= last else int64(INFEASIBLE))
         if place == 0 or depth <= last or cost <= e.least + 3 * e.split_cost or is_stopped(e):
             return cost, place
-        if cost < limit:
-            limit = cost
+        limit = min(limit, cost)
         plan = pool[pool[place + PLAN] : pool[place + PLAN] + 3]
         if plan[1] < 0 or plan[2] < 0:
             return cost, place
@@ -333,7 +332,7 @@ def take_turn(e):  # type: ignore[no-untyped-def]
         plain = Change(int64(0), int64(0), int64(2), int64(0))
         e.incumbent, e.tree = grow(e, node, e.depth, e.most_splits, int64(0), plain, int64(INFEASIBLE))
         lower_atomic(control, UPPER, e.incumbent)
-        e.turn_work = (_TURN if e.depth > 4 else _TURN >> 4) * (e.work - begun)
+        e.turn_work = (_TURN if e.depth > 4 else _TURN >> 3) * (e.work - begun)
     until = e.work + e.turn_work
     # at depth four, the search itself is not much slower
     deepest = int64(3) if e.depth > 4 and e.ordered == e.columns else int64(2)
