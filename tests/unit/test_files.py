@@ -198,6 +198,7 @@ LONG = "9" * 5_000
         (LONG, "5000 digits"),
         ("[" * 300 + "]" * 300, "nested more than 200"),
         ("[" * 200_000, "nested|JSON"),
+        ('"' + '\\"' * 2_000_000, "Unterminated"),  # took time by the square of its length
         ('{"\\ud800": 1}', "surrogates not allowed"),
         ("\ufeff{}", "BOM"),
     ],
