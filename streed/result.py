@@ -6,6 +6,7 @@ The one who waits for the search reports, never the search itself, to a callable
 from __future__ import annotations
 
 import html
+import json
 import math
 import numbers
 import shutil
@@ -16,7 +17,7 @@ from typing import Any
 
 import attrs
 
-from streed.data.strict_json import describe, plain_value
+from streed.data.strict_json import describe
 from streed.errors import InputError, escaped
 from streed.task import TOTAL, Task
 from streed.tree import MOST_SHOWN, Tree, number, size_text, tree_html
@@ -99,11 +100,11 @@ class Result:
         size = tree and {"n_branches": tree.n_branches, "n_leaves": tree.n_leaves, "depth": tree.depth}
         limits = {"limits": [str(limit) for limit in self.tightest]} if self.tightest else {}
         positive = {} if self.positive_class is None else {"positive_class": _plain(self.positive_class)}
-        front = {"front": [plain_value(value) for value, _ in self.front]} if self._is_front else {}
+        front = {"front": [_plain(value) for value, _ in self.front]} if self._is_front else {}
         return {
             "task": describe(self.task),
             "status": self.status,
-            **{name: plain_value(getattr(self, name)) for name in ("value", "lower_bound", "upper_bound", "gap")},
+            **{name: _plain(getattr(self, name)) for name in ("value", "lower_bound", "upper_bound", "gap")},
             "unit": self.task.value_unit,
             **positive,
             **front,
@@ -191,7 +192,7 @@ def _plain(x: Any) -> Any:
     if x is None or isinstance(x, (bool, int, str)):
         return x
     if isinstance(x, float):
-        return x if math.isfinite(x) else str(x)
+        return x if math.isfinite(x) else json.dumps(x)
     if isinstance(x, Mapping):
         return {str(key): _plain(value) for key, value in x.items()}
     if hasattr(x, "item"):

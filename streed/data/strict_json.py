@@ -33,6 +33,8 @@ MOST_BYTES = 1 << 24
 MOST_DIGITS = 4_000
 """Of a whole number; Python itself refuses to write or read 4,300."""
 
+_LONGEST: int = 10 ** (MOST_DIGITS - 1)
+
 _DEEPEST = 200  # brackets within brackets
 
 _BESIDE = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[^\[\]{}"]++')
@@ -58,33 +60,6 @@ def parse(text: str, argument: str, remedy: str) -> Any:
     except (ValueError, TypeError, RecursionError) as error:
         raise InputError(argument, f"it is no JSON that can be read ({error})", remedy) from None
     return found
-
-
-def whole_fraction(text: str, argument: str, remedy: str, where: str = "") -> Fraction:
-    """The fraction that is written as "3/958" or "-7"; raises InputError for any other text."""
-    match = _FRACTION.fullmatch(text)
-    if match is None or max(map(len, text.split("/"))) > MOST_DIGITS or int(match[2] or 1) == 0:
-        raise InputError(argument, f"{where}{text[:40]!r} is no fraction", remedy)
-    return Fraction(int(match[1]), int(match[2] or 1))
-
-
-def plain_value(x: Any) -> Any:
-    """A value for JSON: a number as by `plain_number`, a tuple of them as a list, None as null."""
-    if x is None:
-        return None
-    return [plain_number(part) for part in x] if isinstance(x, tuple) else plain_number(x)
-
-
-def plain_number(x: Any) -> int | float | str:
-    """An exact number for JSON: an int, a finite float, a fraction as text, or an infinity as text."""
-    if isinstance(x, numbers.Integral):
-        return int(x)
-    if isinstance(x, Fraction):
-        return int(x) if x.denominator == 1 else str(x)
-    if isinstance(x, numbers.Real) and not math.isnan(x):
-        real = float(x)
-        return real if math.isfinite(real) else ("Infinity" if real > 0 else "-Infinity")
-    raise InputError("tree", f"{x!r} is no number that a file can hold", "use ints, floats or Fractions")
 
 
 def _constant(name: str) -> Any:
@@ -147,12 +122,13 @@ def describe(thing: Any) -> Any:
     """`thing` as plain data: an attrs object, number, text, None, or lists, tuples and dicts of these."""
     if thing is None or isinstance(thing, (bool, str)):
         return thing
-    if isinstance(thing, numbers.Integral):
-        return int(thing)
-    if isinstance(thing, Fraction):
-        return {"fraction": str(thing)}
-    if isinstance(thing, float):
-        return float(thing)
+    if isinstance(thing, numbers.Rational):
+        if max(abs(thing.numerator), thing.denominator) >= _LONGEST:
+            found = f"it holds a number of more than {MOST_DIGITS:,} digits"
+            raise InputError("tree", found, "use smaller numbers, or texts")
+        return int(thing) if isinstance(thing, numbers.Integral) else {"fraction": str(thing)}
+    if isinstance(thing, numbers.Real) and not math.isnan(thing):
+        return float(thing) if math.isfinite(thing) else {"float": str(float(thing))}
     if isinstance(thing, (list, tuple)):
         return [describe(item) for item in thing]
     if isinstance(thing, Mapping):
@@ -160,7 +136,7 @@ def describe(thing: Any) -> Any:
     if attrs.has(type(thing)):
         held = {alias: describe(getattr(thing, field.name)) for alias, field in _parameters(type(thing)).items()}
         return {"class": type(thing).__name__, "module": type(thing).__module__, "parameters": held}
-    raise InputError("task", f"it holds {thing!r}, which no file can hold", "use numbers, texts, lists and dicts")
+    raise InputError("tree", f"it holds {brief(thing)}, which no file can hold", "use numbers, texts, lists and dicts")
 
 
 def rebuild(description: Any) -> Any:
@@ -183,7 +159,12 @@ def rebuild(description: Any) -> Any:
         case {"class": str(name), "module": str(module), "parameters": dict(parameters)}:
             return _made(_class(module, name), parameters)
         case {"fraction": str(text)} if len(description) == 1:
-            description = whole_fraction(text, "task", _REMEDY)
+            match = _FRACTION.fullmatch(text)
+            if match is None or max(map(len, text.split("/"))) > MOST_DIGITS or int(match[2] or 1) == 0:
+                raise InputError("task", f"{text[:40]!r} is no fraction", _REMEDY)
+            description = Fraction(int(match[1]), int(match[2] or 1))
+        case {"float": "inf" | "-inf" as text} if len(description) == 1:
+            return float(text)
     if isinstance(description, (int, float, Fraction)) and not math.isfinite(as_float(description)):
         raise InputError("task", "a parameter is a number that is too large", _REMEDY)
     if description is None or isinstance(description, (bool, int, float, str, Fraction)):

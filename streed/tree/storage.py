@@ -1,7 +1,6 @@
 """A tree in a file: JSON by `streed/tree/tree.schema.json`, lossless, and checked when read.
 
-Numbers are exact: fractions are texts such as "3/958". Labels and categories carry their type, because readers in
-other languages do not tell 1 from 1.0 and true.
+Labels, categories, costs and values are written as parameters of tasks are (`streed.data.strict_json.describe`).
 """
 
 from __future__ import annotations
@@ -11,27 +10,25 @@ import importlib.resources
 import itertools
 import json
 import math
-import numbers
 from collections import Counter
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any
 
 import attrs
 
 from streed.data import Column, Cut
-from streed.data import strict_json as strict
 from streed.data.column import MOST_CATEGORIES
 from streed.data.database import Roles
 from streed.data.ordered import Kind
 from streed.data.questions import TableRecipe
 from streed.data.single_values import FIRST, LAST
+from streed.data.strict_json import describe, parse, rebuild
 from streed.errors import InputError
-from streed.exact import Range, as_float
+from streed.exact import Range
 from streed.tree import Tree
 from streed.tree.nodes import Claims, FlatBranch, FlatNode, Leaf, depth_of, flatten, nest, walk, worth
 
-FORMAT, VERSION = "streed.tree", 6
+FORMAT, VERSION = "streed.tree", 7
 DEEPEST = 2_000
 """Levels of a saved tree: as text, a deeper one has more blanks than a file should."""
 
@@ -57,24 +54,21 @@ def dump(tree: Tree, indent: int | None = None) -> str:
         if isinstance(node, FlatBranch):
             branch = {"column": int(node.column), "children": list(node.children), "rows": int(node.rows)}
             cut = node.cut
-            nodes.append(branch | ({"threshold": strict.plain_value(cut.threshold), "gaps": cut.gaps} if cut else {}))
+            nodes.append(branch | ({"threshold": describe(cut.threshold), "gaps": cut.gaps} if cut else {}))
             continue
-        cost = strict.plain_value(worth(tree.unit, node.cost))
-        leaf: dict[str, Any] = {"label": int(node.label), "rows": int(node.rows), "cost": cost}
-        if shown is not None:
-            leaf["shows"] = typed(next(shown))
-        nodes.append(leaf)
+        leaf = {"label": int(node.label), "rows": int(node.rows), "cost": describe(worth(tree.unit, node.cost))}
+        nodes.append(leaf | ({} if shown is None else {"shows": describe(next(shown))}))
     document = {
         "format": FORMAT,
         "version": VERSION,
         "n_columns": tree.n_columns,
-        "columns": [{"index": int(j), **held_column(column)} for j, column in sorted(tree.columns.items())],
-        "labels": [typed(label) for label in tree.labels],
+        "columns": [{"index": int(j), **_held_column(column)} for j, column in sorted(tree.columns.items())],
+        "labels": describe(tree.labels),
         "nodes": nodes,
         "claims": None if tree.claims is None else _claims(tree.claims),
     }
     if tree.recipe is not None:
-        columns = list(map(held_column, tree.recipe.columns))
+        columns = list(map(_held_column, tree.recipe.columns))
         document["recipe"] = attrs.asdict(tree.recipe, recurse=False) | {"columns": columns}
     text = json.dumps(document, indent=indent, ensure_ascii=False, allow_nan=False)
     if text != text.encode(errors="ignore").decode():
@@ -89,8 +83,8 @@ def load(text: str) -> Tree:
     """
     document = _parse(text)
     nodes, n_columns, held = document["nodes"], document["n_columns"], document["columns"]
-    columns = {entry["index"]: column_of(entry, f"$.columns[{place}]") for place, entry in enumerate(held)}
-    labels = distinct(document["labels"], "$.labels")
+    columns = {entry["index"]: _column_of(entry, f"$.columns[{place}]") for place, entry in enumerate(held)}
+    labels = _distinct(document["labels"], "$.labels")
     absent = [j for j in columns if j >= n_columns]
     _refuse(
         "$.columns",
@@ -100,9 +94,9 @@ def load(text: str) -> Tree:
     )
     _check_structure(nodes, columns, len(labels), n_columns)
     flat: list[FlatNode] = [
-        FlatBranch(node["column"], tuple(node["children"]), node["rows"], cut_of(node, columns[node["column"]], where))
+        FlatBranch(node["column"], tuple(node["children"]), node["rows"], _cut_of(node, columns[node["column"]], where))
         if "column" in node
-        else Leaf(node["label"], node["rows"], _exact(node["cost"], f"{where}.cost"))
+        else Leaf(node["label"], node["rows"], _exact(node["cost"], where))
         for node, where in ((node, f"$.nodes[{place}]") for place, node in enumerate(nodes))
     ]
     root, shown = nest(flat), None
@@ -110,7 +104,7 @@ def load(text: str) -> Tree:
     if any("shows" in node for node in nodes):
         places = nest([attrs.evolve(x, label=at) if isinstance(x, Leaf) else x for at, x in enumerate(flat)])
         leaves = [nodes[leaf.label] for leaf in walk(places) if isinstance(leaf, Leaf)]
-        shown = tuple(plain(leaf["shows"], "$.nodes: shows") for leaf in leaves)
+        shown = tuple(_exact(leaf["shows"], "$.nodes: shows") for leaf in leaves)
     claims = document["claims"]
     if claims is not None:
         beyond = (claims.get("positive") or 0) >= len(labels)
@@ -127,7 +121,7 @@ def load(text: str) -> Tree:
 def _parse(text: str) -> dict[str, Any]:
     import jsonschema
 
-    document = strict.parse(text, "tree", REMEDY)
+    document = parse(text, "tree", REMEDY)
     version = document.get("version") if isinstance(document, dict) else None
     if isinstance(document, dict) and document.get("format") == FORMAT and version != VERSION:
         remedy = f"this streed reads version {VERSION}: grow the tree again"
@@ -136,7 +130,7 @@ def _parse(text: str) -> dict[str, Any]:
     worst = jsonschema.exceptions.best_match(itertools.islice(_validator().iter_errors(document), 20))
     if worst is not None:
         said = worst.message if len(worst.message) <= 200 else worst.message[:200] + "..."
-        raise broken(worst.json_path[:200], said)
+        raise _broken(worst.json_path[:200], said)
     checked: dict[str, Any] = document
     return checked
 
@@ -160,7 +154,7 @@ def _check_structure(nodes: list[dict[str, Any]], columns: dict[int, Column], n_
             continue
         column, children = columns.get(node["column"]), node["children"]
         if column is None or node["column"] >= n_columns:
-            raise broken(here, f"column {node['column']} is not described")
+            raise _broken(here, f"column {node['column']} is not described")
         wanted = len(column.categories) if column.multiway else 2
         early = [child for child in children if not place < child < len(nodes)]
         _refuse(
@@ -176,16 +170,16 @@ def _check_structure(nodes: list[dict[str, Any]], columns: dict[int, Column], n_
 
 
 def _claims(claims: Claims) -> dict[str, Any]:
-    task = claims.task if isinstance(claims.task, dict) else strict.describe(claims.task)
+    task = claims.task if isinstance(claims.task, dict) else describe(claims.task)
     held = attrs.asdict(claims, recurse=False) | {"task": task}
     if claims.roles is not None:
         held["roles"] = attrs.asdict(claims.roles, filter=attrs.filters.exclude("features"))
-    return held | {name: strict.plain_value(held[name]) for name in ("value", "lower_bound", "upper_bound")}
+    return held | {name: describe(held[name]) for name in ("value", "lower_bound", "upper_bound")}
 
 
 def _table_recipe(held: dict[str, Any], columns: Mapping[int, Column], n_columns: int) -> TableRecipe:
     """The recipe; raises InputError unless it makes the columns that the tree asks about."""
-    recipes = tuple(column_of(entry, f"$.recipe.columns[{j}]") for j, entry in enumerate(held["columns"]))
+    recipes = tuple(_column_of(entry, f"$.recipe.columns[{j}]") for j, entry in enumerate(held["columns"]))
     for j, column in enumerate(recipes):
         wide = column.one_hot and column.scale is None and len(column.known) >= MOST_CATEGORIES - 1
         named = [output.name for output in column.outputs]
@@ -207,24 +201,18 @@ def _table_recipe(held: dict[str, Any], columns: Mapping[int, Column], n_columns
 
 
 def _exact(x: Any, where: str) -> Any:
-    """A value or cost that a file holds, or None: an int, float or Fraction within the range of floats, or a tuple."""
-    if isinstance(x, list):
-        return tuple(_exact(part, where) for part in x)
-    if x is None or x in ("Infinity", "-Infinity"):
-        return None if x is None else float(x)
-    number = strict.whole_fraction(x, "tree", REMEDY, f"{where}: ") if isinstance(x, str) else x
-    if not math.isfinite(as_float(number)):
-        raise broken(where, "a number is too large")
-    return number
+    """What `describe` wrote; raises InputError that says where it is no such thing."""
+    try:
+        return rebuild(x)
+    except InputError as error:
+        raise _broken(where, error.found) from None
 
 
 REMEDY = "give what Tree.to_json wrote"
 """For whoever gives another file."""
 
-_LONGEST: int = 10 ** (strict.MOST_DIGITS - 1)
 
-
-def broken(where: str, found: str) -> InputError:
+def _broken(where: str, found: str) -> InputError:
     """The error for a place in the file and what is wrong there."""
     return InputError("tree", f"{where}: {found}", REMEDY)
 
@@ -233,42 +221,12 @@ def _refuse(where: str, *rules: tuple[Any, str]) -> None:
     """Raises InputError by the first rule that is broken: (whether it is, what is wrong)."""
     for is_broken, found in rules:
         if is_broken:
-            raise broken(where, found)
+            raise _broken(where, found)
 
 
-def typed(value: Any) -> dict[str, Any]:
-    """A label or category with its type, as {type: value}."""
-    if value is None:
-        return {"none": True}
-    if isinstance(value, bool):
-        return {"bool": value}
-    if isinstance(value, str):
-        return {"str": value}
-    if isinstance(value, float) and math.isfinite(value):
-        return {"float": float(value)}
-    if isinstance(value, (numbers.Integral, Fraction)):
-        if max(abs(int(value.numerator)), int(value.denominator)) >= _LONGEST:
-            found = f"a number has more than {strict.MOST_DIGITS:,} digits"
-            raise InputError("labels", found, "use smaller numbers, or texts")
-        return {"fraction": str(value)} if isinstance(value, Fraction) else {"int": int(value)}
-    found = f"{value!r} of type {type(value).__name__} has no JSON form"
-    raise InputError("labels", found, "use texts, numbers or truth values")
-
-
-def plain(held: dict[str, Any], where: str) -> Any:
-    """What `typed` gave as it was."""
-    ((kind, value),) = held.items()
-    _refuse(where, (kind == "float" and not math.isfinite(as_float(value)), "a number is too large for a float"))
-    if kind == "none":
-        return None
-    if kind == "fraction":
-        return strict.whole_fraction(value, "tree", REMEDY, f"{where}: ")
-    return float(value) if kind == "float" else value
-
-
-def distinct(held: list[dict[str, Any]], where: str) -> tuple[Any, ...]:
+def _distinct(held: list[Any], where: str) -> tuple[Any, ...]:
     """The labels or categories, no two of which are equal (as 1, 1.0 and true are)."""
-    found = tuple(plain(each, where) for each in held)
+    found = tuple(each if isinstance(each, int) else _exact(each, where) for each in held)  # of any number of digits
     _refuse(where, (len(set(found)) < len(found), "two of them are equal"))
     return found
 
@@ -281,17 +239,15 @@ SPANS: dict[Any, tuple[float, float]] = {
 """The microseconds that times may have."""
 
 
-def held_column(column: Column) -> dict[str, Any]:
+def _held_column(column: Column) -> dict[str, Any]:
     """What a file says of a column."""
-    categories = [typed(category) for category in column.categories]
-    held = attrs.asdict(column) | {"categories": categories}
-    held["thresholds"] = list(map(strict.plain_number, column.thresholds))
-    return {name: value for name, value in held.items() if value or name in ("name", "categories", "multiway")}
+    held = attrs.asdict(column, recurse=False)
+    return {name: describe(x) for name, x in held.items() if x or name in ("name", "categories", "multiway")}
 
 
-def column_of(entry: Mapping[str, Any], where: str) -> Column:
-    """What `held_column` was given; raises InputError where the entry contradicts itself."""
-    categories = distinct(entry["categories"], f"{where}.categories")
+def _column_of(entry: Mapping[str, Any], where: str) -> Column:
+    """What `_held_column` was given; raises InputError where the entry contradicts itself."""
+    categories = _distinct(entry["categories"], f"{where}.categories")
     scale = Kind(entry["scale"]) if "scale" in entry else None
     thresholds = _exact(entry.get("thresholds", []), where)
     held = {name: value for name, value in entry.items() if name != "index"}
@@ -305,7 +261,7 @@ def column_of(entry: Mapping[str, Any], where: str) -> Column:
     return column
 
 
-def cut_of(node: Mapping[str, Any], column: Column, where: str) -> Cut | None:
+def _cut_of(node: Mapping[str, Any], column: Column, where: str) -> Cut | None:
     """The cut of a branch, None of a branch on a column that is not ordered."""
     is_cut = "threshold" in node
     said = f"{'a' if is_cut else 'no'} threshold for column {column.name[:40]!r}"

@@ -58,7 +58,7 @@ def test_columns_of_what_a_task_asks_for(play: str, tmp_path: Path) -> None:
     run("verify", out, play)
     assert "leave out --row-data" in run("verify", out, play, "--row-data", "event=times", code=2).stderr
     costs = solve(*base, "instance-costs", "--row-data", "costs=times", "--row-data", "costs=windy")
-    assert (costs["value"], costs["document"]["labels"]) == (3, [{"str": "times"}, {"str": "windy"}])
+    assert (costs["value"], costs["document"]["labels"]) == (3, ["times", "windy"])
 
 
 def test_no_tree_meets_the_limits(play: str) -> None:
