@@ -123,7 +123,7 @@ def describe(thing: Any) -> Any:
     if thing is None or isinstance(thing, (bool, str)):
         return thing
     if isinstance(thing, numbers.Rational):
-        if max(abs(thing.numerator), thing.denominator) >= _LONGEST:
+        if max(abs(int(thing.numerator)), int(thing.denominator)) >= _LONGEST:
             found = f"it holds a number of more than {MOST_DIGITS:,} digits"
             raise InputError("tree", found, "use smaller numbers, or texts")
         return int(thing) if isinstance(thing, numbers.Integral) else {"fraction": str(thing)}

@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from streed.data import Column
 from streed.data.column import numbers_like, raw_columns
 from streed.data.ordered import TIMES, Kind
 from streed.data.reading import Values
-from streed.data.table import Table, read_input
+from streed.data.table import read_input
 from streed.errors import InputError, MissingPackageError
 from streed.exact import Array, as_objects
 from streed.export.questions import AT_MOST, GAP, ONE_OF, PRESENT, Case, Question, plan
-from streed.tree import Seen, Tree, told, tree_of
+from streed.tree import Seen, told, tree_of
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -40,11 +39,11 @@ def to_onnx(model: Any) -> ModelProto:
 
     Inputs are the columns of the raw table that the tree asks about, each (m, 1) under its name: numbers and truth
     values as double, NaN for a gap; texts as string, the empty text for a gap; dates as int64 microseconds since 1970
-    (of UTC, where they have a zone), clock times and durations as int64 microseconds, -2**63 for a gap. Of a table
-    without names, whose columns all are numbers, there is one input, `X` (m, p) double. Outputs: `prediction` (m,) and
-    `leaf` (m,) int64, the leaf's number from left to right. A graph cannot refuse: a value that the tree has no answer
-    to takes the branch of no, and where empty texts are a category, a gap is one of them. Raises InputError for labels
-    that ONNX has no type for, and MissingPackageError without onnx.
+    (of UTC, where they have a zone), clock times and durations as int64 microseconds, -2**63 for a gap; a tree that
+    asks nothing has one input, `X` (m, 1) double. Outputs: `prediction` (m,) and `leaf` (m,) int64, the leaf's number
+    from left to right. A graph cannot refuse: a value that the tree has no answer to takes the branch of no, and where
+    empty texts are a category, a gap is one of them. Raises InputError for labels that ONNX has no type for, and
+    MissingPackageError without onnx.
     """
     try:
         import onnx
@@ -52,7 +51,7 @@ def to_onnx(model: Any) -> ModelProto:
         raise MissingPackageError('to_onnx needs onnx: pip install "streed[onnx]"') from None
     tree = tree_of(model, "model")
     questions, graph = plan(tree), _Graph(onnx)
-    leaf = _leaf(told(tree), questions, _inputs(tree, questions.values(), graph), graph)
+    leaf = _leaf(told(tree), questions, _inputs(questions.values(), graph), graph)
     table = _labels(tree.shows())
     graph.add("Gather", [graph.constant(table), leaf], name="prediction", axis=0)
     graph.add("Identity", [leaf], name="leaf")
@@ -73,25 +72,14 @@ def onnx_inputs(model: Any, X: Any) -> dict[str, Array]:
     """
     tree = tree_of(model, "model")
     asked = {question.place: question for question in plan(tree).values()}
-    width = _width(tree)
-    if not _by_name(asked.values()):
-        source = read_input(X)
-        if isinstance(source, Table) and asked:
-            source = np.column_stack([_held(_NUMBER, source.read(j)) for j in range(width)])
-        return {"X": source.astype(np.float64) if isinstance(source, np.ndarray) else np.zeros((len(source), width))}
-    names = [asked[j].column.name if j in asked else f"x{j}" for j in range(width)]
-    _, read = raw_columns(X, names, asked, named=any(question.named for question in asked.values()))
+    if not asked:
+        return {"X": np.zeros((read_input(X).shape[0], 1))}
+    recipe = tree.recipe
+    names = [f"x{j}" for j in range(tree.n_columns if recipe is None else len(recipe.columns))]
+    for place, question in asked.items():
+        names[place] = question.column.name
+    _, read = raw_columns(X, names, asked, named=recipe is None or recipe.named)
     return {question.column.name: _held(question, read(place))[:, None] for place, question in asked.items()}
-
-
-def _width(tree: Tree) -> int:
-    """How many columns the raw table has."""
-    return tree.n_columns if tree.recipe is None else len(tree.recipe.columns)
-
-
-def _by_name(asked: Iterable[Question]) -> bool:
-    """Whether each column is an input of its own; else all are numbers without names, and one array."""
-    return any(question.named or _kind(question) != "number" for question in asked)
 
 
 def _held(question: Question, raw: Values) -> Array:
@@ -105,9 +93,6 @@ def _held(question: Question, raw: Values) -> Array:
     if kind in _TIMES:
         return np.where(raw.missing, NO_DATE, numbers.astype(np.int64))
     return np.where(raw.missing, np.nan, numbers).astype(np.float64)
-
-
-_NUMBER = Question(0, Column("X", (), False, Kind.NUMBER), (), None)
 
 
 class _Graph:
@@ -139,24 +124,19 @@ class _Graph:
             self.constants.append(self.onnx.numpy_helper.from_array(held, name))
         return self._made[key]
 
-    def input(self, name: str, kind: str, width: int) -> str:
-        """The name of an input (m, width)."""
+    def input(self, name: str, kind: str) -> str:
+        """The name of an input (m, 1)."""
         types = self.onnx.TensorProto
         held = {"number": types.DOUBLE, "text": types.STRING, **dict.fromkeys(_TIMES, types.INT64)}[kind]
-        self.inputs.append(self.onnx.helper.make_tensor_value_info(name, held, [None, width]))
+        self.inputs.append(self.onnx.helper.make_tensor_value_info(name, held, [None, 1]))
         return name
 
 
-def _inputs(tree: Tree, questions: Iterable[Question], graph: _Graph) -> dict[int, str]:
+def _inputs(questions: Iterable[Question], graph: _Graph) -> dict[int, str]:
     """By the place of a column of the table: the name of its values, (m, 1)."""
     asked = {question.place: question for question in questions}
-    if not _by_name(asked.values()):
-        # A tree that is one leaf still has to know how many rows there are.
-        whole = graph.input("X", "number", max(_width(tree), 1))
-        return {j: graph.add("Gather", [whole, graph.constant([j])], axis=1) for j in sorted(asked) or [0]}
-    named = {question.column.name: question for question in asked.values()}
-    inputs = {name: graph.input(name, _kind(question), 1) for name, question in named.items()}
-    return {place: inputs[question.column.name] for place, question in asked.items()}
+    inputs = {place: graph.input(question.column.name, _kind(question)) for place, question in asked.items()}
+    return inputs or {0: graph.input("X", "number")}  # a leaf alone has to know how many rows there are
 
 
 def _kind(question: Question) -> str:

@@ -41,8 +41,6 @@ class Question:
     """No value is in two of them, but that the last one may be of any that is present."""
     otherwise: int | None
     """The child of all other rows; None where the tree has no answer to them."""
-    named: bool = True
-    """Whether the table named its columns."""
 
     @property
     def rest(self) -> int:
@@ -81,9 +79,9 @@ def _question_at(tree: Tree, j: int, cut: Cut | None, given: Mapping[str, str]) 
     asked: Cut | int | None = cut
     if column.name in given:
         return Question(j, column, (Case(1, HOLDS, (given[column.name],)),), 0)
-    place, named, strict = j, column.name != f"x{j}", False
+    place, strict = j, False
     if recipe is not None:
-        place, named, strict = recipe.sources[j], recipe.named, recipe.unseen == "error"
+        place, strict = recipe.sources[j], recipe.unseen == "error"
         column, at = recipe.columns[place], sum(source == place for source in recipe.sources[:j])
         asked = column.questions[at][1] if column.one_hot else None
     cases, gap, unseen = _cases(column, asked, strict)
@@ -91,7 +89,7 @@ def _question_at(tree: Tree, j: int, cut: Cut | None, given: Mapping[str, str]) 
         cases, unseen = [*cases, Case(unseen, PRESENT)], None
     elif gap is not None and gap != unseen:
         cases.append(Case(gap, GAP))
-    return Question(place, column, tuple(cases), unseen, named)
+    return Question(place, column, tuple(cases), unseen)
 
 
 def _cases(column: Column, asked: Cut | int | None, strict: bool) -> tuple[list[Case], int | None, int | None]:
