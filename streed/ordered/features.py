@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import attrs
 import numpy as np
@@ -77,19 +77,28 @@ class Features:
         """Whether the question's child 0 is for what is above the threshold: gaps come first, and are asked for."""
         return not self.gaps_last[feature] and int(self.limits[feature][rank]) == NO_LIMIT
 
-    def children_of(self, node: Split) -> tuple[Split | None, ...]:
-        """Those of a split, by the answers to its question."""
-        if node.rank < 0:
-            categories = self.data.column(int(self.column[node.column])).categories
-            return (*node.children, *[None] * (len(categories) - len(node.children)))
-        return node.children[::-1] if self.is_turned(node.column, node.rank) else node.children
+    def preorder(self, session: OrderedSession, plan: Array) -> list[tuple[int, int, int] | None]:
+        """The tree of a plan in preorder: the question of each branching node, None for leaves, also of no rows."""
+        entries = iter(plan[1 : 1 + WORDS * int(plan[0])].reshape(-1, WORDS).tolist())
 
-    def preorder(self, node: Split | None) -> list[tuple[int, int, int] | None]:
-        """A tree in preorder: the question of each branching node, None for leaves."""
-        if node is None:
-            return [None]
-        below = itertools.chain.from_iterable(map(self.preorder, self.children_of(node)))
-        return [self.question(node.column, node.rank), *below]
+        def grow(rows: Array) -> Any:
+            column, rank, _ = next(entries)
+            if column >= 0:
+                return split(rows, column, rank, grow)
+            found = None if rank == 0 else _stump(session, rows)
+            return [None] if found is None else split(rows, *found, lambda _: [None])
+
+        def split(rows: Array, column: int, rank: int, below: Callable[[Array], Any]) -> Any:
+            """The tree of a split of some rows (m,): up to a rank or, below 0, by codes."""
+            ranks, feature = session.ranks[column, rows], int(session.columns[column])
+            codes = range(0 if rank >= 0 else len(self.data.column(int(self.column[feature])).categories))
+            sides = [ranks <= rank, ranks > rank] if rank >= 0 else [ranks == code for code in codes]
+            parts = [below(rows[side]) if side.any() else [None] for side in sides]
+            told = parts[::-1] if self.is_turned(feature, rank) else parts
+            return [self.question(feature, rank), *itertools.chain.from_iterable(told)]
+
+        found: list[tuple[int, int, int] | None] = grow(np.arange(session.rows.n_rows))
+        return found
 
 
 def _ranked(ranks: Array, values: OrderedValues, gaps_last: bool) -> tuple[Array, Array]:
@@ -105,42 +114,6 @@ def _ranked(ranks: Array, values: OrderedValues, gaps_last: bool) -> tuple[Array
     below += 1
     below[missing] = 0
     return below, np.concatenate([[NO_LIMIT], values.cuts])
-
-
-@final
-@attrs.frozen
-class Split:
-    """A branching node, whose children are splits, or None for leaves."""
-
-    column: int
-    rank: int
-    """Rows whose rank in the column is at most this go to the first of two children; below 0, each code has a child."""
-    children: tuple[Split | None, ...]
-    """By code, None also for those that no row has."""
-
-
-def tree_of(session: OrderedSession, plan: Array) -> Split | None:
-    """The tree of a plan."""
-    entries = iter(plan[1 : 1 + WORDS * int(plan[0])].reshape(-1, WORDS).tolist())
-
-    def grow(rows: Array) -> Split | None:
-        column, rank, _ = next(entries)
-        if column >= 0:
-            return _split(session, rows, column, rank, grow)
-        found = None if rank == 0 else _stump(session, rows)
-        return None if found is None else _split(session, rows, *found, lambda _: None)
-
-    return grow(np.arange(session.rows.n_rows))
-
-
-def _split(
-    session: OrderedSession, rows: Array, column: int, rank: int, grow: Callable[[Array], Split | None]
-) -> Split:
-    """The split of some rows (m,), whose children `grow` makes."""
-    ranks = session.ranks[column, rows]
-    sides = [ranks <= rank, ranks > rank] if rank >= 0 else [ranks == code for code in range(int(ranks.max()) + 1)]
-    children = tuple(grow(rows[side]) if side.any() else None for side in sides)
-    return Split(int(session.columns[column]), rank, children)
 
 
 def _stump(session: OrderedSession, rows: Array) -> tuple[int, int] | None:

@@ -24,7 +24,7 @@ from streed.exact import Array, as_float, fraction_of
 from streed.kernels.compilation import clock
 from streed.kernels.records import LEAF
 from streed.kernels.stopping import Trace
-from streed.ordered.features import Features, Split
+from streed.ordered.features import Features
 from streed.ordered.rows import GeneratedRows, OrderedRows, generated_rows, merge_rows, places_of
 from streed.ordered.session import Inexact, OrderedAnswer, OrderedSession
 from streed.problem import Outcome, Problem, SearchLimits, Solution
@@ -113,6 +113,15 @@ class Run:
         """The value of a cost, the least one of those that are rounded to it; None if it stands for no tree."""
         return None if total >= NO_TREE else self._meaning.lower(total)
 
+    def posed(self, answer: OrderedAnswer) -> tuple[Problem, Questions, Array]:
+        """The problem of no columns but what the tree asks, these questions, and the tree over them in preorder."""
+        problem, nodes = self._problem, self.features.preorder(self.session, answer.plan)
+        asked = sorted({node for node in nodes if node is not None})
+        questions = Questions.about(problem.data, np.array(asked, np.int64).reshape(-1, 3))
+        numbers: dict[Any, int] = {None: LEAF} | {node: q for q, node in enumerate(asked)}
+        preorder = np.array([numbers[node] for node in nodes], np.int64)
+        return attrs.evolve(problem, data=questions.data), questions, preorder
+
     def stats(self, name: str, answer: OrderedAnswer, began: float, rounding: float) -> dict[str, Any]:
         """What is said of the search, as of the driver of that name."""
         return {
@@ -148,7 +157,7 @@ def search_ordered(problem: Problem, search_limits: SearchLimits, name: str) -> 
     solutions: tuple[Solution, ...] = ()
     lower, stopped, rounding, questions = costs.lower(answer.lower), answer.stopped, Fraction(0), None
     if answer.cost is not None and (below is None or answer.cost < below):
-        asked, questions, preorder = _posed(problem, features, answer.tree)
+        asked, questions, preorder = run.posed(answer)
         total, root = measure_costs(asked, costs, preorder)
         if total != answer.cost:
             raise MismatchError(f"the tree costs {total}, the search claimed {answer.cost}; please report this")
@@ -165,15 +174,6 @@ def search_ordered(problem: Problem, search_limits: SearchLimits, name: str) -> 
     real = costs.unit.denominator > 1 or wide is not None
     outcome = Outcome(solutions, lower, stopped, stats, costs.unit if wide is None else wide.unit, real)
     return settled(outcome, data, questions)
-
-
-def _posed(problem: Problem, features: Features, tree: Split | None) -> tuple[Problem, Questions, Array]:
-    """The problem of no columns but what the tree asks, these questions, and the tree over them in preorder."""
-    nodes = features.preorder(tree)
-    asked = sorted({node for node in nodes if node is not None})
-    questions, numbers = Questions.about(problem.data, np.array(asked, np.int64).reshape(-1, 3)), dict[Any, int]()
-    numbers |= {None: LEAF} | {node: q for q, node in enumerate(asked)}
-    return attrs.evolve(problem, data=questions.data), questions, np.array([numbers[node] for node in nodes], np.int64)
 
 
 def search_generated(problem: Problem, search_limits: SearchLimits, name: str) -> Outcome | None:
@@ -213,7 +213,7 @@ def _searched(
     solutions: tuple[Solution, ...] = ()
     lower, rounding, questions = rows.lower(answer.lower), 0.0, None
     if answer.cost is not None:
-        asked, questions, preorder = _posed(problem, features, answer.tree)
+        asked, questions, preorder = run.posed(answer)
         solution = measure_methods(asked, problem, preorder)
         solutions = (solution,)
         claimed = rows.lower(answer.cost)
@@ -284,7 +284,7 @@ class OrderedOracle(LinearOracle):
         self._nodes = answer.nodes
         if answer.cost is None or (answer.stopped is None and below is not None and answer.lower >= below):
             return Answer(answer.lower, None, None, answer.stopped, answer.nodes)
-        nodes = self._features.preorder(answer.tree)
+        nodes = self._features.preorder(session, answer.plan)
         preorder = np.array([LEAF if node is None else self._questions[node] for node in nodes], np.int64)
         return Answer(answer.lower, answer.cost, preorder, answer.stopped, answer.nodes)
 

@@ -14,7 +14,7 @@ from streed.kernels.compilation import clock
 from streed.kernels.ordered import INFEASIBLE, INTERVAL, RECORD, SPLITS, UNLIMITED, WORDS, sort_rows
 from streed.kernels.record_proxy import RecordProxy, address_of
 from streed.kernels.stopping import LOWER, NODES, ROWS_OF_CONTROL, UPPER, run_stoppable
-from streed.ordered.features import Features, Split, tree_of
+from streed.ordered.features import Features
 from streed.ordered.lookahead import grows, link, search_tree
 from streed.ordered.rows import GeneratedRows, OrderedRows
 from streed.problem import SearchLimits, process_memory
@@ -55,8 +55,8 @@ class OrderedAnswer:
     """No allowed tree costs less."""
     cost: int | None
     """Of the tree; None if no tree is allowed."""
-    tree: Split | None
-    """None for a leaf."""
+    plan: Array
+    """Of the tree, see `cache.py`."""
     stopped: str | None
     """None, or what ended the search: "time", "interrupt", "memory", or what `look` said."""
     nodes: int
@@ -187,15 +187,11 @@ class OrderedSession:
             if self.record["unsettled"]:
                 raise Unsettled
             stopped = (reason or "memory") if lower < min(upper, budget) else None
-            bound = rows.base + rows.divisor * lower
-            nodes = self.record["splits"]
-            if upper >= INFEASIBLE:
-                return OrderedAnswer(bound, None, None, stopped, nodes)
-            tree = tree_of(self, plan)
         finally:
             record_proxy.give_back(arena)
             self._cache: tuple[Array, ...] = ()
-        return OrderedAnswer(bound, rows.base + rows.divisor * upper, tree, stopped, nodes)
+        cost = None if upper >= INFEASIBLE else rows.base + rows.divisor * upper
+        return OrderedAnswer(rows.base + rows.divisor * lower, cost, plan, stopped, self.record["splits"])
 
     def bounds(self) -> tuple[int, int | None, int]:
         """(lower, upper, splits scored) of the search that is running; upper is None as long as no tree is known."""
