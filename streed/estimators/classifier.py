@@ -127,8 +127,7 @@ class OptimalTreeClassifier(LabelTree):
     monotonic_cst: Any = None
 
     def _check_classes(self) -> None:
-        signs = signs_of(self.monotonic_cst, self.n_features_in_)
-        if signs and len(self.classes_) > 2 and self.classes_.dtype.kind not in "iuf":
+        if signs_of(self).any() and len(self.classes_) > 2 and self.classes_.dtype.kind not in "iuf":
             found = f"the order of {shown(self.classes_.tolist())} is that of their letters"
             raise InputError("monotonic_cst", found, "give labels that are numbers, or two of them")
 
@@ -151,13 +150,13 @@ class OptimalTreeClassifier(LabelTree):
         return each if weights is None else weights * each
 
     def _objective(self, cost_complexity: Any) -> Task:
-        signs = signs_of(self.monotonic_cst, self.n_features_in_)
-        if not signs:
+        signs = signs_of(self)
+        if not signs.any():
             return label_task(self.task, cost_complexity)
         if self.task is not None:
             found = "it goes with the error rate alone, and a task is given"
             raise InputError("monotonic_cst", found, "leave task out")
-        up, down = ([column for column, sign in signs.items() if sign == side] for side in (1, -1))
+        up, down = (np.flatnonzero(signs == side).tolist() for side in (1, -1))
         return MonotoneErrors(up, down, cost_complexity=cost_complexity, normalized=True)
 
     def _solve(self, data: Dataset, **other: Any) -> Result:

@@ -131,21 +131,10 @@ def _numbers(column: Array) -> Array:
     return plain if plain.dtype.kind in "iu" else doubles(column.tolist(), "y")
 
 
-def signs_of(monotonic_cst: Any, n_features: int) -> dict[Any, int]:
-    """{place or name of a column: 1 or -1}, of what scikit-learn calls so; raises InputError for anything else."""
-    if monotonic_cst is None:
-        return {}
-    given: Any = monotonic_cst
-    if not isinstance(given, Mapping):
-        listed = np.asarray(given, dtype=object)
-        if listed.shape != (n_features,):
-            found = f"it is {brief(given)}, and X has {n_features} columns"
-            raise InputError("monotonic_cst", found, "give one of -1, 0 and 1 for each, or a dict by name")
-        given = dict(enumerate(listed.tolist()))
-    for column, sign in given.items():
-        if isinstance(sign, bool) or not isinstance(sign, numbers.Real) or sign not in (-1, 0, 1):
-            raise InputError("monotonic_cst", f"{brief(sign)} of column {column!r}", "give -1, 0 or 1")
-    return {column: int(sign) for column, sign in given.items() if sign}
+def signs_of(estimator: Any) -> Array:
+    """(p,) 1, -1 or 0 for each column, as scikit-learn reads `monotonic_cst`; raises InputError for anything else."""
+    with named_errors("monotonic_cst", "give one of -1, 0 and 1 for each column, or a dict by name"):
+        return validation._check_monotonic_cst(estimator, estimator.monotonic_cst)  # type: ignore[no-any-return]
 
 
 def checked_weights(sample_weight: Any, n_rows: int) -> Array | None:

@@ -54,7 +54,7 @@ class OptimalTreeRegressor(RegressorMixin, OptimalTree):  # type: ignore[misc]
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> Dataset:
         X, weights = self._checked(X, sample_weight)
-        if signs_of(self.monotonic_cst, self.n_features_in_):
+        if signs_of(self).any():
             found = "regression trees in order are not searched: what a leaf shows would depend on the other leaves"
             remedy = "leave it out, or classify levels of y: OptimalTreeClassifier(monotonic_cst=...)"
             raise InputError("monotonic_cst", found, remedy)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import csv
 import io
+import itertools
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, final
@@ -15,7 +16,6 @@ import numpy as np
 from streed.data import Dataset
 from streed.data.questions import Questions
 from streed.errors import InputError, TaskError
-from streed.exact import Array
 from streed.proof import check
 from streed.proof.check import Amount
 from streed.task import Task, Totals
@@ -41,43 +41,31 @@ _TAKEN = ("cost of ", "amount ", "weight", "label")
 @final
 @attrs.frozen(eq=False)
 class CodedTable:
-    """Columns of codes, with names that are safe in a file of comma separated values."""
+    """Columns of codes, a question each, with names that are safe in a file of comma separated values."""
 
-    source: Dataset
     questions: Questions
-    X: Array
-    """(n, p) uint8."""
-    names: tuple[str, ...]
-    categorical: tuple[str, ...]
-    """The columns of more than two codes."""
-    labels: tuple[str, ...]
-    """The class of each row."""
+    names: list[str]
+    classes: list[str]
+    """The names of the classes, by their numbers."""
 
     @classmethod
     def of(cls, data: Dataset) -> CodedTable:
-        """The codes of a data set without frequencies; a column for each question about ordered columns.
-
-        Raises InputError where there are too many codes.
-        """
-        asked = Questions.of(data)
-        X = asked.data.X.astype(np.uint8)
-        codes = X.max(axis=0, initial=0).astype(np.int64) + 1
-        if codes.sum() > MOST_CODES:
-            found = f"{int(codes.sum())} codes and questions, and proofs are about {MOST_CODES} at most"
+        """The codes of a data set without frequencies; raises InputError where there are too many."""
+        asked, names = Questions.of(data), list[str]()
+        codes = int(asked.data.X.max(axis=0, initial=0).sum(dtype=np.int64)) + len(asked.column)
+        if codes > MOST_CODES:
+            found = f"{codes} codes and questions, and proofs are about {MOST_CODES} at most"
             raise InputError("X", found, "give max_cuts, or fewer columns")
-        names = list[str]()
         for q, column in enumerate(asked.column.tolist()):
             number = q - int(np.searchsorted(asked.column, column))
             names.append(data.names[column] + (f" {number}" if column in data.ordered else ""))
-        names = _safe(names)
-        categorical = tuple(name for name, k in zip(names, codes, strict=True) if k > 2)
-        classes = _safe([str(label) for label in data.classes], columns=False)
-        return cls(data, asked, X, tuple(names), categorical, tuple(classes[k] for k in data.class_numbers.tolist()))
+        return cls(asked, _safe(names), _safe([str(label) for label in data.classes], columns=False))
 
     def to_csv(self, more: Mapping[str, Sequence[Any]]) -> bytes:
         """The table as UTF-8 text: the codes, further columns, and the target last, as the checker expects it."""
-        text = io.StringIO()
-        rows = [(*self.names, *more, "label"), *zip(*self.X.T.tolist(), *more.values(), self.labels, strict=True)]
+        text, data = io.StringIO(), self.questions.data
+        labels = [self.classes[k] for k in data.class_numbers.tolist()]
+        rows = [(*self.names, *more, "label"), *zip(*data.X.T.tolist(), *more.values(), labels, strict=True)]
         csv.writer(text, lineterminator="\n").writerows(rows)
         return text.getvalue().encode()
 
@@ -100,13 +88,14 @@ class CodedTable:
 
     def _asked_by(self, node: FlatBranch) -> tuple[int, list[int]]:
         """The column of codes that a branch asks for, and the code of each of its children."""
-        if node.column >= self.source.n_columns:
+        source = self.questions.source
+        if node.column >= source.n_columns:
             raise InputError("tree", f"it splits column {node.column}, which the data lack", "give its own data")
         if node.cut is None:
             return int(np.searchsorted(self.questions.column, node.column)), list(range(len(node.children)))
-        sides = sides_in(self.source, node, np.arange(self.source.n_rows))
+        sides = sides_in(source, node, np.arange(source.n_rows))
         for question in np.flatnonzero(self.questions.column == node.column).tolist():
-            if np.array_equal(self.X[:, question], sides):
+            if np.array_equal(self.questions.data.X[:, question], sides):
                 return question, [0, 1]
         raise InputError("tree", "it splits a column in a way that no question of the data does", "give its own data")
 
@@ -169,7 +158,8 @@ class Statement:
         arguments = ["--no-limit"] if max_depth is None else ["--max-depth", str(max_depth)]
         arguments += ["--max-nodes", str(max_nodes)] if max_nodes is not None else []
         arguments += ["--min-leaf", str(min_leaf)] if min_leaf > 1 else []
-        arguments += ["--categorical", *coded.categorical] if coded.categorical else []
+        wide = coded.questions.data.X.max(axis=0, initial=0) > 1
+        arguments += ["--categorical", *itertools.compress(coded.names, wide)] if wide.any() else []
         limits = check.Limits(check.UNLIMITED if max_depth is None else min(max_depth, check.UNLIMITED), min_leaf)
         text, given = coded.to_csv(more), check.parser().parse_args(["proof", "table", *arguments, *words])
         table = check.parse_table(text, given, "the table")
@@ -253,11 +243,11 @@ def _exact(costs: IntegerCosts) -> IntegerCosts:
 
 
 def _of_costs(costs: IntegerCosts, coded: CodedTable) -> _Words:
-    source = coded.source
+    source = coded.questions.source
     wrong = source.rows_of_classes(1 - np.eye(len(source.classes), dtype=np.int64))
     each, price = int(_exact(costs).costs.max(initial=0)), Fraction(costs.split)
     if source.sample_weight is None and each > 0 and np.array_equal(costs.costs, each * wrong):
-        return _classes(coded), {}, ["--price", str(price / each)] if price else []
+        return coded.classes, {}, ["--price", str(price / each)] if price else []
     more = _columns(costs)
     return list(more), more, ["--task", "costs", "--price", str(price * costs.unit), "--costs", *more]
 
@@ -281,8 +271,7 @@ def _of_tests(task: Any, data: Dataset, coded: CodedTable) -> _Words:
 
 
 def _of_score(task: SumTask, coded: CodedTable) -> _Words:
-    source = coded.source
-    classes = _classes(coded)
+    source, classes = coded.questions.source, coded.classes
     positive = getattr(task, "positive", None)
     number = 1 if positive is None else list(source.classes).index(positive)
     words = ["--task", _SCORES[type(task).__name__], f"--positive={classes[number]}"]
@@ -292,8 +281,3 @@ def _of_score(task: SumTask, coded: CodedTable) -> _Words:
         return classes, {}, words
     each = [str(Fraction(w)) if isinstance(w, int) else repr(w) for w in source.sample_weight.tolist()]
     return classes, {"weight": each}, [*words, "--weights", "weight"]
-
-
-def _classes(coded: CodedTable) -> list[str]:
-    """The names of the classes by their numbers."""
-    return [coded.labels[row] for row in np.unique(coded.source.class_numbers, return_index=True)[1].tolist()]

@@ -315,11 +315,10 @@ def test_the_classifier_takes_what_scikit_learn_calls_monotonic_cst(cst: Any, si
 @pytest.mark.parametrize(
     ("cst", "found", "more"),
     [
-        ([1, 0, 0], "X has 2 columns", {}),
-        ([2, 0], "2 of column 0", {}),
-        ([True, 0], "True of column 0", {}),
+        ([1, 0, 0], "X has 2 features", {}),
+        ([2, 0], "Observed values: [2]", {}),
         ("increasing", "give one of -1, 0 and 1", {}),
-        ({"z": 1}, "no column 'z'", {}),
+        ({"z": 1}, "unexpected feature names: ['z']", {}),
         ({"sex": 1}, "texts", {}),
         ([0, -1], "texts", {}),
         ([1, 0], "a task is given", {"task": "f1"}),
