@@ -17,7 +17,7 @@ from streed.data.column import MOST_CATEGORIES, column_of_categories, is_binary,
 from streed.data.ordered import proportions
 from streed.data.questions import TableRecipe
 from streed.data.reading import Values
-from streed.data.table import as_table, listed_columns, read_input
+from streed.data.table import listed_columns, read_input
 from streed.errors import InputError, check_choice
 from streed.exact import Array, Range
 
@@ -85,7 +85,7 @@ def make_recipe(
     Range(1, whole=True).read("n_thresholds", n_thresholds)
     Range(1, MOST_CATEGORIES - 2, whole=True).read("max_categories", max_categories)
     _check_teacher(thresholds, teacher)
-    table, rows = as_table(read_input(X)), None
+    table, rows = read_input(X), None
     if weights is not None:
         weights = np.asarray(weights, dtype=np.float64)
         rows = np.flatnonzero(weights > 0)

@@ -106,17 +106,17 @@ class Dataset:
         read = beside.read_row_data(row_data, n) if row_data else {}
         if copies is not None and not copies.all():
             kept = np.flatnonzero(copies)
-            source, y = tables.take_rows(source, kept), tables.take_values(y, kept, n, "y", "labels")
+            source, y = source.taken(kept), tables.take_values(y, kept, n, "y", "labels")
             weights = None if weights is None else weights[kept]
             read = {name: array[kept] for name, array in read.items()}
             n, copies = len(kept), beside.some_copies(copies[kept])
-        named = tables.column_names(source, names, p)
+        named = tables.column_names(source, names)
         listed = tables.listed_columns(categorical, named, p)
         held = beside.weigh_copies(weights, copies)
         fewer = (proportions(held), most) if isinstance(most, int) else ()
         codes, coded, ordered = code_columns(source, named, listed, *fewer)
         numbers, classes = (np.zeros(n, np.int64), (None,)) if y is None else beside.code_labels(y, n)
-        pair = (False, True) if isinstance(source, np.ndarray) and source.dtype.kind == "b" else (0, 1)
+        pair = (False, True) if source.array is not None and source.array.dtype.kind == "b" else (0, 1)
         multiway = tuple(j for j, column in coded.items() if column.multiway)
         more: dict[str, Any] = {"sample_weight": weights, "frequency": copies, "max_cuts": most, "ordered": ordered}
         return cls(codes, numbers, classes, held, read, multiway, named, coded, pair, **more)

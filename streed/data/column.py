@@ -20,7 +20,7 @@ import numpy as np
 
 from streed.data.ordered import Cut, Kind, OrderedValues, distinct_numbers, threshold_text
 from streed.data.reading import Values, read_column
-from streed.data.table import Table, as_table, binary_codes, read_input
+from streed.data.table import Table, binary_codes, read_input
 from streed.errors import InputError, brief, shown
 from streed.exact import Array
 
@@ -159,7 +159,7 @@ class Column:
 
 
 def code_columns(
-    source: Array | Table,
+    source: Table,
     names: tuple[str, ...] | None,
     listed: Collection[int],
     weights: Array | None = None,
@@ -171,12 +171,12 @@ def code_columns(
     categorical. `weights`, `max_cuts`: as of `ranked`.
     """
     plain = np.zeros(source.shape[1], bool)
-    if isinstance(source, np.ndarray):
-        binary = binary_codes(source)
+    if (array := source.array) is not None:
+        binary = binary_codes(array)
         if binary is not None:
             return binary, {}, {}
-        plain = ((source == 0) | (source == 1)).all(axis=0)
-    table = attrs.evolve(as_table(source), names=names)
+        plain = ((array == 0) | (array == 1)).all(axis=0)
+    table = attrs.evolve(source, names=names)
     coded, ordered = dict[int, Column](), dict[int, OrderedValues]()
     codes: Array = np.zeros(source.shape, np.int32)
     for j, name in enumerate(table.all_names):
@@ -355,9 +355,9 @@ def raw_columns(
     names. Raises InputError for columns that are not there.
     """
     source = read_input(X)
-    if isinstance(source, np.ndarray) or source.names is None or not named:
-        if source.shape[1] != len(names):
-            found = f"it has {source.shape[1]} columns, not {len(names)}"
+    if source.names is None or not named:
+        if len(source.columns) != len(names):
+            found = f"it has {len(source.columns)} columns, not {len(names)}"
             raise InputError("X", found, "give the columns of the first data, in that order")
         place_of = {j: j for j in used}
     else:
@@ -368,9 +368,4 @@ def raw_columns(
             raise InputError("X", found, f"its columns are {shown(source.names)}; rename them")
         place_of = {j: by_name[names[j]] for j in used}
 
-    def read(j: int) -> Values:
-        place = place_of[j]
-        held = np.ascontiguousarray(source[:, place]) if isinstance(source, np.ndarray) else source.columns[place]
-        return read_column(held, f"column {names[j]!r}")
-
-    return len(source), read
+    return len(source), lambda j: read_column(source.columns[place_of[j]], f"column {names[j]!r}")

@@ -1,6 +1,6 @@
-"""What a caller hands over as rows and columns, of whatever library: as an array of numbers, or as a table of columns.
+"""What a caller hands over as rows and columns, of whatever library, as a table of columns.
 
-A table's columns are read one at a time (`reading`). Nothing of the caller's is changed.
+These are read one at a time (`reading`). Nothing of the caller's is changed.
 """
 
 from __future__ import annotations
@@ -24,9 +24,14 @@ class Table:
 
     names: tuple[str, ...] | None
     """None where the caller gave a bare array, a matrix or nested lists."""
-    columns: Sequence[Any]
-    """Each a list, an array (n,), a narwhals series, or what was read of one."""
+    columns: Sequence[Any] | Array
+    """Each a list, an array (n,), a narwhals series, or what was read of one; (p, n) of an array of numbers."""
     n_rows: int
+
+    @property
+    def array(self) -> Array | None:
+        """(n, p) where the caller gave an array of numbers."""
+        return self.columns.T if isinstance(self.columns, np.ndarray) else None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -45,13 +50,20 @@ class Table:
         """Column j with its gaps."""
         return read_column(self.columns[j], f"column {f'x{j}' if self.names is None else self.names[j]!r}")
 
+    def taken(self, rows: Array) -> Table:
+        """The rows given by number, (m,) int64 in ascending order."""
+        if self.array is not None:
+            return attrs.evolve(self, columns=self.array[rows].T, n_rows=len(rows))
+        columns = [take_values(column, rows, self.n_rows, "X", "values") for column in self.columns]
+        return attrs.evolve(self, columns=columns, n_rows=len(rows))
 
-def read_input(X: Any) -> Array | Table:
-    """The caller's X as a numeric array (n, p), or as a Table; raises InputError for what has no rows and columns."""
+
+def read_input(X: Any) -> Table:
+    """The caller's X; raises InputError for what has no rows and columns."""
     if isinstance(X, Table):
         return X
     if isinstance(X, np.ndarray):
-        return _columns({name: X[name] for name in X.dtype.names}) if X.dtype.names else _array_or_table(X)
+        return _columns({name: X[name] for name in X.dtype.names}) if X.dtype.names else _of_array(X)
     if hasattr(X, "tocsc"):
         return _sparse(X)
     if isinstance(X, (list, tuple)):
@@ -80,25 +92,9 @@ def named_columns(data: Any, argument: str) -> dict[Any, Any] | None:
         table = read_input(data)
     except InputError as error:
         raise InputError(argument, error.found, error.remedy) from None
-    assert isinstance(table, Table)
     names = data if isinstance(data, Mapping) else getattr(data, "column_names", None) or data.columns
     own = [name.item() if isinstance(name, np.generic) else name for name in names]
     return dict(zip(own, table.columns, strict=True))
-
-
-def as_table(source: Array | Table) -> Table:
-    """What `read_input` gave as a table."""
-    if isinstance(source, Table):
-        return source
-    return Table(None, [source[:, j] for j in range(source.shape[1])], len(source))
-
-
-def take_rows(source: Array | Table, rows: Array) -> Array | Table:
-    """The rows given by number, (m,) int64 in ascending order, of what `read_input` gave."""
-    if isinstance(source, np.ndarray):
-        return source[rows]
-    columns = [take_values(column, rows, source.n_rows, "X", "values") for column in source.columns]
-    return attrs.evolve(source, columns=columns, n_rows=len(rows))
 
 
 def take_values(x: Any, rows: Array, n: int, argument: str, what: str) -> Any:
@@ -121,18 +117,16 @@ def take_values(x: Any, rows: Array, n: int, argument: str, what: str) -> Any:
         return np.asarray(x)[rows]
 
 
-def _array_or_table(X: Array) -> Array | Table:
+def _of_array(X: Array) -> Table:
     if X.ndim != 2:
         found = f"it has {X.ndim} dimensions (shape {X.shape})"
         raise InputError("X", found, "give rows and columns: shape (rows, columns)")
     if not (isinstance(X, np.ma.MaskedArray) and np.ma.getmaskarray(X).any()):
         X = np.asarray(X)
-        if X.dtype.kind in "biuf":
-            return X
-    return as_table(X)
+    return Table(None, X.T if type(X) is np.ndarray and X.dtype.kind in "biuf" else list(X.T), len(X))
 
 
-def _nested(rows: Sequence[Any]) -> Array | Table:
+def _nested(rows: Sequence[Any]) -> Table:
     if not all(isinstance(row, (list, tuple, np.ndarray)) for row in rows) or not rows:
         raise InputError("X", "it is a flat or empty list", "give a list of rows, each a list of values")
     widths = {len(row) for row in rows}
@@ -145,7 +139,7 @@ def _nested(rows: Sequence[Any]) -> Array | Table:
         raise InputError("X", "it has 3 or more dimensions", "give a list of rows, each a list of values")
     numeric = exact_numbers(flat)
     if numeric is not None:
-        return numeric.reshape(len(rows), len(rows[0]))
+        return _of_array(numeric.reshape(len(rows), len(rows[0])))
     return Table(None, [list(column) for column in zip(*rows, strict=True)], len(rows))
 
 
@@ -164,8 +158,8 @@ def _columns(X: Mapping[Any, Any]) -> Table:
     return Table(names, list(X.values()), next(iter(lengths.values()), 0))
 
 
-def _sparse(X: Any) -> Array:
-    """A sparse matrix of scipy's as an array; one of bytes, if it holds nothing but 0 and 1."""
+def _sparse(X: Any) -> Table:
+    """A sparse matrix of scipy's; as an array of bytes, if it holds nothing but 0 and 1."""
     if len(X.shape) != 2:
         raise InputError("X", f"it has {len(X.shape)} dimensions", "give rows and columns: shape (rows, columns)")
     matrix = X.tocsc()
@@ -175,7 +169,7 @@ def _sparse(X: Any) -> Array:
     is_truth = matrix.data.dtype.kind == "b"
     if is_truth or ((matrix.data == 0) | (matrix.data == 1)).all():
         matrix = matrix.astype(bool if is_truth else np.uint8)
-    return matrix.toarray(order="F")  # type: ignore[no-any-return]
+    return _of_array(matrix.toarray(order="F"))
 
 
 def _frame(X: Any) -> Table:
@@ -218,12 +212,12 @@ def binary_codes(X: Array) -> Array | None:
     return codes
 
 
-def column_names(source: Array | Table, names: Sequence[str] | None, p: int) -> tuple[str, ...] | None:
+def column_names(source: Table, names: Sequence[str] | None) -> tuple[str, ...] | None:
     """The columns' names, a table's own or those given for an array; None without any. Raises InputError for others."""
-    own = source.names if isinstance(source, Table) else None
+    p = len(source.columns)
     if names is None:
-        return own
-    if own is not None:
+        return source.names
+    if source.names is not None:
         raise InputError("names", "given for a table, which names its columns itself", "rename the table's columns")
     given = listed("names", names, "give a list of texts, one per column")
     if not all(isinstance(name, str) for name in given):

@@ -27,7 +27,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from streed.data import Dataset
 from streed.data.rows import read_row_data
-from streed.data.table import Table, as_table, read_input
+from streed.data.table import Table, read_input
 from streed.errors import InputError, argument_names, brief, members
 from streed.estimators.classifier import LabelTree, label_task, labels_of
 from streed.estimators.reading import FREQUENCY, as_array, length, readable, take_rows
@@ -168,7 +168,7 @@ class FairTreeClassifier(LabelTree):
         if not named:
             return X
         if isinstance(X, Table) or hasattr(X, "columns"):
-            table = as_table(read_input(X))
+            table = read_input(X)
             known = {name: table.columns[j] for j, name in enumerate(table.all_names) if name not in named}
             return Table(tuple(known), list(known.values()), table.n_rows)
         array = X if isinstance(X, np.ndarray) or hasattr(X, "tocsr") else np.asarray(as_array(X))
@@ -178,7 +178,7 @@ class FairTreeClassifier(LabelTree):
 
     def _placed(self, X: Any) -> tuple[Table, list[int]]:
         """(X as a table, the places of the groups' columns in it); raises InputError for those that are not there."""
-        table, found = as_table(read_input(X)), []
+        table, found = read_input(X), []
         width = len(table.columns)
         known = range(-width, width) if table.names is None else table.names
         for given in _named(self.sensitive):

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing, validation
 
-from streed.data import table as tables
 from streed.data.column import distinct
 from streed.data.reading import complete
 from streed.data.rows import read_frequency, read_weights, weigh_copies
@@ -190,5 +189,5 @@ def take_rows(data: Any, rows: Array) -> Any:
     if isinstance(data, Mapping):
         return {name: take_rows(column, rows) for name, column in data.items()}
     if isinstance(data, Table):
-        return tables.take_rows(data, rows)
+        return data.taken(rows)
     return _safe_indexing(collected(data), rows)
