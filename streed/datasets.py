@@ -330,7 +330,8 @@ ALL = "all"
 
 def roles_in(table: Table, target: str, asked: Any, categorical: Sequence[str] = ()) -> Roles:
     """What the columns of the table are; all that are nothing else are features. Raises InputError for unknown ones."""
-    roles = Roles.of(tuple(table), None, target, asked.weights, asked.frequency, asked.beside())
+    named = {"target": target, "sample_weight": asked.weights, "frequency": asked.frequency, **asked.beside()}
+    roles = Roles.of(tuple(table), None, named)
     for argument, name in roles.named[1:]:
         if name == target:
             raise InputError(argument, f"{target!r} is the target", "name another column")

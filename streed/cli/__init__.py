@@ -203,7 +203,7 @@ class Asked(types.SimpleNamespace):
         found: dict[str, Any] = {GROUPS: list(self.sensitive)} if self.sensitive else {}
         for pair in self.row_data:
             name, equals, column = pair.partition("=")
-            if not (equals and name.isidentifier()) or name in inspect.signature(Dataset.make).parameters:
+            if not (equals and name.isidentifier()) or name in {*inspect.signature(Dataset.make).parameters, "target"}:
                 fail(f"row_data: {pair!r} is no NAME=COLUMN for a task; write --row-data event=died")
             found[name] = [*found[name], column] if name in found else [column]
         return {
@@ -284,14 +284,14 @@ def read_saved(asked: Asked) -> tuple[Tree, Dataset]:
     tree = load_tree(asked.tree)
     roles = None if tree.claims is None else tree.claims.roles
     if roles is not None:
-        told: dict[str, Any] = {"target": roles.target, "weights": roles.sample_weight, "frequency": roles.frequency}
-        given = [(name, each) for name, columns in roles.row_data.items() for each in members(columns)]
-        told["sensitive"] = tuple(each for name, each in given if name == GROUPS)
-        told["row_data"] = tuple(f"{name}={each}" for name, each in given if name != GROUPS)
+        options = {"target": "target", "sample_weight": "weights", "frequency": "frequency"}
+        told: dict[str, Any] = {option: roles.columns.get(name) for name, option in options.items()}
+        told["sensitive"] = tuple(members(roles.columns.get(GROUPS)))
+        told["row_data"] = tuple(f"{name}={x}" for name, x in roles.named if name not in {*options, GROUPS})
         for name, said in told.items():
             if getattr(asked, name) not in (None, (), said):
                 fail(f"{name}: it is {said or 'none'!r}, says the tree; leave out --{name.replace('_', '-')}")
-    table, found = read_table(asked.data, asked.target if roles is None else roles.target)
+    table, found = read_table(asked.data, asked.target if roles is None else roles.columns["target"])
     if roles is None:
         if found is None:
             fail("target: the tree does not say which column its labels are; give --target")

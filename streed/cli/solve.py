@@ -179,7 +179,7 @@ def on_rows_not_seen(tree: Tree, table: Table, roles: Roles, n_classes: int) -> 
     labels, measured = agreement(tree, rows), errors(tree, rows) if n_classes > 2 else None
     told = [] if labels is None else [f"{labels['right']}% are predicted right"]
     told += [] if measured is None else [f"the {name} is {number}" for name, number in measured["told"][:1]]
-    said = ", ".join(told) or f"what the leaves show is no prediction of {roles.target}"
+    said = ", ".join(told) or f"what the leaves show is no prediction of {roles.columns['target']}"
     return f"unseen  {shell.counted(data.n_rows, 'rows')}: {said}"
 
 

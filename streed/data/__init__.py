@@ -145,9 +145,9 @@ class Dataset:
         At most `most_rows` different rows are read, in the order of their values. Raises InputError for columns that
         are not there or not usable, and with the database's words for a query that fails.
         """
-        named = {"features": features, "target": target, "sample_weight": sample_weight, "frequency": frequency}
+        named = {"target": target, "sample_weight": sample_weight, "frequency": frequency, **row_data}
         asked: dict[str, Any] = {"categorical": categorical, "max_cuts": most_cuts(max_cuts), "moments": moments}
-        return read_query(connection, sql, {**named, "row_data": row_data}, most_rows=most_rows, **asked)
+        return read_query(connection, sql, features, named, most_rows=most_rows, **asked)
 
     @classmethod
     def from_parquet(

@@ -79,6 +79,7 @@ def file_query(path: Any, reader: str) -> str:
 def read_query(
     connection: Any,
     sql: str,
+    features: Any,
     named: Mapping[str, Any],
     *,
     categorical: Any,
@@ -93,7 +94,7 @@ def read_query(
         raise InputError("sql", f"{sql!r}", "give a query as text")
     source = f"({sql.strip().rstrip(';')}) AS streed_rows"
     types = {row[0]: row[1] for row in _run(connection, f"DESCRIBE SELECT * FROM {source}").fetchall()}
-    roles = Roles.of(tuple(types), **named)
+    roles = Roles.of(tuple(types), features, named)
     used = [("features", name) for name in roles.features] + roles.named
     for argument, name in used:
         if types[name].partition("(")[0].partition(" ")[0] not in _TYPES or types[name].endswith("]"):
@@ -137,19 +138,19 @@ class _Reader:
         """The data set; raises InputError for rows that cannot be read."""
         from streed.data import Dataset
 
-        roles = self.roles
-        if self.moments and (roles.target is None or roles.sample_weight is not None):
-            found = "there is no target" if roles.target is None else "the sums have no weights"
+        roles, copied = self.roles, self.roles.columns.get("frequency")
+        if self.moments and ("target" not in roles.columns or "sample_weight" in roles.columns):
+            found = "the sums have no weights" if "target" in roles.columns else "there is no target"
             raise InputError("moments", found, "name a target and no sample_weight, or leave moments out")
         self._check_complete()
         listed = set(roles.features) if categorical is True else set(members(categorical))
         left = ("frequency", "target") if self.moments else ("frequency",)
         read = [*roles.features, *(column for argument, column in roles.named if argument not in left)]
         keys = list(map(quoted, read))
-        copies = "count(*)" if roles.frequency is None else f"sum({quoted(roles.frequency)})"
+        copies = "count(*)" if copied is None else f"sum({quoted(copied)})"
         added, unit = self._moments() if self.moments else ([], 1)
         chosen = ", ".join(f"{each} AS c{at}" for at, each in enumerate([*keys, f"CAST({copies} AS BIGINT)", *added]))
-        where = "" if roles.frequency is None else f" WHERE {quoted(roles.frequency)} > 0"
+        where = "" if copied is None else f" WHERE {quoted(copied)} > 0"
         columns = self._fetch(chosen, f"{where} GROUP BY ALL ORDER BY ALL LIMIT {self.most_rows + 1}")
         frequency = np.asarray(columns[len(keys)])
         if not len(frequency) or not frequency.sum():
@@ -176,7 +177,7 @@ class _Reader:
 
     def _check_complete(self) -> None:
         """Raises InputError for rows without a target, a weight or row data, and for frequencies that are none."""
-        named, frequency = self.roles.named, self.roles.frequency
+        named, frequency = self.roles.named, self.roles.columns.get("frequency")
         is_number = frequency is None or self.types[frequency].startswith(_NUMBERS)
         broken = "count(*) FILTER (false)"
         if frequency is not None and is_number:
@@ -194,10 +195,10 @@ class _Reader:
 
     def _moments(self) -> tuple[list[str], int]:
         """(the SQL of the sums of the target and of its squares in whole units, how many units make 1)."""
-        name = self.roles.target
-        assert name is not None
+        columns = self.roles.columns
+        name, frequency = columns["target"], columns.get("frequency")
         unit = self._unit(name)
-        copies = "" if self.roles.frequency is None else f" * CAST({quoted(self.roles.frequency)} AS HUGEINT)"
+        copies = "" if frequency is None else f" * CAST({quoted(frequency)} AS HUGEINT)"
         whole = f"CAST(round({quoted(name)} * {unit}) AS HUGEINT)"
         return [f"CAST(sum({each}{copies}) AS BIGINT)" for each in (whole, f"{whole} * {whole}")], unit
 
@@ -217,50 +218,38 @@ class _Reader:
         raise InputError("target", f"column {name!r} has numbers of more than {_DIGITS} decimals", remedy)
 
 
+_SINGLE = ("target", "sample_weight", "frequency")
+
+
 @final
 @attrs.frozen
 class Roles:
     """Which column is what."""
 
     features: tuple[str, ...]
-    target: str | None
-    sample_weight: str | None
-    frequency: str | None
-    row_data: Mapping[str, str | tuple[str, ...]]
-    """A column, or the columns of a table, by the name of the row data."""
+    columns: Mapping[str, Any]
+    """A column, or the columns of a table, by what it is: "target", "sample_weight", "frequency" or named row data."""
     categorical: tuple[str, ...] = ()
     """The features that are called categorical."""
 
     @property
     def named(self) -> list[tuple[str, str]]:
         """(argument, column) of every column but the features."""
-        found = [("target", self.target), ("sample_weight", self.sample_weight), ("frequency", self.frequency)]
-        beside = [(name, each) for name, given in self.row_data.items() for each in members(given)]
-        return [(argument, column) for argument, column in (*found, *beside) if column is not None]
+        return [(argument, column) for argument, given in self.columns.items() for column in members(given)]
 
     def given(self, of: Mapping[str, Any]) -> dict[str, Any]:
         """What `Dataset.make` is given beside the features, of columns by name."""
-        single = {"y": self.target, "sample_weight": self.sample_weight, "frequency": self.frequency}
-        found = {name: None if column is None else of.get(column) for name, column in single.items()}
-        beside = self.row_data.items()
-        return found | {name: of[x] if isinstance(x, str) else {each: of[each] for each in x} for name, x in beside}
+        columns = self.columns.items()
+        found = {name: of.get(x) if isinstance(x, str) else {each: of[each] for each in x} for name, x in columns}
+        return {"y": found.pop("target", None), **found}
 
     @classmethod
-    def of(
-        cls,
-        known: Sequence[str],
-        features: Any,
-        target: Any,
-        sample_weight: Any,
-        frequency: Any,
-        row_data: Mapping[str, Any],
-    ) -> Roles:
+    def of(cls, known: Sequence[str], features: Any, named: Mapping[str, Any]) -> Roles:
         """The roles of the columns `known`; raises InputError for columns that are not there, or are named twice."""
-        beside = {name: _columns(name, given) for name, given in row_data.items() if given is not None}
-        for argument, name in (("target", target), ("sample_weight", sample_weight), ("frequency", frequency)):
-            if name is not None and not isinstance(name, str):
-                raise InputError(argument, f"it is {name!r}", "give the name of a column")
-        roles = cls((), target, sample_weight, frequency, beside)
+        roles = cls((), {name: _columns(name, given) for name, given in named.items() if given is not None})
+        for argument in _SINGLE:
+            if not isinstance(found := roles.columns.get(argument, ""), str):
+                raise InputError(argument, f"it is {found!r}", "give the name of a column")
         taken = [column for _, column in roles.named]
         if features is None:
             chosen = tuple(name for name in known if name not in taken)
@@ -271,7 +260,7 @@ class Roles:
         if len(set(chosen)) < len(chosen):
             raise InputError("features", "a column is named twice", "name every column once")
         for argument, name in roles.named:
-            if argument in ("target", "sample_weight", "frequency") and name in chosen:
+            if argument in _SINGLE and name in chosen:
                 raise InputError(argument, f"{name!r} is a feature, too", "leave it out of features")
         return attrs.evolve(roles, features=chosen)
 

@@ -111,8 +111,8 @@ def load(text: str) -> Tree:
         _refuse("$.claims.positive", (beyond, f"no number of one of {len(labels)} labels"))
         bounds = {name: _exact(claims[name], f"$.claims.{name}") for name in ("value", "lower_bound", "upper_bound")}
         if roles := claims["roles"]:
-            row_data = {k: x if isinstance(x, str) else tuple(x) for k, x in roles["row_data"].items()}
-            roles = Roles(features=(), **{**roles, "row_data": row_data, "categorical": tuple(roles["categorical"])})
+            named = {name: x if isinstance(x, str) else tuple(x) for name, x in roles["columns"].items()}
+            roles = Roles((), named, tuple(roles["categorical"]))
         claims = Claims(**{**claims, **bounds, "roles": roles})
     recipe = _table_recipe(document["recipe"], columns, n_columns) if "recipe" in document else None
     return Tree(root, columns, n_columns, labels, 1, shown, claims, recipe)

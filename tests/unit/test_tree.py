@@ -120,7 +120,7 @@ def test_dot_escapes_what_graphviz_reads_as_syntax() -> None:
 
 
 def claims() -> Claims:
-    roles = Roles((), "class", None, "n", {"sensitive_features": ("sex",)}, ("a",))
+    roles = Roles((), {"target": "class", "frequency": "n", "sensitive_features": ("sex",)}, ("a",))
     task = (0.01 * Splits() + Accuracy()).subject_to(MinSupport(1))
     return Claims(task, Fraction(1, 3), 0, float("inf"), "feasible", 4, 3, None, 1, roles)
 
