@@ -13,7 +13,6 @@ the best tree costs far less, of its own cost.
 
 from __future__ import annotations
 
-import functools
 import math
 from fractions import Fraction
 from typing import Any, final
@@ -24,9 +23,9 @@ import numpy as np
 from streed.encoding.cost_samples import CostSamples, asks_whole, lost_in_sums
 from streed.encoding.generated import compile_kernels, grid_of
 from streed.encoding.methods import CompiledMethods, Places, add_exactly, place_statistics, split_table
-from streed.exact import LARGEST_TOTAL, Array, as_float, fraction_of
+from streed.exact import Array, as_float, fraction_of
 from streed.kernels import coding
-from streed.kernels.codegen.generate import Kernels, KernelSpec
+from streed.kernels.codegen.generate import KernelSpec
 from streed.ordered.scores import LABELLED, MATRIX, RESULTS, SIGNED, score
 from streed.problem import Problem
 from streed.task.analysis.facts import can_generate
@@ -38,129 +37,90 @@ LANES = (np.int16, np.int32, np.int64)
 
 @final
 @attrs.frozen(eq=False)
-class OrderedRows:
-    """Rows, their places in each column, and what they cost.
+class SearchedRows:
+    """Rows, their places in each column, and what they cost, as a session reads them.
 
-    Trees cost the sum of their rows' costs under the labels of their leaves and `split_cost` for each branching node.
-    A session searches whole numbers beyond `base`, in units of `divisor`.
+    It searches whole numbers beyond `base`, in units of `divisor`.
     """
 
     ranks: Array
     """(F, n) int32: the rows' places among the distinct values of each column, from 0."""
-    costs: Array
-    """(n, K) int64 of a row under each label; any numbers whose absolute values sum to less than 2**60."""
-    split_cost: int = 0
-    frequency: Array | None = None
-    """(n,) int64 >= 1: how many rows of a leaf each row counts as (its costs are of all of them together)."""
+    worst: Array
+    """(n,) int64: what a row adds at most to the cost of a tree; 0 where that is not known."""
+    price: int
+    """Of a branching node, no more than what is never paid."""
+    arrays: dict[str, Array]
+    """What the kernels add up and read, by the record's names."""
+    kind: str
+    """Of the kernels,"""
+    kernels: tuple[int, int]
+    """the addresses of those that score splits, and that find the best one (0: by `leaf_costs`),"""
+    scratch_vectors: int = 1
+    """and how many vectors they write down, of the"""
+    lane: Any = np.int64
+    """type in which they add."""
+    labels: int = 1
     min_leaf: int = 1
+    base: int = 0
+    """What every tree pays."""
+    divisor: int = 1
     categories: int = 0
     """How many of the columns, the last ones, are categorical: their ranks are codes, and a split has a child for each.
     Then `min_leaf` must be 1, as what a tree costs on more rows would not be bounded by worst costs: a child without
     rows may get some, and too few."""
-
-    whole = True
+    whole: bool = True
     """Whether the kernels' costs are those of the trees, and not rounded down."""
-    bounded = True
-    """Whether `worst` is known; else it is 0, and only a tree's cost on more rows bounds that on fewer."""
-
-    def __attrs_post_init__(self) -> None:
-        if float(np.abs(self.costs).astype(np.float64).sum()) >= LARGEST_TOTAL / 2:
-            raise ValueError("costs: their sum is too large")
+    bounded: bool = True
+    """Whether `worst` is known; else only a tree's cost on more rows bounds that on fewer."""
+    kept: Any = None
+    """What the kernels' code and words belong to."""
 
     @property
     def n_rows(self) -> int:
-        return int(self.costs.shape[0])
+        return len(self.worst)
 
-    @functools.cached_property
+    @property
     def most_children(self) -> int:
         """Of a branching node."""
-        coded = self.ranks[len(self.ranks) - self.categories :]
-        return max(2, int(coded.max(initial=0)) + 1)
+        return max(2, int(self.ranks[len(self.ranks) - self.categories :].max(initial=0)) + 1)
 
-    @property
-    def n_labels(self) -> int:
-        return int(self.costs.shape[1])
 
-    @functools.cached_property
-    def base(self) -> int:
-        """What every tree pays: the rows' least costs."""
-        return int(self.costs.min(axis=1).sum())
+def ordered_rows(
+    ranks: Array, costs: Array, split: int = 0, frequency: Array | None = None, min_leaf: int = 1, categories: int = 0
+) -> SearchedRows:
+    """Rows that cost so much under each label, (n, K) int64, where a tree pays `split` for each branching node.
 
-    @functools.cached_property
-    def divisor(self) -> int:
-        """What all costs beyond the base, and the cost of a split, are multiples of."""
-        found = int(np.gcd.reduce(self.costs - self.costs.min(axis=1, keepdims=True), axis=None))
-        return max(int(np.gcd(found, self.split_cost)), 1)
+    `frequency` (n,): how many rows of a leaf each row counts as (its costs are of all of them together); None: one.
+    The sum of `worst` must be less than 2**60.
+    """
+    (n, k), least = costs.shape, costs.min(axis=1, keepdims=True)
+    divisor = max(math.gcd(int(np.gcd.reduce(costs - least, axis=None)), split), 1)
+    reduced = np.ascontiguousarray((costs - least) // divisor)
+    worst, kind = reduced.max(axis=1), _kind(costs)
+    copies, most = np.ones(n, np.int64) if frequency is None else frequency, int(worst.sum())
+    counts = min_leaf > 1
+    largest = max(most, min_leaf, int(copies.sum())) if counts else most
+    lane: Any = next(lane for lane in LANES if largest <= np.iinfo(lane).max)  # in which no sum overflows
+    amounts = {SIGNED: reduced[:, :1] - reduced[:, 1:], LABELLED: worst[:, None]}.get(kind, reduced)
+    arrays = {
+        "copies": copies,
+        "frequency": copies.astype(lane) if counts else np.ones(1, lane),
+        "amounts": np.ascontiguousarray(amounts.astype(lane)),
+        "label_of": (reduced if kind == LABELLED else np.zeros((1, 1))).argmin(axis=1).astype(np.int32),
+        "leaf_costs": reduced,
+    }
+    return SearchedRows(
+        ranks, worst, min(split // divisor, most + 1), arrays, kind, (score(kind, lane, counts).address, 0),
+        RESULTS + 4 * k + (4 * n if kind == LABELLED else 2), lane, k, min_leaf, int(least.sum()), divisor, categories,
+    )  # fmt: skip
 
-    @functools.cached_property
-    def reduced(self) -> Array:
-        """(n, K) int64: costs less the row's least one, in units of the divisor."""
-        reduced: Array = (self.costs - self.costs.min(axis=1, keepdims=True)) // self.divisor
-        return reduced
 
-    @functools.cached_property
-    def price(self) -> int:
-        """Of a branching node, in units of the divisor; no more than what is never paid."""
-        return min(self.split_cost // self.divisor, int(self.worst.sum()) + 1)
-
-    @functools.cached_property
-    def worst(self) -> Array:
-        """(n,) int64: what a row adds at most to the cost of a tree, its largest cost, reduced."""
-        worst: Array = self.reduced.max(axis=1)
-        return worst
-
-    @functools.cached_property
-    def kind(self) -> str:
-        """The kind of kernels that its costs allow."""
-        if self.costs.shape[1] == 2:
-            return SIGNED
-        return LABELLED if bool((self.reduced.sum(axis=1) == (self.costs.shape[1] - 1) * self.worst).all()) else MATRIX
-
-    @functools.cached_property
-    def lane(self) -> Any:
-        """The narrowest lane type in which no sum overflows."""
-        largest = int(self.worst.sum())
-        if self.min_leaf > 1:
-            largest = max(largest, self.min_leaf, self.n_rows if self.frequency is None else int(self.frequency.sum()))
-        return next(lane for lane in LANES if largest <= np.iinfo(lane).max)
-
-    @functools.cached_property
-    def amounts(self) -> Array:
-        """(n, numbers) of the lane type: what the kernels add up."""
-        if self.kind == SIGNED:
-            found = self.reduced[:, :1] - self.reduced[:, 1:]
-        elif self.kind == LABELLED:
-            found = self.worst[:, None]
-        else:
-            found = self.reduced
-        return np.ascontiguousarray(found.astype(self.lane))
-
-    @property
-    def kernels(self) -> tuple[int, int]:
-        """The addresses of the kernels that score splits, and that find the best one (0: by `costs_by_label`)."""
-        return score(self.kind, self.lane, self.min_leaf > 1).address, 0
-
-    @property
-    def costs_by_label(self) -> Array | None:
-        """(n, K) int64: what a row costs in a leaf of each label, if costs are those of rows."""
-        return np.ascontiguousarray(self.reduced)
-
-    @property
-    def scratch_vectors(self) -> int:
-        """Vectors that the kernels write down."""
-        return RESULTS + 4 * self.n_labels + (4 * self.n_rows if self.kind == LABELLED else 2)
-
-    def summands(self) -> dict[str, Array]:
-        """What the kernels add up and read, by the record's names."""
-        ones = np.ones(self.n_rows, np.int64)
-        frequency = ones if self.frequency is None else self.frequency
-        return {
-            "copies": frequency,
-            "frequency": frequency.astype(self.lane) if self.min_leaf > 1 else np.ones(1, self.lane),
-            "amounts": self.amounts,
-            # the label under which a row costs least
-            "label_of": (self.reduced if self.kind == LABELLED else np.zeros((1, 1))).argmin(axis=1).astype(np.int32),
-        }
+def _kind(costs: Array) -> str:
+    """The kind of kernels that costs (n, K) allow."""
+    beyond, others = costs - costs.min(axis=1, keepdims=True), costs.shape[1] - 1
+    if others == 1:
+        return SIGNED
+    return LABELLED if bool((beyond.sum(axis=1) == others * beyond.max(axis=1)).all()) else MATRIX
 
 
 _SEED = 1
@@ -169,21 +129,19 @@ _MUCH = 0.5
 """Kernels for any costs take a few times as long as those for one label a row; so many rows must remain at most."""
 
 
-def merge_rows(rows: OrderedRows, *, always: bool) -> OrderedRows:
-    """The rows with equal ones as one; as they are where that does not pay, unless it is to be done `always`."""
-    first, place = places_of(rows.ranks)
-    if len(first) == len(place):
-        return rows
-    costs = sums_by(place, rows.costs, len(first))
-    frequency = None
-    if rows.min_leaf > 1:
-        copies = np.ones(len(place), np.int64) if rows.frequency is None else rows.frequency
-        frequency = sums_by(place, copies, len(first))
-    ranks = np.ascontiguousarray(rows.ranks[:, first])
-    merged = attrs.evolve(rows, ranks=ranks, costs=costs, frequency=frequency)
-    if always or rows.kind != LABELLED or merged.kind == LABELLED or len(first) <= _MUCH * len(place):
-        return merged
-    return rows
+def merged_rows(
+    ranks: Array, costs: Array, split: int, frequency: Array | None, min_leaf: int, categories: int, *, always: bool
+) -> SearchedRows:
+    """As `ordered_rows`, equal rows as one; as they are where that does not pay, unless it is to be done `always`."""
+    first, place = places_of(ranks)
+    if len(first) < len(place):
+        together, is_few = sums_by(place, costs, len(first)), len(first) <= _MUCH * len(place)
+        if always or is_few or _kind(costs) != LABELLED or _kind(together) == LABELLED:
+            ranks, costs = np.ascontiguousarray(ranks[:, first]), together
+            if min_leaf > 1:
+                copies = np.ones(len(place), np.int64) if frequency is None else frequency
+                frequency = sums_by(place, copies, len(first))
+    return ordered_rows(ranks, costs, split, frequency, min_leaf, categories)
 
 
 def places_of(ranks: Array) -> tuple[Array, Array]:
@@ -199,9 +157,6 @@ def places_of(ranks: Array) -> tuple[Array, Array]:
     return first, place.reshape(-1)
 
 
-GENERATED = "generated"
-"""The kind of kernels."""
-
 _MOST = 2**57
 """Worst costs add up to less."""
 
@@ -215,58 +170,24 @@ _GRID = 2.0**44
 
 
 @final
-@attrs.frozen(eq=False)
-class GeneratedRows:
-    """Rows, equal ones merged, with the sums of their statistics; see `OrderedRows` for what a session asks."""
+@attrs.frozen
+class Codes:
+    """What the numbers of a search stand for whose costs a task's own methods make."""
 
-    ranks: Array
-    worst: Array
-    price: int
-    min_leaf: int
     scale: float
     """Codes in a cost of `unit`."""
     unit: Fraction
     is_real: bool
     """Whether costs are floats by their nature."""
-    whole: bool
-    bounded: bool
-    amounts: Array
-    """(n, S + 1) float64: statistics, and how many rows each row stands for."""
-    numbers: Array
-    """int64 words that the methods read."""
-    compiled: Kernels
-    kept: tuple[Any, ...]
-    """Arrays that `numbers` has the addresses of."""
-    kind = GENERATED
-    lane = np.int64
-    base = 0
-    categories = 0
-    most_children = 2
-    divisor = 1
-    n_labels = 1
-    scratch_vectors = 1
-    costs_by_label = None
-
-    @property
-    def n_rows(self) -> int:
-        return len(self.amounts)
 
     def lower(self, total: int) -> int | float | Fraction:
         """What a code stands for."""
         native = total if self.scale == 1.0 else total / self.scale
         return native if self.unit == 1 else Fraction(native) * self.unit
 
-    @property
-    def kernels(self) -> tuple[int, int]:
-        return self.compiled.address("score_thresholds"), self.compiled.address("find_stump_of_thresholds")
 
-    def summands(self) -> dict[str, Array]:
-        nothing = np.zeros(1, np.int64)
-        return {"frequency": nothing, "label_of": nothing, "amounts": self.amounts, "numbers": self.numbers}
-
-
-def generated_rows(problem: Problem, ranks: Array, known: Any = None) -> GeneratedRows | None:
-    """The rows of a problem whose columns have these ranks (F, n); None for a task that the search does not take.
+def generated_rows(problem: Problem, ranks: Array, known: Any = None) -> tuple[SearchedRows, Codes] | None:
+    """The rows of a problem whose columns have these ranks (F, n), equal ones merged; None if the task is not taken.
 
     `known`: what a tree costs, where costs beyond that need no codes. Raises TaskError, with the line, for methods that
     do not compile.
@@ -320,22 +241,26 @@ def generated_rows(problem: Problem, ranks: Array, known: Any = None) -> Generat
         merged = sums_by(place, steps + (not is_whole), len(first)).astype(np.int64)
     price = 0 if table is None else math.floor(float(table[0]) * scale * (1 if on_grains else 1 - 2.0**-40))
     numbers, kept = methods.words(scale, per_unit)
-    rows = GeneratedRows(
-        ranks=np.ascontiguousarray(ranks[:, first]),
-        worst=merged,
-        price=min(price, _MOST if worst is None else int(merged.sum()) + 1),
+    # statistics, and how many rows each row stands for
+    amounts = sums_by(place, np.column_stack([values, data.counts]).astype(np.float64), len(first))
+    costs = np.zeros((len(first), shape.labels), np.float64 if shape.real else np.int64)
+    compiled.costs_of(numbers, np.ascontiguousarray(amounts), costs)
+    # a row by itself must cost nothing or more, so that any rows do; what rounding may make of nothing is below a step
+    if not (costs >= (-1 / scale if shape.real else 0)).all():
+        return None
+    rows = SearchedRows(
+        np.ascontiguousarray(ranks[:, first]),
+        merged,
+        min(price, _MOST if worst is None else int(merged.sum()) + 1),
+        {"amounts": amounts, "numbers": numbers},
+        "generated",
+        (compiled.address("score_thresholds"), compiled.address("find_stump_of_thresholds")),
         min_leaf=problem.min_leaf,
-        scale=scale,
-        unit=probe.unit,
-        is_real=probe.real,
         whole=on_grains,
         bounded=worst is not None,
-        amounts=sums_by(place, np.column_stack([values, data.counts]).astype(np.float64), len(first)),
-        numbers=numbers,
-        compiled=compiled,
-        kept=kept,
+        kept=(compiled, kept),
     )
-    return rows if _costs_something(rows, shape) else None
+    return rows, Codes(scale, probe.unit, probe.real)
 
 
 def _statistics(problem: Problem, methods: CompiledMethods) -> tuple[Array | None, Places, float | None]:
@@ -347,11 +272,3 @@ def _statistics(problem: Problem, methods: CompiledMethods) -> tuple[Array | Non
         return values, places, per_unit
     largest_sum = float(np.abs(values.astype(np.float64)).sum(axis=0).max(initial=0))
     return (None if largest_sum >= _LARGEST_SUM else values), places, None
-
-
-def _costs_something(rows: GeneratedRows, shape: KernelSpec) -> bool:
-    """Whether a row by itself costs nothing or more, so that any rows do, under each label."""
-    found = np.zeros((rows.n_rows, shape.labels), np.float64 if shape.real else np.int64)
-    rows.compiled.costs_of(rows.numbers, np.ascontiguousarray(rows.amounts), found)
-    # what rounding may make of nothing is less than a step
-    return bool((found >= (-1 / rows.scale if shape.real else 0)).all())

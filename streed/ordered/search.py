@@ -22,10 +22,11 @@ from streed.encoding.generated import TOLERANCE
 from streed.errors import MismatchError
 from streed.exact import Array, as_float, fraction_of
 from streed.kernels.compilation import clock
+from streed.kernels.ordered import INFEASIBLE
 from streed.kernels.records import LEAF
 from streed.kernels.stopping import Trace
 from streed.ordered.features import Features
-from streed.ordered.rows import GeneratedRows, OrderedRows, generated_rows, merge_rows, places_of
+from streed.ordered.rows import Codes, SearchedRows, generated_rows, merged_rows, ordered_rows, places_of
 from streed.ordered.session import Inexact, OrderedAnswer, OrderedSession
 from streed.problem import Outcome, Problem, SearchLimits, Solution
 from streed.problem.linear_oracle import Answer, LinearOracle, RowSets
@@ -80,8 +81,8 @@ class Run:
         problem: Problem,
         search_limits: SearchLimits,
         features: Features,
-        rows: OrderedRows | GeneratedRows,
-        meaning: IntegerCosts | GeneratedRows,
+        rows: SearchedRows,
+        meaning: IntegerCosts | Codes,
     ) -> None:
         self.features, self.session = features, OrderedSession(rows)
         self._problem, self._search_limits, self._meaning = problem, search_limits, meaning
@@ -150,8 +151,11 @@ def search_ordered(problem: Problem, search_limits: SearchLimits, name: str) -> 
         return None
     features = Features.of(data)
     frequency = data.frequency if problem.min_leaf > 1 else None
-    rows = OrderedRows(features.ranks, costs.costs, costs.split, frequency, problem.min_leaf, features.categories)
-    run = Run(problem, search_limits, features, merge_rows(rows, always=problem.max_depth is None), costs)
+    limits = frequency, problem.min_leaf, features.categories
+    rows = merged_rows(features.ranks, costs.costs, costs.split, *limits, always=problem.max_depth is None)
+    if int(rows.worst.sum()) >= INFEASIBLE:
+        return None
+    run = Run(problem, search_limits, features, rows, costs)
     below = None if search_limits.beat is None else costs.above(search_limits.beat)
     answer = run.search(started, below)
     solutions: tuple[Solution, ...] = ()
@@ -186,11 +190,11 @@ def search_generated(problem: Problem, search_limits: SearchLimits, name: str) -
     if data.categorical:
         return None
     features = Features.of(data)
-    rows = generated_rows(problem, features.ranks)
-    outcome = None if rows is None else _searched(problem, search_limits, name, features, rows, (begin, started))
+    found = generated_rows(problem, features.ranks)
+    outcome = None if found is None else _searched(problem, search_limits, name, features, found, (begin, started))
     if outcome is not None and outcome.stopped is None and not outcome.is_proved:
-        rows = generated_rows(problem, features.ranks, outcome.solutions[0].value)
-        finer = None if rows is None else _searched(problem, search_limits, name, features, rows, (begin, started))
+        found = generated_rows(problem, features.ranks, outcome.solutions[0].value)
+        finer = None if found is None else _searched(problem, search_limits, name, features, found, (begin, started))
         outcome = outcome if finer is None or not finer.solutions else finer
     return outcome
 
@@ -200,25 +204,25 @@ def _searched(
     search_limits: SearchLimits,
     name: str,
     features: Features,
-    rows: GeneratedRows,
+    found: tuple[SearchedRows, Codes],
     clocks: tuple[float, float],
 ) -> Outcome | None:
     """The outcome on the grid of the rows; `clocks` are when all began, by both clocks."""
-    began, started = clocks
-    run = Run(problem, search_limits, features, rows, rows)
+    (began, started), (rows, codes) = clocks, found
+    run = Run(problem, search_limits, features, rows, codes)
     try:
         answer = run.search(started)
     except Inexact:
         return None
     solutions: tuple[Solution, ...] = ()
-    lower, rounding, questions = rows.lower(answer.lower), 0.0, None
+    lower, rounding, questions = codes.lower(answer.lower), 0.0, None
     if answer.cost is not None:
         asked, questions, preorder = run.posed(answer)
         solution = measure_methods(asked, problem, preorder)
         solutions = (solution,)
-        claimed = rows.lower(answer.cost)
+        claimed = codes.lower(answer.cost)
         apart = abs(solution.value - claimed)
-        steps = len(preorder) * rows.lower(2)
+        steps = len(preorder) * codes.lower(2)
         if apart > (0 if rows.whole else max(steps, TOLERANCE * max(abs(solution.value), abs(claimed)))):
             raise MismatchError(
                 f"the tree is worth {as_float(solution.value)!r} by the task's Python methods and "
@@ -230,9 +234,9 @@ def _searched(
         elif answer.stopped is None:
             lower = solution.value
     stats = {**run.stats(name, answer, began, rounding), "exact": rows.whole}
-    real = not rows.whole or rows.scale != 1.0
+    real = not rows.whole or codes.scale != 1.0
     # costs per row and label that are too fine for 64 bits are exact numbers, however they are searched
-    rounds = rows.is_real and not rows.whole and problem.row_costs is None
+    rounds = codes.is_real and not rows.whole and problem.row_costs is None
     outcome = Outcome(solutions, lower, answer.stopped, stats, 1, real, size=0 if rounds else None)
     return settled(outcome, problem.data, questions)
 
@@ -268,7 +272,7 @@ class OrderedOracle(LinearOracle):
         begin = time.perf_counter()
         problem = self._problem
         summed = sums_by(self._place, costs[self._kinds], self._ranks.shape[1])
-        rows = OrderedRows(self._ranks, summed, split, self._frequency, problem.min_leaf, self._features.categories)
+        rows = ordered_rows(self._ranks, summed, split, self._frequency, problem.min_leaf, self._features.categories)
         if self._session is None:
             self._session = OrderedSession(rows)
         else:

@@ -16,10 +16,8 @@ from streed.kernels.record_proxy import RecordProxy, address_of
 from streed.kernels.stopping import LOWER, NODES, ROWS_OF_CONTROL, UPPER, run_stoppable
 from streed.ordered.features import Features
 from streed.ordered.lookahead import grows, link, search_tree
-from streed.ordered.rows import GeneratedRows, OrderedRows
+from streed.ordered.rows import SearchedRows
 from streed.problem import SearchLimits, process_memory
-
-SearchedRows = OrderedRows | GeneratedRows  # whatever they cost
 
 _SHORT = 5e5
 """Rows times columns times splits: a search of depth two so small is over in a moment."""
@@ -100,23 +98,20 @@ class OrderedSession:
         arrays = self.arrays = {
             "ranks": self.ranks,
             "worst": worst,
-            **rows.summands(),
+            **rows.arrays,
             "control": self.control,
             "mask": np.zeros(n, np.uint32),
             "scratch": _aligned(rows.scratch_vectors * SPLITS, rows.lane),
             "prefix": np.zeros((1, 1) if is_uniform else (columns, n + 1), np.int64),
             "heap": np.empty((heap_space, INTERVAL), np.int64),
         }
-        found_costs = rows.costs_by_label
-        if found_costs is not None:
-            arrays["leaf_costs"] = found_costs
         for name in ("split_columns", "split_positions", "leaf_left", "leaf_right", "stump_left", "stump_right"):
             arrays[name] = np.zeros(SPLITS, np.int64)
         sizes = {
             "rows": n,
             "columns": self.n_columns,
             "ordered": self.n_ordered,
-            "labels": rows.n_labels,
+            "labels": rows.labels,
             "most_children": rows.most_children,
             "split_cost": rows.price,
             "min_leaf": rows.min_leaf,

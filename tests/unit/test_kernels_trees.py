@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 from typing import Any, final
 
@@ -17,8 +18,8 @@ from streed.kernels.packed import PackedProblem, pack
 from streed.kernels.record_proxy import address_of
 from streed.kernels.records import LEAF
 from streed.ordered import lookahead
-from streed.ordered.rows import GeneratedRows, OrderedRows
-from streed.ordered.scores import LABELLED, MATRIX, SIGNED, score
+from streed.ordered.rows import SearchedRows, ordered_rows
+from streed.ordered.scores import LABELLED, MATRIX, SIGNED
 from streed.ordered.session import OrderedSession
 from streed.problem import Problem, SearchLimits
 from streed.tables.front_rows import Packed, pack_fronts
@@ -136,7 +137,7 @@ LARGEST = {np.int16: 40, np.int32: 10_000, np.int64: 2**40}
 """Of a row's costs, so that sums need the lane type."""
 
 
-def _draw(rng: np.random.Generator, n: int, kind: str, lane: Any, min_leaf: int) -> OrderedRows:
+def _draw(rng: np.random.Generator, n: int, kind: str, lane: Any, min_leaf: int) -> SearchedRows:
     labels = 2 if kind == SIGNED else int(rng.integers(3, 6))
     costs = rng.integers(0, LARGEST[lane], (n, labels))
     if kind == LABELLED:
@@ -147,18 +148,17 @@ def _draw(rng: np.random.Generator, n: int, kind: str, lane: Any, min_leaf: int)
         costs[1] = [0, *[1] * (labels - 1)] if kind != MATRIX else [0, 1, *[2] * (labels - 2)]
     ranks = np.stack([rng.integers(0, most, n) for most in (1, 2, 5, 1000, 1000)]).astype(np.int32)
     frequency = rng.integers(1, 4, n) if min_leaf > 1 else None
-    return OrderedRows(ranks, costs.astype(np.int64), min_leaf=min_leaf, frequency=frequency)
+    return ordered_rows(ranks, costs.astype(np.int64), min_leaf=min_leaf, frequency=frequency)
 
 
-def _leaf(rows: OrderedRows, inside: Array) -> int:
+def _leaf(rows: SearchedRows, inside: Array) -> int:
     """What a leaf for some rows costs in units of the divisor."""
-    frequency = np.ones(len(rows.costs), np.int64) if rows.frequency is None else rows.frequency
-    if frequency[inside].sum() < rows.min_leaf:
+    if rows.arrays["copies"][inside].sum() < rows.min_leaf:
         return INFEASIBLE
-    return int(rows.reduced[inside].sum(axis=0).min())
+    return int(rows.arrays["leaf_costs"][inside].sum(axis=0).min())
 
 
-def _stump(rows: OrderedRows, inside: Array) -> int:
+def _stump(rows: SearchedRows, inside: Array) -> int:
     """What the best single split of some rows costs, likewise."""
     best = INFEASIBLE
     for ranks in rows.ranks:
@@ -178,12 +178,7 @@ def _ask(session: OrderedSession, columns: int, splits: list[tuple[int, int]]) -
     record["asked_splits"] = len(splits)
     for at, (column, position) in enumerate(splits):
         session.arrays["split_columns"][at], session.arrays["split_positions"][at] = column, position
-    rows = session.rows
-    if isinstance(rows, OrderedRows):
-        score(rows.kind, rows.lane, rows.min_leaf > 1).ctypes(record.address)
-    else:
-        assert isinstance(rows, GeneratedRows)
-        rows.compiled.units["score_thresholds"].ctypes(record.address)
+    ctypes.CFUNCTYPE(None, ctypes.c_int64)(session.rows.kernels[0])(record.address)
     return {name: session.arrays[name][: len(splits)] for name in session.arrays if name.endswith(("left", "right"))}
 
 
