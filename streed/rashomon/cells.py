@@ -100,7 +100,11 @@ class RowCells:
     """Cells of splits into two, whose leaves' keys are sums over rows in packed words: what the kernels read."""
 
     question: Question
-    binary: BinarySplits
+    questions: Questions
+    member: Array
+    """(q,) by question the split it makes; -1 of those that make none, or do not count."""
+    same: Array
+    """(q,) whether rows answer it as the first question of its split, or else the other way round."""
     sets: Array
     """(m, words) uint64: by split the rows that answer its first question with 1."""
     multipliers: Array
@@ -118,6 +122,39 @@ class RowCells:
     values: ClassVar[Task] = NUMBERS
     _cells: dict[int, Cell] = attrs.field(factory=dict, init=False)
     _asked: dict[int, list[Asked]] = attrs.field(factory=dict, init=False)
+
+    @classmethod
+    def of(cls, question: Question, packing: Packing, banned: Collection[int], *, bounded: bool) -> RowCells | None:
+        """The cells for keys of packed sums and columns that are not banned, with the engine if it is to bound them.
+
+        None where a question has more answers than two.
+        """
+        data, questions, costs = question.data, Questions.of(question.data), packing.costs[:, :, 0]
+        if questions.data.categorical:
+            return None
+        codes = writable(questions.data.X)
+        kept = np.flatnonzero(~np.isin(questions.column, list(banned)))
+        # a column and its complement agree on which rows answer as the first one does
+        apart = packed_sets(codes[:, kept] ^ codes[:1, kept])
+        found, alike = find_classes(apart.view(np.uint8))
+        parts, firsts = apart[found].any(axis=1), kept[found]
+        member, same = np.full(codes.shape[1], -1, np.int64), np.ones(codes.shape[1], bool)
+        same[kept] = codes[0, kept] == codes[0, firsts[alike]]
+        first = firsts[parts]
+        if question.columns == "distinct":
+            member[first] = np.arange(len(first))
+        else:
+            member[kept] = np.where(parts, np.cumsum(parts) - 1, -1)[alike]
+        copies = np.ones(len(costs), np.int64) if data.frequency is None else data.frequency
+        told_apart = np.ascontiguousarray(np.column_stack([copies, costs]))
+        one, kinds = find_classes(told_apart.view(np.uint8))
+        multipliers, columns, price = told_apart[one], np.ascontiguousarray(codes[:, first]), packing.split[0]
+        engine = Engine.of(question, columns, kinds, multipliers, price) if bounded and len(first) else None
+        if engine is not None:
+            rows = engine.sets, multipliers, engine.members, engine.everything
+        else:
+            rows = packed_sets(columns), multipliers, members_of(kinds, len(multipliers)), (1 << data.n_rows) - 1
+        return cls(question, questions, member, same, *rows, price, packing.radix, engine)
 
     @property
     def root(self) -> Cell:
@@ -154,11 +191,10 @@ class RowCells:
     def asked(self, split: int) -> list[Asked]:
         """The questions that make the split, and count."""
         if split not in self._asked:
-            binary, sides = self.binary, (self.everything ^ self.ones[split], self.ones[split])
-            questions, same = binary.questions, binary.codes[0] == binary.codes[0, binary.first[split]]
+            questions, sides = self.questions, (self.everything ^ self.ones[split], self.ones[split])
             self._asked[split] = [
-                Asked(int(questions.column[q]), questions.cut(q), sides if same[q] else sides[::-1])
-                for q in np.flatnonzero(binary.member == split).tolist()
+                Asked(int(questions.column[q]), questions.cut(q), sides if self.same[q] else sides[::-1])
+                for q in np.flatnonzero(self.member == split).tolist()
             ]
         return self._asked[split]
 
@@ -203,7 +239,7 @@ class RowCells:
     @functools.cached_property
     def _arrays(self) -> tuple[Any, ...]:
         """What the kernels read: see `tables/counts.py`."""
-        question, member = self.question, self.binary.member
+        question, member = self.question, self.member
         # a split is the rows of its last part; which side a kernel calls the first is no matter to its counts
         multiple = np.bincount(member[member >= 0], minlength=len(self.sets))
         options = np.array([question.min_leaf, self.radix, question.labels == "best", question.trivial], np.int64)
@@ -248,49 +284,6 @@ def as_numbers(sets: Array) -> list[int]:
     return [int.from_bytes(held[at : at + width], "little") for at in range(0, width * len(sets), width or 1)]
 
 
-@final
-@attrs.frozen(eq=False)
-class BinarySplits:
-    """The splits of data whose questions all have two answers, and which of them make each split."""
-
-    questions: Questions
-    codes: Array
-    """(n, q) uint8: the answers to all questions."""
-    sets: Array
-    """(m, words) uint64: of the first question of each split the rows that answer with 1, bit i for row i."""
-    first: Array
-    """(m,) the first question of each split, rising."""
-    member: Array
-    """(q,) by question the split it makes; -1 of those that make none, or do not count."""
-
-    @classmethod
-    def of(cls, data: Dataset, banned: Collection[int], *, distinct: bool) -> BinarySplits | None:
-        """The splits of the data on columns that are not banned; None where a question has more answers than two."""
-        questions = Questions.of(data)
-        if questions.data.categorical:
-            return None
-        codes = writable(questions.data.X)
-        kept = np.flatnonzero(~np.isin(questions.column, list(banned)))
-        # a column and its complement agree on which rows answer as the first one does
-        apart = packed_sets(codes[:, kept] ^ codes[:1, kept])
-        first, alike = find_classes(apart.view(np.uint8))
-        parts, member = apart[first].any(axis=1), np.full(codes.shape[1], -1, np.int64)
-        first, number = kept[first[parts]], np.where(parts, np.cumsum(parts) - 1, -1)
-        if distinct:
-            member[first] = np.arange(len(first))
-        else:
-            member[kept] = number[alike]
-        return cls(questions, codes, packed_sets(codes[:, first]), first, member)
-
-
-def kinds_of(costs: Array, frequency: Array | None) -> tuple[Array, Array]:
-    """(the kind of each row (n,), by costs (n, K) int64 and copies; of a row of each kind its copies and costs)."""
-    copies = np.ones(len(costs), np.int64) if frequency is None else frequency
-    told_apart = np.ascontiguousarray(np.column_stack([copies, costs]))
-    first, kinds = find_classes(told_apart.view(np.uint8))
-    return kinds, told_apart[first]
-
-
 def members_of(kinds: Array, n_kinds: int) -> Array:
     """(n_kinds, words) uint64: the rows of each kind, by that of each row (n,); bit i is row i."""
     row = np.arange(len(kinds))
@@ -311,29 +304,25 @@ class Engine:
     """(g, words) uint64: the rows of each kind."""
     everything: int
     _entries: tuple[Array, Array]
-    _columns: list[int]
-    """By column of the engine the place of the split."""
     _flipped: list[bool]
     _bounds: PackedRowSets | None = None
     _runs: bool = False
 
     @classmethod
-    def of(
-        cls, question: Question, binary: BinarySplits, kinds: Array, multipliers: Array, price: int
-    ) -> Engine | None:
-        """The engine for splits, and keys not below 0; None if it takes no such."""
-        columns = np.ascontiguousarray(binary.codes[:, binary.first])
+    def of(cls, question: Question, columns: Array, kinds: Array, multipliers: Array, price: int) -> Engine | None:
+        """The engine for splits, the answers (n, m) to the first question of each, and keys not below 0; None if it
+        takes no such.
+        """
         coded = Dataset.make(columns, frequency=question.data.frequency)
         costs = np.ascontiguousarray(multipliers[:, 1:])
         problem = Problem(coded, question.bound, question.depth, None, question.min_leaf)
         oracle: Any = DepthFirst().linear_oracle(problem, kinds, costs.shape[1], price > 0, SearchLimits())
         packed = getattr(oracle, "packed", None)
-        if packed is None or packed.n_binary < packed.n_columns or len(packed.column) != len(binary.first):
+        if packed is None or packed.n_columns < columns.shape[1]:
             return None
         rows = oracle.rows
         flipped = packed.flipped.astype(bool)
-        sets = np.empty((len(packed.column), len(rows)), np.uint64)
-        sets[packed.column] = packed.column_rows ^ np.where(flipped[:, None], rows, np.uint64(0))
+        sets = packed.column_rows ^ np.where(flipped[:, None], rows, np.uint64(0))
         members = np.zeros((len(costs), len(rows)), np.uint64)
         ends = packed.groups.words.tolist()
         for kind, (begin, end) in enumerate(itertools.pairwise(ends)):
@@ -341,7 +330,7 @@ class Engine:
         entries = np.stack([costs, np.zeros_like(costs)], axis=2)
         return cls(
             oracle, sets, members, int.from_bytes(rows.tobytes(), "little"),
-            (entries, np.array([price, 0], np.int64)), packed.column.tolist(), flipped.tolist(),
+            (entries, np.array([price, 0], np.int64)), flipped.tolist(),
         )  # fmt: skip
 
     def run(self, work: Callable[[], None], limits: SearchLimits) -> None:
@@ -353,7 +342,7 @@ class Engine:
             self._bounds, self._runs = None, False
 
     def splits(self, rows: int, depth: int, budget: int, base: int) -> Iterator[tuple[int, int, int]]:
-        """(place, least, least): splits of keys <= budget, and what the parts without and with cost beyond `base`."""
+        """(split, least, least): splits of keys <= budget, and what the parts without and with cost beyond `base`."""
         sets = self._bounds = self._bounds or self.oracle.row_sets(*self._entries, SearchLimits())
         assert sets is not None
         room = (budget - base) // sets.unit
@@ -363,4 +352,4 @@ class Engine:
         found = functools.partial(sets.splits, RowSet(bits, depth), room)
         for column, (without, having) in found() if self._runs else sets.run(lambda: list(found())):
             least = (having, without) if self._flipped[column] else (without, having)
-            yield self._columns[column], sets.unit * least[0], sets.unit * least[1]
+            yield column, sets.unit * least[0], sets.unit * least[1]

@@ -20,7 +20,7 @@ from streed.errors import InputError
 from streed.exact import in_whole
 from streed.kernels.records import INFINITE
 from streed.problem import SearchLimits, SearchStopped
-from streed.rashomon.cells import BinarySplits, Engine, RowCells, TaskCells, kinds_of, members_of
+from streed.rashomon.cells import RowCells, TaskCells
 from streed.rashomon.question import Question
 from streed.tables.packing import Packing
 from streed.task.bounded_sums import RowSum
@@ -101,7 +101,10 @@ class Counted:
         else:
             assert isinstance(budget, Budget)
             limit = packing.budget(budget.most)
-            cells = _cells(question, packing, limit, banned)
+            most = max(packing.largest, limit) + packing.split[0]
+            bounded = most < LARGEST_COST and question.depth >= LEAST_DEPTH
+            native = RowCells.of(question, packing, banned, bounded=bounded) if most < LARGEST_KEY else None
+            cells = native or TaskCells(question, banned, packing)
         is_native = isinstance(cells, RowCells)
         recursion = (_NativeCounting if is_native else Counting)(cells, Count, Depths(), monitor)
         recursion.least = (_NativeLeast if is_native else Recursion)(cells, Least, Depths(), monitor)
@@ -198,24 +201,6 @@ def _sums(question: Question, budget: Budget, extra: Sequence[RowSum]) -> list[R
         return []
     nodes = RowSum(np.zeros(sums[0].costs.shape, np.int64), 1, 1, None, question.max_nodes)
     return [*sums, *question.limits, *([] if question.max_nodes is None else [nodes]), *extra]
-
-
-def _cells(question: Question, packing: Packing, limit: int, banned: frozenset[int]) -> RowCells | TaskCells:
-    """The cells for keys of packed sums, with the engine that bounds them where it helps."""
-    data, (split,) = question.data, packing.split
-    most = max(packing.largest, limit) + split
-    distinct = question.columns == "distinct"
-    binary = BinarySplits.of(data, banned, distinct=distinct) if most < LARGEST_KEY else None
-    if binary is None:
-        return TaskCells(question, banned, packing)
-    (kinds, multipliers), engine = kinds_of(packing.costs[:, :, 0], data.frequency), None
-    if most < LARGEST_COST and question.depth >= LEAST_DEPTH and len(binary.first):
-        engine = Engine.of(question, binary, kinds, multipliers, split)
-    if engine is not None:
-        sets, members, everything = engine.sets, engine.members, engine.everything
-    else:
-        sets, members, everything = binary.sets, members_of(kinds, len(multipliers)), (1 << data.n_rows) - 1
-    return RowCells(question, binary, sets, multipliers, members, everything, split, packing.radix, engine)
 
 
 @final
