@@ -162,7 +162,8 @@ class _Reader:
         if x.ndim != 1:
             raise self.error(f"has {x.ndim} dimensions (shape {x.shape})", "give one value per row")
         if x.dtype.kind in "cV":
-            raise self.error(f"has the type {x.dtype}", "use numbers, texts, dates or truth values")
+            said = ". Complex data not supported" if x.dtype.kind == "c" else ""
+            raise self.error(f"has the type {x.dtype}{said}", "use numbers, texts, dates or truth values")
         return x if x.dtype.kind in "buifmM" else x.tolist()
 
     def _series(self, x: Any) -> Values:

@@ -120,7 +120,7 @@ def take_values(x: Any, rows: Array, n: int, argument: str, what: str) -> Any:
 def _of_array(X: Array) -> Table:
     if X.ndim != 2:
         found = f"it has {X.ndim} dimensions (shape {X.shape})"
-        raise InputError("X", found, "give rows and columns: shape (rows, columns)")
+        raise InputError("X", found, "give rows and columns. Reshape your data: X.reshape(-1, 1) if it is one column")
     if not (isinstance(X, np.ma.MaskedArray) and np.ma.getmaskarray(X).any()):
         X = np.asarray(X)
     return Table(None, X.T if type(X) is np.ndarray and X.dtype.kind in "biuf" else list(X.T), len(X))
@@ -185,6 +185,8 @@ def _frame(X: Any) -> Table:
     except TypeError:
         if isinstance(nw.from_native(X, pass_through=True, allow_series=True), nw.Series):
             raise InputError("X", "it is a series, of 1 dimension", "give a table, such as frame[[name]]") from None
+        if hasattr(X, "__array__"):
+            return read_input(np.asarray(X))
         remedy = "give a numpy array, a list of rows, a pandas or polars table"
         raise InputError("X", f"{type(X).__name__} is no table", remedy) from None
     names = _unique_names(frame.columns)

@@ -131,9 +131,7 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
             if (np.floor(weights) == weights).all() and weights.max() < 2**53:
                 weights = weights.astype(np.int64)  # so that their sums are exact
         labels = y.tolist() if isinstance(y, np.ndarray) else y
-        names = None if hasattr(X, "columns") else getattr(self, "feature_names_in_", None)
-        cuts = most_cuts(self.cuts, "cuts")
-        return Dataset.make(X, labels, sample_weight=weights, names=names, max_cuts=cuts, **given)
+        return Dataset.make(X, labels, sample_weight=weights, max_cuts=most_cuts(self.cuts, "cuts"), **given)
 
     def _left(self) -> float | None:
         """The seconds that are left of the limit of time; None where there is none."""

@@ -37,35 +37,15 @@ def readable(X: Any) -> Any:
     return collected(X)
 
 
-def checked_table(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """What `readable` gave as `Dataset.make` takes it, as scikit-learn checks it; gaps are allowed."""
-    if isinstance(X, Table):
-        return _checked_columns(estimator, X, reset)
-    if hasattr(X, "columns") and hasattr(X, "shape"):
-        if min(X.shape) == 0:
-            what = "sample(s)" if X.shape[0] == 0 else "feature(s)"
-            raise ValueError(f"Found array with 0 {what} (shape={X.shape}) while a minimum of 1 is required.")
-        names = list(getattr(X, "column_names", X.columns))
-        if len(set(names)) < len(names):
-            read_input(X)  # which says what two columns are named
-        return validation.validate_data(estimator, X, reset=reset, skip_check_array=True)
-    if not isinstance(X, np.ndarray) and isinstance(X, (list, tuple)):
-        X = as_array(X)
-    if getattr(X, "ndim", 2 if hasattr(X, "__array__") else 0) < 2:
-        remedy = "Reshape your data: X.reshape(-1, 1) if it is one column"
-        raise InputError("X", f"it is {brief(X)}, no table of rows and columns", remedy)
-    seen = X.filled(0) if isinstance(X, np.ma.MaskedArray) else X
-    options = {"dtype": None, "ensure_all_finite": "allow-nan", "accept_sparse": True}
-    checked = validation.validate_data(estimator, seen, reset=reset, **options)
-    if isinstance(X, np.ma.MaskedArray):
-        return X
-    return read_input(checked) if hasattr(checked, "tocsr") else checked
-
-
-def _checked_columns(estimator: Any, table: Table, reset: bool) -> Table:
-    """The table, whose columns must be those that the estimator knows when it is fitted already."""
+def checked_table(estimator: Any, X: Any, *, reset: bool) -> Table:
+    """What `readable` gave; the estimator's columns are those, or when it is fitted already, must be."""
+    table = read_input(X)
     if min(table.shape) == 0:
-        raise InputError("X", f"it has the shape {table.shape}", "give at least one row and one column")
+        what = "sample(s)" if table.n_rows == 0 else "feature(s)"
+        raise ValueError(f"Found array with 0 {what} (shape={table.shape}) while a minimum of 1 is required.")
+    if not isinstance(X, Table):
+        validation.validate_data(estimator, X, reset=reset, skip_check_array=True)
+        return table
     if reset:
         estimator.n_features_in_, estimator.feature_names_in_ = len(table.columns), np.array(table.names, object)
     known = getattr(estimator, "feature_names_in_", None)
