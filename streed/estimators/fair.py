@@ -30,7 +30,7 @@ from streed.data.rows import read_row_data
 from streed.data.table import Table, read_input
 from streed.errors import InputError, argument_names, brief, members
 from streed.estimators.classifier import LabelTree, label_task, labels_of
-from streed.estimators.reading import FREQUENCY, as_array, length, readable, take_rows
+from streed.estimators.reading import FREQUENCY, length, readable, take_rows
 from streed.exact import Range
 from streed.registry import find_notion
 from streed.report import kept
@@ -171,7 +171,7 @@ class FairTreeClassifier(LabelTree):
             table = read_input(X)
             known = {name: table.columns[j] for j, name in enumerate(table.all_names) if name not in named}
             return Table(tuple(known), list(known.values()), table.n_rows)
-        array = X if isinstance(X, np.ndarray) or hasattr(X, "tocsr") else np.asarray(as_array(X))
+        array = X if isinstance(X, np.ndarray) or hasattr(X, "tocsr") else np.array(X, object)
         if array.ndim != 2 or not (fitting or array.shape[1] != self.n_features_in_):
             return array
         return array[:, np.delete(np.arange(array.shape[1]), self._placed(array)[1])]

@@ -55,15 +55,6 @@ def checked_table(estimator: Any, X: Any, *, reset: bool) -> Table:
     return table
 
 
-def as_array(rows: Any) -> Any:
-    """Nested lists as an array; of objects where numbers and texts stand side by side, which numpy would make texts."""
-    try:
-        made = np.array(rows)
-        return np.array(rows, dtype=object) if made.dtype.kind in "US" else made
-    except ValueError:
-        return rows  # of unequal lengths, which scikit-learn refuses
-
-
 def checked_column(y: Any, n_rows: int, *, numeric: bool = False) -> Array:
     """(n,) y without gaps; numbers where `numeric`."""
     if y is None:
@@ -72,7 +63,9 @@ def checked_column(y: Any, n_rows: int, *, numeric: bool = False) -> Array:
     if columns is not None and len(columns) == 1:
         (y,) = columns.values()
     if isinstance(y, (list, tuple)):
-        y = as_array(y)
+        with contextlib.suppress(ValueError):  # of unequal lengths, which scikit-learn refuses
+            # of numbers and texts side by side, which numpy would make texts, an array of objects
+            y = np.array(y, object if np.array(y).dtype.kind in "US" else None)
     if getattr(y, "ndim", 1) == 1 and not hasattr(y, "toarray"):
         held = complete(y, "y", "it")
         if isinstance(held, np.ndarray) and held.dtype.kind in "biu":
@@ -128,15 +121,14 @@ def present_rows(X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]
     given = {name: values for name, values in row_data.items() if name != FREQUENCY}
     if row_data.get(FREQUENCY) is None:
         return X, y, sample_weight, given
-    table = as_array(X) if isinstance(X, (list, tuple)) else X
-    n_rows = length(table)
+    n_rows = length(X)
     found = read_frequency(row_data[FREQUENCY], n_rows)
     frequency = np.ones(n_rows, np.int64) if found is None else found
     given |= {"y": y, "sample_weight": sample_weight, FREQUENCY: frequency}
-    _check_lengths(table, given)
+    _check_lengths(X, given)
     rows = np.flatnonzero(frequency)
     kept = {name: None if values is None else take_rows(values, rows) for name, values in given.items()}
-    return take_rows(table, rows), kept.pop("y"), kept.pop("sample_weight"), kept
+    return take_rows(X, rows), kept.pop("y"), kept.pop("sample_weight"), kept
 
 
 def _check_lengths(X: Any, given: Mapping[str, Any]) -> None:
