@@ -108,7 +108,7 @@ def make_recipe(
         assert teacher is not None
         for j, cuts in guesses(spreads, extra, teacher, n_thresholds).items():
             recipes[j] = _cut(table.all_names[j], spreads[j], cuts)
-    return TableRecipe(tuple(recipes), table.names is not None)
+    return TableRecipe(tuple(recipes))
 
 
 def _left_out(name: str, raw: Values, note: str, *, gaps: bool = False) -> Column:

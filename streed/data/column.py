@@ -346,16 +346,14 @@ def distinct(values: Array | list[Any], argument: str, what: str) -> tuple[tuple
     return found, np.fromiter((place[value] for value in values), dtype=np.int64, count=len(values))
 
 
-def raw_columns(
-    X: Any, names: Sequence[str], used: Collection[int], *, named: bool
-) -> tuple[int, Callable[[int], Values]]:
+def raw_columns(X: Any, names: Sequence[str], used: Collection[int]) -> tuple[int, Callable[[int], Values]]:
     """(how many rows a table has, a function that reads one of its columns of these names).
 
-    `used`: the numbers of the columns that must be there; `named`: whether they are found by name in a table that has
-    names. Raises InputError for columns that are not there.
+    `used`: the numbers of the columns that must be there, which are found by name in a table that has names. Raises
+    InputError for columns that are not there.
     """
     source = read_input(X)
-    if source.names is None or not named:
+    if source.names is None:
         if len(source.columns) != len(names):
             found = f"it has {len(source.columns)} columns, not {len(names)}"
             raise InputError("X", found, "give the columns of the first data, in that order")

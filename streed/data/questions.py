@@ -88,8 +88,6 @@ class TableRecipe:
     """What yes/no questions are made of a table's columns, in order."""
 
     columns: tuple[Column, ...]
-    named: bool = True
-    """Whether the table named its columns; else they are found by position."""
     unseen: str = "error"
     """What becomes of values that the recipe was not made for, unless `encode` is told otherwise: one of UNSEEN."""
 
@@ -113,7 +111,7 @@ class TableRecipe:
         policy = self.unseen if unseen is None else unseen
         sources = self.sources
         wanted = set(range(len(self.columns))) if used is None else {sources[output] for output in used}
-        n_rows, read = raw_columns(X, [column.name for column in self.columns], wanted, named=self.named)
+        n_rows, read = raw_columns(X, [column.name for column in self.columns], wanted)
         made = np.zeros((n_rows, len(sources)), dtype=np.uint8)
         end = 0
         for j, column in enumerate(self.columns):

@@ -78,7 +78,7 @@ def onnx_inputs(model: Any, X: Any) -> dict[str, Array]:
     names = [f"x{j}" for j in range(tree.n_columns if recipe is None else len(recipe.columns))]
     for place, question in asked.items():
         names[place] = question.column.name
-    _, read = raw_columns(X, names, asked, named=recipe is None or recipe.named)
+    _, read = raw_columns(X, names, asked)
     return {question.column.name: _held(question, read(place))[:, None] for place, question in asked.items()}
 
 

@@ -223,7 +223,7 @@ class TreeRows:
             answers = recipe.encode(X, used=columns)
             return cls(len(answers), lambda j: answers[:, j])
         names = [columns[j].name if j in columns else "" for j in range(n_columns)]
-        n_rows, raw = raw_columns(X, names, columns, named=True)
+        n_rows, raw = raw_columns(X, names, columns)
 
         def read(j: int) -> Array | Values:
             column, values = columns[j], raw(j)

@@ -189,7 +189,7 @@ def _table_recipe(held: dict[str, Any], columns: Mapping[int, Column], n_columns
             (wide, "too many questions"),
             (len(set(named)) < len(named), "two questions of the same name"),
         )
-    made = TableRecipe(recipes, held["named"], held["unseen"])
+    made = TableRecipe(recipes, held["unseen"])
     outputs, names = made.outputs, {column.name for column in recipes}
     other = len(outputs) != n_columns or any(outputs[j] != column for j, column in columns.items())
     _refuse(
