@@ -168,22 +168,17 @@ class Asked(types.SimpleNamespace):
         return registry.make_task(self.task, given)
 
     def limited(self, objective: Task) -> Task:
-        """The objective under the limits that are named."""
+        """The objective under every limit that was given."""
         from streed import registry
 
-        return objective.subject_to(*map(registry.make_limit, self.subject_to)) if self.subject_to else objective
-
-    def fair(self, objective: Task) -> Task:
-        """The objective under the limits of fairness."""
-        from streed import registry
-
-        given = {name: getattr(self, name.replace("-", "_")) for name in NOTIONS}
-        limits = [registry.make_notion(name, self.sensitive) <= x for name, x in given.items() if x is not None]
+        limits = list(map(registry.make_limit, self.subject_to))
+        gaps = ((name, getattr(self, name.replace("-", "_"), None)) for name in NOTIONS)
+        limits += [registry.make_notion(name, self.sensitive) <= gap for name, gap in gaps if gap is not None]
         return objective.subject_to(*limits) if limits else objective
 
     def objective(self) -> Task:
         """The task under every limit that was given."""
-        return self.fair(self.limited(self.stated()))
+        return self.limited(self.stated())
 
     def limits(self) -> dict[str, Any]:
         """The limits of size and of the search, as `streed.solve` takes them."""

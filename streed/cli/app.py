@@ -210,7 +210,7 @@ def doctor(asked: shell.Asked) -> None:
 @shell.command(click.argument("task", metavar="TASK"), shell.param_option, shell.subject_to_option)
 def explain(asked: shell.Asked) -> None:
     """Print what is known of TASK: its order, its bounds, and what runs it."""
-    click.echo(streed.explain(asked.limited(asked.stated())))
+    click.echo(streed.explain(asked.objective()))
 
 
 @shell.command(

@@ -202,7 +202,7 @@ def front(asked: shell.Asked) -> None:
     """
     from streed.task.objective import record_of
 
-    objective = asked.fair(_joined(asked))
+    objective = _joined(asked)
     dataset, _ = asked.dataset()
     record = record_of(objective)
     # where a front must be asked for, because a solve would look for the best score alone
