@@ -130,7 +130,10 @@ class Question:
         """What is compared, an exact number: the score of a value."""
         if self.fraction is not None:
             return self.fraction.at(value)
-        return exact_number(self._score(value))
+        score = self._score(value)
+        if isinstance(score, tuple):
+            raise _refused(self.task, f"{score!r}, its score, is no one number", "")
+        return exact_number(score)
 
     def shown(self, value: Value) -> Any:
         """The score of a value, as users see it."""
