@@ -25,9 +25,9 @@ from typing import Any, ClassVar, NamedTuple, cast, final
 import attrs
 import numpy as np
 
-from streed.bnb.depth_three import is_terminal
 from streed.bnb.native_search import DEPTH_FIRST, certify, search_native
-from streed.bnb.session import depth_and_budget, extract_best, is_short, make_workspaces, search_fully
+from streed.bnb.session import extract_best, is_short, link_units, make_workspaces, search_fully
+from streed.bnb.workspace import is_terminal, limits_of
 from streed.encoding.row_costs import Encoding, TooImprecise, encoding_of
 from streed.errors import InputError, TaskError
 from streed.exact import Array, Range
@@ -86,26 +86,26 @@ class Root:
 
     def __init__(self, shared: Shared) -> None:
         self.encoding = shared.encoded()
-        packed, problem = self.encoding.packed, shared.problem
-        self.limits = depth_and_budget(packed, problem.max_depth, problem.max_nodes)
+        packed, memory = self.encoding.packed, SearchLimits(memory_limit=shared.memory_limit)
         self.control = np.zeros(ROWS_OF_CONTROL, np.int64)
         self.control[[UPPER, SHARED_UPPER]] = INFINITE
-        memory = SearchLimits(memory_limit=shared.memory_limit)
-        self.workspace = make_workspaces(packed, memory, DEPTH_FIRST, 1, self.limits, self.control)[0]
-        self.search(INFINITE, INFINITE, again=False)
+        limits = limits_of(packed, shared.problem)
+        (self.workspace,) = make_workspaces(packed, memory, False, limits, self.control, packed.lane_type())
+        link_units(self.workspace)
+        self.search(INFINITE, INFINITE)
 
     def known(self, goal: int) -> Known:
         """What is known here, with a tree if it is below the goal."""
         workspace, overflow = self.workspace, bool(self.workspace.engine["overflow"])
         lower, upper = workspace.root_bounds
         found = upper < goal and not overflow
-        preorder = extract_best(workspace, self.encoding.packed, *self.limits) if found else None
+        preorder = extract_best(workspace) if found else None
         lowers = np.maximum(workspace.root_edges["lower"], min(lower, upper))
         return Known(lowers, upper, preorder, workspace.engine["visits"], overflow=overflow)
 
-    def search(self, edge: int, goal: int, again: bool = True) -> None:
+    def search(self, edge: int, goal: int) -> None:
         self.workspace.engine.write({"root_edge": edge, "root_target": goal})
-        search_fully(self.workspace, *self.limits, again=again)
+        search_fully(self.workspace)
         self.workspace.engine.write({"root_edge": NONE, "root_target": INFINITE})
 
 
@@ -180,8 +180,8 @@ class Distributed(Driver):
         shared = Shared(problem, seconds=self.slice, memory_limit=search_limits.memory_limit)
         while True:
             packed = shared.encoded().packed
-            depth, budget = depth_and_budget(packed, problem.max_depth, problem.max_nodes)
-            if is_short(packed, depth) or is_terminal(depth, budget):
+            limits = limits_of(packed, problem)
+            if is_short(packed, limits[0]) or is_terminal(*limits):
                 return cast(Outcome, search_native(problem, search_limits, DEPTH_FIRST))
             try:
                 return Coordinator(self, shared, search_limits, deadline).outcome()
@@ -204,7 +204,7 @@ class Coordinator:
         self._target = INFINITE if limits.beat is None else min(self.encoding.target(limits.beat), INFINITE)
         with contextlib.closing(root.workspace):
             opened = root.known(self._target)
-            name = self._fingerprint(root.limits, shared, root.workspace.root_edges["split"].tolist())
+            name = self._fingerprint(root.workspace.limits, shared, root.workspace.root_edges["split"].tolist())
         if opened.overflow:
             raise Overflow
         self.lowers, self.upper, self.preorder = opened.lowers, min(opened.upper, INFINITE), opened.preorder

@@ -26,7 +26,7 @@ from streed.bnb.expand import ask
 from streed.bnb.extraction import EXTRACT, has_rows, listing
 from streed.bnb.nodes import global_split, nodes_of, rows_of
 from streed.kernels.compiled import entry, ready
-from streed.kernels.records import ALL, BELOW, INFINITE, LEAF, LOWEST, NONE, SHALLOW, UNLIMITED
+from streed.kernels.records import ALL, BELOW, INFINITE, LEAF, LOWEST, NONE
 from streed.kernels.scoring.children import cost_of_split, join, join_cost
 from streed.kernels.stopping import LOWER, ROWS_OF_CONTROL, UPPER, stopped
 from streed.kernels.values import KEY, LEAF1, LOWER0, LOWER1, OPTIMUM0, OPTIMUM1, ORDER, ROWS_OF_VALUES, UNKNOWN
@@ -206,19 +206,14 @@ def _solve_column(e, values, column):  # type: ignore[no-untyped-def]
         call(e.push_bounds, e)
 
 
-def is_terminal(depth: int, budget: int) -> bool:
-    """Whether the whole problem is solved by one call, which threads do not share."""
-    return depth <= SHALLOW and budget == UNLIMITED
-
-
 def compile_terminal() -> None:
     """Compiles what solves and extracts, before time is counted."""
-    ready(solve_root, "(int64, int64)")
+    ready(solve_root, "(int64,)")
     ready(extract_root, EXTRACT)
 
 
 @entry
-def solve_root(engine, depth):  # type: ignore[no-untyped-def]
+def solve_root(engine):  # type: ignore[no-untyped-def]
     """Solves the rows behind the last node, to the target of the root; its record then has bounds and split."""
     e = engine_at(engine)
     e.root = e.node_count
@@ -226,7 +221,7 @@ def solve_root(engine, depth):  # type: ignore[no-untyped-def]
     least = int64(LOWEST) if e.scored == 1 else int64(0)
     root.lower = least
     root.upper = INFINITE
-    ask(e, rows_of(e)[e.root], depth, int64(e.root_target), least, uint64(0), uint64(0))
+    ask(e, rows_of(e)[e.root], int64(e.root_depth), int64(e.root_target), least, uint64(0), uint64(0))
     root.split = e.split
     root.upper = e.upper
     root.lower = max(least, min(e.lower, e.upper))

@@ -15,7 +15,7 @@ function reads that word once.
 
 from __future__ import annotations
 
-from numba import int32, int64, uint64
+from numba import int16, int32, int64, uint64
 
 from streed.bnb.edges import find_best, write_edges
 from streed.bnb.nodes import (
@@ -97,7 +97,7 @@ def expand_node(e):  # type: ignore[no-untyped-def]
         call(e.expand, e)
         e.split = LEAF
         if e.scored == 0:
-            node.priced = int32(raise_sides(e))
+            node.priced = int16(raise_sides(e))
             node.lower = max(int64(node.lower), min(bound_by_row_prices(e, rows), e.upper))
     if node.split == NO_TREE or e.upper < node.upper:
         node.upper = e.upper

@@ -52,7 +52,6 @@ from streed.bnb.nodes import (
 from streed.bnb.workspace import Workspace
 from streed.exact import Array
 from streed.kernels.compiled import entry
-from streed.kernels.packed import PackedProblem
 from streed.kernels.records import INFINITE, LEAF, LOWEST, NO_TREE, NONE, SETTLED, SETTLED_AT_ONCE, SHALLOW, UNLIMITED
 from streed.kernels.stopping import stopped
 from streed.kernels.views import copy_into, engine_at, matrix, native, vector
@@ -221,13 +220,14 @@ _DEPTH, _BUDGET, _HIGH, _LOW, _OF_NODE = range(5)
 """What is known of a node that is to come, beside its rows: what is left to it, and the branch that leads to it."""
 
 
-def extract(workspace: Workspace, packed: PackedProblem, list_nodes: Any, depth: int, budget: int) -> Array:
+def extract(workspace: Workspace, list_nodes: Any) -> Array:
     """The best tree known for all rows, by such a function: the caller's column of every node in preorder, or LEAF.
 
     Children follow in the caller's order: of a binary column 0 before 1, of a categorical column its categories, empty
     ones as leaves.
     """
-    sides = 2 if packed.n_binary == packed.n_columns else max(2, int(np.diff(packed.literals).max()))
+    packed, (depth, budget) = workspace.problem, workspace.limits
+    sides = packed.most_sides
     # every split separates rows, so a tree has fewer splits than rows
     space = 1 + sides * len(packed.row_bits)
     if depth < _DEEP:

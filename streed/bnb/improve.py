@@ -18,7 +18,7 @@ calls it again: all that was learnt stands in the nodes and edges.
 
 from __future__ import annotations
 
-from numba import int32, int64
+from numba import int16, int64
 
 from streed.bnb.bounds import bound_by_equal_rows, choose_apart, choose_edge, goal_of, next_side
 from streed.bnb.branch_cache import extend_branch, literal
@@ -155,7 +155,7 @@ def renew(e, v):  # type: ignore[no-untyped-def]
     node = nodes_of(e)[v]
     if prices == 0 or node.n_edges <= 0 or node.priced == epoch_of(prices):
         return
-    node.priced = int32(epoch_of(prices))
+    node.priced = int16(epoch_of(prices))
     rows = rows_of(e)[v]
     node.lower = max(int64(node.lower), min(bound_by_row_prices(e, rows), int64(node.upper)))
     edges = edges_of(e)

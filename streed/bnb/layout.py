@@ -105,7 +105,6 @@ def lay_out(engine, base, lane, calls_costs):  # type: ignore[no-untyped-def]
         e.slots, at = _reserve(at, e.slot_space * 4)
         if e.shared_branch_slots > 0:
             e.inside, at = _reserve(at, e.node_space * 8)
-        e.followed, at = _reserve(at, e.node_space * 4)
     e.branches, at = _reserve(at, e.branch_space * e.branch_words * 8)
     return at
 

@@ -98,6 +98,7 @@ def write_node(e, depth, budget):  # type: ignore[no-untyped-def]
     node.found = 0
     node.plan = NONE
     node.priced = 0
+    node.followed = 0
     node.rest = INFINITE
     node.weight = weigh(e, rows[new], rows[new])
     node.edge_space = 0

@@ -15,12 +15,11 @@ from typing import Any
 import attrs
 import numpy as np
 
-from streed.bnb.depth_three import is_terminal
-from streed.bnb.native_search import Procedure
+from streed.bnb.native_search import BEST_FIRST
 from streed.bnb.pricing_beside import PricingBeside
-from streed.bnb.session import Session, depth_and_budget, is_short, link_units, space_of, statistics
+from streed.bnb.session import Session, link_units, make_workspaces, statistics
 from streed.bnb.units import planned
-from streed.bnb.workspace import Workspace
+from streed.bnb.workspace import limits_of
 from streed.encoding.row_costs import RowCosts
 from streed.exact import Array, writable
 from streed.kernels.counting.equal_rows import find_floors
@@ -48,31 +47,27 @@ class NativeOracle(LinearOracle):
         n_labels: int,
         splits: bool,
         search_limits: SearchLimits,
-        procedure: Procedure,
+        order: str,
         row_prices: bool = True,
     ) -> None:
-        """`row_prices`: solves that take long are helped by prices of their rows, as in native_search.py."""
+        """`order`, `row_prices`: as `search_native` takes them."""
         self.problem = problem
         self._row_prices = row_prices and search_limits.memory_limit is None
         self._priced_leaves: Array | None = None
         """(M, N) bool: the leaves of the last solve's linear program, with which the next one begins."""
-        self._procedure = procedure
+        self._order = order
         self._kinds = kinds
         self.sizes = np.bincount(kinds)
         with planned(problem.max_depth, problem.max_nodes):
             self.packed = pack_kinds(problem, kinds, len(self.sizes), n_labels, splits)
-        depth, budget = self.limits
         self.control = np.zeros(ROWS_OF_CONTROL, np.int64)
-        relaxed = not splits and depth != UNLIMITED and budget == UNLIMITED
-        space, branches = space_of(self.packed, search_limits, _WIDEST, search_limits.threads, (depth, budget), relaxed)
-        self._relaxed = relaxed
-        self._threads = search_limits.threads
-        self._helpers: list[Workspace] = []
-        self._in_use = 1
-        self._make_workspace = functools.partial(
-            Workspace, self.packed, space, _WIDEST, self.control, relaxed, branches
+        limits = limits_of(self.packed, problem)
+        self._workspaces = make_workspaces(
+            self.packed, search_limits, order == BEST_FIRST, limits, self.control, _WIDEST
         )
-        self.workspace = self._make_workspace()
+        self._used = self._workspaces
+        """Those of the last solve."""
+        self.workspace = self._workspaces[0]
         self.rows = self.workspace.rows
         self._floors: Any = None
         self._seconds = 0.0
@@ -88,11 +83,12 @@ class NativeOracle(LinearOracle):
         if target <= 0:
             return Answer(below, None, None, None, 0)
         self.workspace.engine["root_target"] = target
-        used = [self.workspace]
-        if not (ahead or is_short(self.packed, self.limits[0]) or is_terminal(*self.limits)):
-            used += self._prepare_helpers()
-        session = Session(self._procedure, self.packed, used, self.limits)
-        if self._row_prices and not ahead and self.limits[0] == UNLIMITED:
+        used = self._used = self._workspaces[:1] if ahead else self._workspaces
+        for each in used[1:]:
+            each.begin(self.workspace.lane_type, link_units)
+            each.take_costs(self.workspace)
+        session = Session(used)
+        if self._row_prices and not ahead and self.workspace.limits[0] == UNLIMITED:
             find_leaves = functools.partial(self._find_leaves, costs, divisor)
             session.beside = PricingBeside(self.control, find_leaves, used, self._priced_leaves)
 
@@ -107,7 +103,6 @@ class NativeOracle(LinearOracle):
 
         begin = time.perf_counter()
         session.run(search_limits.time_limit, look, ahead=ahead)
-        self._in_use = len(used)
         self._seconds = time.perf_counter() - begin
         self._price_stats = {}
         if session.beside is not None:
@@ -122,25 +117,14 @@ class NativeOracle(LinearOracle):
         return Answer(bound, base + divisor * upper, session.tree(), stopped, nodes)
 
     def stats(self) -> Mapping[str, Any]:
-        used = [self.workspace, *self._helpers][: self._in_use]
-        found = statistics(used, self.packed, 0.0, 0.0, self._seconds)
-        nodes = sum(each.engine["visits"] for each in used)
-        search = self._procedure.name
-        found |= {"search": search, "nodes": nodes, "exact": True, "route": RowCosts.route}
+        found = statistics(self._used, 0.0, 0.0, self._seconds)
+        nodes = sum(each.engine["visits"] for each in self._used)
+        found |= {"search": self._order, "nodes": nodes, "exact": True, "route": RowCosts.route}
         return found | {"row_prices": self._price_stats} if self._price_stats else found
 
     def close(self) -> None:
-        for each in (self.workspace, *self._helpers):
+        for each in self._workspaces:
             each.close()
-
-    def _prepare_helpers(self) -> list[Workspace]:
-        """The workspaces of further threads, with the costs of this oracle's own."""
-        if not self._helpers:
-            self._helpers = [self._make_workspace(joins=True) for _ in range(1, self._threads)]
-        for each in self._helpers:
-            self._begin(each, self.workspace.lane_type, terminal=False)
-            each.take_costs(self.workspace)
-        return self._helpers
 
     def set_costs(self, costs: Array, split: int, owner: RowSets | None = None) -> tuple[int, int]:
         """(what every tree pays, the unit of the engine's codes); the workspace is as new, with these costs."""
@@ -150,7 +134,7 @@ class NativeOracle(LinearOracle):
         packed = self.packed
         split_cost = min(split // divisor, worst + 1)
         lane_type = narrowest_lane(worst, split_cost, packed.min_leaf, packed.most_rows)
-        self._begin(workspace, lane_type, terminal=is_terminal(*self.limits))
+        workspace.begin(lane_type, link_units)
         self.control[:] = 0
         self.control[[UPPER, SHARED_UPPER]] = INFINITE
         engine["split_cost"] = split_cost
@@ -161,20 +145,6 @@ class NativeOracle(LinearOracle):
                 self._floors = mask, floors
                 engine["floor_mask"], engine["floors"] = (each.ctypes.data for each in self._floors)
         return int(base), int(divisor)
-
-    def _begin(self, workspace: Workspace, lane_type: Any, *, terminal: bool) -> None:
-        """Makes a workspace as new, with the kernels for a lane type."""
-
-        def link() -> None:
-            link_units(workspace, self.packed.kind, self._relaxed, terminal)
-            workspace.engine.write({"frontier": UNLIMITED, "best_first": self._procedure.best_first})
-
-        workspace.begin(lane_type, link)
-
-    @property
-    def limits(self) -> tuple[int, int]:
-        """(depth, branching nodes) of a solve, UNLIMITED where nothing more is allowed than the other limit allows."""
-        return depth_and_budget(self.packed, self.problem.max_depth, self.problem.max_nodes)
 
     def _find_leaves(self, costs: Array, divisor: int) -> tuple[Leaves, Array] | None:
         """As `Encoding.leaves`, of a problem with these costs of each kind."""

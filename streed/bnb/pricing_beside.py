@@ -30,57 +30,6 @@ _TURN = 1.0
 _BEST_FIRST = 30_000
 """Visits, after prices that raised the bound of all rows."""
 
-
-@final
-class Turns:
-    """The turns of a search by one thread: asked for by others (`ask`), taken by the search's own thread (`take`)."""
-
-    def __init__(self, workspace: Workspace, beside: PricingBeside) -> None:
-        self._engine: Any = workspace.engine
-        self._beside = beside
-        self._is_crowded = processors() == 1
-        self._since = time.perf_counter()
-        self._epoch = 0
-        self._best_first = False
-        self._best_first_until = 0
-        self._has_begun = False
-
-    def begin(self) -> None:
-        """From now on the search may be asked to pause; called by its thread."""
-        self._best_first = bool(self._engine["best_first"])
-        self._has_begun = True
-
-    def end(self) -> None:
-        """The search is not asked to pause any more; called once it has ended."""
-        self._has_begun = False
-        self._engine["pause"] = INFINITE
-
-    def ask(self) -> None:
-        """Has the search pause soon where it is time for that; called by the thread that looks at the search."""
-        if not self._has_begun:
-            return
-        is_over = self._is_crowded and self._beside.promises and time.perf_counter() - self._since >= _TURN
-        if is_over or self._beside.epoch > self._epoch:
-            self._engine["pause"] = 0
-
-    def take(self) -> bool:
-        """Whether the search returned because it was to pause: if so, rests, and says how it goes on."""
-        engine = self._engine
-        if engine["visits"] <= engine["pause"]:
-            return False
-        if self._beside.epoch > self._epoch:
-            self._epoch = self._beside.epoch
-            self._best_first_until = engine["visits"] + _BEST_FIRST
-        if engine["visits"] < self._best_first_until:
-            engine["best_first"], engine["pause"] = 1, self._best_first_until
-        else:
-            engine["best_first"], engine["pause"] = self._best_first, INFINITE
-        if self._is_crowded and time.perf_counter() - self._since >= _TURN:
-            self._beside.wait(_TURN)
-            self._since = time.perf_counter()
-        return True
-
-
 MOST_CLASSES = 2000
 """Classes of equal rows: the linear program has a row for each, and a step of it takes too long with more."""
 
@@ -101,7 +50,7 @@ _MOST_REST = 30.0
 class PricingBeside:
     """Begins once a search has taken so long that prices may help; what they prove counts at once.
 
-    One thread. Where the search has the only processor, they share it as `Turns` and `_make_room` say.
+    One thread. A search of one thread takes turns with it: asked for by others (`_ask`), taken by its own (`take`).
     """
 
     def __init__(
@@ -113,21 +62,25 @@ class PricingBeside:
     ) -> None:
         """`find_leaves` gives what trees' leaves may be, with the first place of each class of rows, if prices help.
 
-        `workspaces` are those of the search's threads, of which a single one takes turns with the prices. `known` are
-        leaves to begin with, as in `Generation`.
+        `workspaces` are those of the search's threads. `known` are leaves to begin with, as in `Generation`.
         """
         self.bound = LOWEST
         """A lower bound of all trees, a code."""
-        self.searched = LOWEST
-        """What the search has proved itself, a code."""
-        self.epoch = 0
-        """Counts prices that raised the bound of all rows above what was proved, where they promise more."""
         self.known = known
         """(M, N) bool: the leaves of the program, for a search of the same rows with other costs."""
         self._control, self._find_leaves = control, find_leaves
-        self._workspace = workspaces[0]
-        self._turns = Turns(self._workspace, self) if len(workspaces) == 1 else None
-        self._workspace.turns = self._turns
+        self._workspace, self._engine = workspaces[0], workspaces[0].engine
+        if len(workspaces) == 1:
+            workspaces[0].beside = self
+        self._searched = LOWEST
+        """What the search has proved itself, a code."""
+        self._are_new = False
+        """Whether prices that promise more raised the bound of all rows above what was proved, since it was asked."""
+        self._is_crowded = processors() == 1
+        self._since = time.perf_counter()
+        self._own_order: int | None = None
+        """Whether the search is best-first where it follows no new prices; None where it may not be asked to pause."""
+        self._best_first_until = 0
         self._generation: Generation | None = None
         self._end: threading.Event | None = None
         self._failure = ""
@@ -141,9 +94,10 @@ class PricingBeside:
         where there is one processor, it is asked to rest.
         """
         self.start_after(seconds)
-        self.searched = lower
-        if self._turns is not None:
-            self._turns.ask()
+        self._searched = lower
+        is_over = self._is_crowded and self._promises and time.perf_counter() - self._since >= _TURN
+        if self._own_order is not None and (is_over or self._are_new):
+            self._engine["pause"] = 0
         return self.raised(lower, upper)
 
     def raised(self, lower: int, upper: int) -> int:
@@ -157,23 +111,31 @@ class PricingBeside:
             work = contextvars.copy_context().run
             compilation.start_deep([threading.Thread(target=work, args=(self._work, self._end), daemon=True)])
 
-    @property
-    def promises(self) -> bool:
-        """Whether prices are being made that may come close to the optimum."""
-        end, made = self._end, self._generation
-        return end is not None and not end.is_set() and made is not None and made.promises is True
+    def take_turns(self) -> None:
+        """From now on the search may be asked to pause; called by its thread."""
+        self._own_order = self._engine["best_first"]
 
-    def wait(self, seconds: float) -> None:
-        """Returns after so many seconds, or soon after prices promise nothing any more, or the search is to stop."""
-        until = time.perf_counter() + seconds
-        while self.promises and not self._control[STOP] and time.perf_counter() < until:
-            time.sleep(_STEP)
+    def take(self) -> bool:
+        """Whether the search returned because it was to pause: if so, rests, and says how it goes on."""
+        engine = self._engine
+        if engine["visits"] <= engine["pause"]:
+            return False
+        if self._are_new:
+            self._are_new, self._best_first_until = False, engine["visits"] + _BEST_FIRST
+        if engine["visits"] < self._best_first_until:
+            engine["best_first"], engine["pause"] = 1, self._best_first_until
+        else:
+            engine["best_first"], engine["pause"] = self._own_order or 0, INFINITE
+        if self._is_crowded and time.perf_counter() - self._since >= _TURN:
+            self._rest(_TURN, promises=True)
+            self._since = time.perf_counter()
+        return True
 
     def finish(self) -> None:
         """Waits for its end, which the search's end makes come soon; the search is not asked to rest any more."""
-        if self._turns is not None:
-            self._turns.end()
-            self._turns = self._workspace.turns = None
+        if self._workspace.beside is self:
+            self._own_order = self._workspace.beside = None
+            self._engine["pause"] = INFINITE
         end, self._end = self._end, None
         if end is None:
             return
@@ -198,15 +160,24 @@ class PricingBeside:
             **{f"seconds_{what}": seconds for what, seconds in made.seconds.items()},
         }
 
+    @property
+    def _promises(self) -> bool | None:
+        """Whether the prices that are being made may come close to the optimum; None if that is not known."""
+        end, made = self._end, self._generation
+        return None if end is None or end.is_set() or made is None else made.promises
+
+    def _rest(self, seconds: float, *, promises: bool) -> None:
+        """Returns after so many seconds, or soon after prices promise something else, or the search is to stop."""
+        until = time.perf_counter() + seconds
+        while self._promises is promises and not self._control[STOP] and time.perf_counter() < until:
+            time.sleep(_STEP)
+
     def _make_room(self, seconds: float) -> None:
         """After so many seconds of work that promises little, leaves the only processor to the search."""
         made = self._generation
-        if made is None or made.promises is not False or processors() > 1:
-            return
-        rest = min(_MOST_REST, _REST * PROMISING / max(made.promise or 0.0, 1e-9))
-        until = time.perf_counter() + rest * seconds
-        while not self._control[STOP] and made.promises is False and time.perf_counter() < until:
-            time.sleep(_STEP)
+        if made is not None and self._is_crowded:
+            rest = min(_MOST_REST, _REST * PROMISING / max(made.promise or 0.0, 1e-9))
+            self._rest(rest * seconds, promises=False)
 
     def _work(self, end: threading.Event) -> None:
         compilation.stopped.set(lambda: bool(self._control[STOP]))
@@ -219,12 +190,13 @@ class PricingBeside:
                 return
 
             def tell(prices: Prices) -> None:
-                row_space = self._workspace.engine["row_space"]
+                row_space = self._engine["row_space"]
                 words = prices.words(leaves, places, row_space, len(self._handed_over) + 1)
                 self._handed_over.append(words)
                 self._control[ROW_PRICES] = words.ctypes.data
-                self.epoch += self.promises and prices.code(leaves) > max(self.bound, self.searched)
-                self.bound = max(self.bound, prices.code(leaves))
+                code = prices.code(leaves)
+                self._are_new |= bool(self._promises) and code > max(self.bound, self._searched)
+                self.bound = max(self.bound, code)
 
             self._generation = Generation(
                 leaves, self._control, tell, lambda: float(self._control[UPPER]), self._make_room, self.known

@@ -20,11 +20,11 @@ turn is over, all stop, one of them makes room or sends waves, and all go on.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, final
+from collections.abc import Callable, Iterator, Sequence
+from typing import final
 
 import numpy as np
-from numba import int32, int64
+from numba import int16, int64
 
 from streed.bnb.bounds import choose_edge
 from streed.bnb.expand import is_shallow, open_node
@@ -43,13 +43,10 @@ from streed.kernels.simd import lower_atomic
 from streed.kernels.stopping import ROWS_OF_CONTROL, SHARED_UPPER, STOP, stopped
 from streed.kernels.views import engine_at, native, vector
 
-if TYPE_CHECKING:
-    from streed.bnb.native_search import Procedure
-
 
 @entry
-def search_root(engine, depth, budget, again):  # type: ignore[no-untyped-def]
-    """Searches the problem whose rows stand behind the last node, or goes on with the last one; its node is e.root.
+def search_root(engine):  # type: ignore[no-untyped-def]
+    """Searches the problem of the node e.root, which the rows behind the last node become where it is NONE.
 
     It is none that the terminal solver answers at once (depth_three.py).
 
@@ -63,12 +60,12 @@ def search_root(engine, depth, budget, again):  # type: ignore[no-untyped-def]
     if e.settled == ASKED:
         e.settled = int64(settle_ties(e))
         return
-    if not again:
-        place_root(e, depth, budget)
+    if e.root == NONE:
+        _place_root(e)
     e.crowded = 0
     vector(e.path, e.path_space, int64)[0] = e.root
     if e.departures != NONE:
-        e.left_out = int64(follow_wave(e))
+        e.left_out = int64(_follow(e, int64(0), e.root_target, e.departures, e.root_high, e.root_low))
     elif e.root_edge != NONE:
         _search_edge(e, e.root_edge)
     else:
@@ -91,36 +88,22 @@ def _search_edge(e, edge):  # type: ignore[no-untyped-def]
     improve_edge(e, edge, min(int64(e.root_target), int64(nodes[e.root].upper)), e.root_high, e.root_low)
 
 
-@entry
-def place(engine, depth, budget):  # type: ignore[no-untyped-def]
-    """Makes the rows behind the last node the root, which `search_root` goes on from."""
-    place_root(engine_at(engine), depth, budget)
-
-
 @native
-def place_root(e, depth, budget):  # type: ignore[no-untyped-def]
+def _place_root(e):  # type: ignore[no-untyped-def]
     """Makes the node of the rows that stand behind the last one, or finds it, and lets the search begin there."""
-    root, slot = look_up(e, depth, budget)
+    root, slot = look_up(e, int64(e.root_depth), int64(e.root_budget))
     if root == NONE:
-        write_node(e, depth, budget)
+        write_node(e, int64(e.root_depth), int64(e.root_budget))
         nodes_of(e)[e.node_count].upper = INFINITE
         root = enter_node(e, slot)
     e.root = root
 
 
 @native
-def follow_wave(e):  # type: ignore[no-untyped-def]
-    """Whether the wave of e.departures left edges out of the tree below the root, was stopped or ran out of room."""
-    vector(e.followed, e.node_space, int32)[e.followed_nodes : e.node_count] = 0
-    return _follow(e, int64(0), e.root_target, e.departures, e.root_high, e.root_low)
-
-
-@native
 def _follow(e, level, target, departures, high, low):  # type: ignore[no-untyped-def]
-    """Whether edges were left out of the node path[level], which is reached by the branch (high, low)."""
+    """Whether a wave left edges out of the node path[level], reached by the branch (high, low), or was ended there."""
     v = vector(e.path, e.path_space, int64)[level]
     node = nodes_of(e)[v]
-    followed = vector(e.followed, e.node_space, int32)
     control = vector(e.control, ROWS_OF_CONTROL, int64)
     e.visits += 1
     if level > 0 and is_shallow(node):
@@ -131,10 +114,10 @@ def _follow(e, level, target, departures, high, low):  # type: ignore[no-untyped
     if level > 0 and node.depth <= e.exact_levels:
         improve(e, level, target, high, low)
         return node.lower < min(target, node.upper)
-    if node.n_edges != NONE and followed[v] > departures and e.exact_levels == 0:
+    if node.n_edges != NONE and node.followed > departures and e.exact_levels == 0:
         return True
     if node.n_edges == NONE or node.rest < min(target, node.upper):
-        followed[v] = 0
+        node.followed = 0
         open_node(e, level, target, high, low)
         sort_edges(e, node)
     if stopped(e) or e.crowded == 1:
@@ -165,7 +148,7 @@ def _follow(e, level, target, departures, high, low):  # type: ignore[no-untyped
         lower_atomic(control, SHARED_UPPER, int64(nodes_of(e)[e.root].upper))
     choose_edge(e, v)
     if left_out:
-        followed[v] = max(int64(followed[v]), departures + 1)
+        node.followed = int16(max(int64(node.followed), departures + 1))
     if node.lower >= node.upper:
         free_edges(e, node)
     return left_out and node.lower < min(target, node.upper)
@@ -189,10 +172,12 @@ _ENDED = 2
 class Team:
     """The threads of one search, a workspace each; the nodes are in that of the first."""
 
-    def __init__(self, workspaces: Sequence[Workspace], procedure: Procedure, depth: int, budget: int) -> None:
+    def __init__(
+        self, workspaces: Sequence[Workspace], waves: Iterator[int], search_alone: Callable[[Workspace], None]
+    ) -> None:
+        """`waves` and `search_alone` are those of session.py, of the first workspace."""
         self._workspaces, self._first = workspaces, workspaces[0]
-        self._procedure, self._limits = procedure, (depth, budget)
-        self._waves = procedure.waves(self._first, depth, budget, alone=True)
+        self._waves, self._search_alone = waves, search_alone
         self._control = self._first.control
         self._words: Array = np.zeros(WORDS, np.int64)
         slots, words = self._first.engine.read(("shared_branch_slots", "branch_words"))
@@ -211,7 +196,7 @@ class Team:
             self._is_formed.wait()
             address = self._workspaces[number].engine.address
             while self._goes_on:
-                search_root(address, *self._limits, True)
+                search_root(address)
                 if not self._control[STOP]:
                     self._control[STOP] = _ENDED
                 self._meeting.wait()
@@ -240,7 +225,7 @@ class Team:
         if not self._goes_on:
             # so little room is for one thread
             self._first.engine["pause"] = INFINITE
-            self._procedure.finish(self._first, *self._limits)
+            self._search_alone(self._first)
 
     def _send_waves(self) -> bool:
         """Sends the next waves, alone in the store; whether there is room to go on together."""

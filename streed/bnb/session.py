@@ -1,34 +1,46 @@
-"""A session of the native search: its workspaces, how it is run to the end, its best tree, and what it counted."""
+"""How a native search goes from all rows to bounds that meet: good trees first, in waves, and then, in turn, the proof.
+
+    for departures in 0, 1, 2, 3, ...:
+        follow a wave of so many departures               limited discrepancies (Harvey and Ginsberg, IJCAI 1995)
+        search the subtrees of the best tree exactly, of four levels and of five, while that makes it better
+        unless the wave found a better tree:
+            improve the root for `patience` times as many visits as the wave took; patience grows
+    improve the root to the end
+
+Where all sides of the root take long, a rolling lookahead of two levels is first, which waves do not build upon.
+Wave 0 is one of three: below every node, the split that is best if its sides are solved as shallow trees, and
+exact trees at the last levels. Wave k looks at every tree whose departures from that cost at most k on each path
+(root.py). Waves follow each other as long as each finds a better tree; then the exact search takes over by ever larger
+shares. All that either learns stands in the nodes and edges of one store, so nothing is done twice, and a wave that
+leaves no edge out is the proof. Subproblems that one work unit solves, and short searches, need no waves.
+
+A session has a workspace for each thread; once its search has ended, it is asked for the best tree and for what it did.
+"""
 
 from __future__ import annotations
 
 import functools
 import operator
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, final
 
-import attrs
-import numpy as np
-
-from streed.bnb import units, workspace
-from streed.bnb.depth_three import compile_terminal, extract_root, is_terminal, solve_root
+from streed.bnb import units
+from streed.bnb.depth_three import compile_terminal, extract_root, look_ahead, solve_root
 from streed.bnb.extraction import EXTRACT, extract, extract_tree
 from streed.bnb.layout import share_store
 from streed.bnb.node_store import evict, make_room
 from streed.bnb.root import Team, search_root
-from streed.bnb.shared_store import CHILD_CHUNK, EDGE_CHUNK, NODE_CHUNK
-from streed.bnb.workspace import SHORT_PATH, Space, Workspace
+from streed.bnb.workspace import Workspace, is_terminal, space_for
 from streed.exact import Array
 from streed.kernels.compilation import clock
 from streed.kernels.compiled import ready
 from streed.kernels.packed import PackedProblem
-from streed.kernels.records import ASKED, CHILD, EDGE, INFINITE, LOWEST, NODE, UNLIMITED
+from streed.kernels.records import ASKED, CHILD, EDGE, INFINITE, LOWEST, NODE, NONE, SHALLOW
 from streed.kernels.stopping import STOP, run_stoppable
 from streed.problem import SearchLimits, process_memory
 
 if TYPE_CHECKING:
-    from streed.bnb.native_search import Procedure
     from streed.bnb.pricing_beside import PricingBeside
 
 _SHORT = 0.05
@@ -37,11 +49,9 @@ _SHORT = 0.05
 _MOST_REPAIRS = 16
 """Parts of a tree that are searched again because they were forgotten."""
 
-_SHARED = 2**29
-"""Bytes for the branch cache that threads share, at most,"""
-
-_SHARE_OF_LIMIT = 8
-"""and of a limit of the memory one for so many."""
+_OF_ROOT = ("root_depth", "root_budget", "root_high", "root_low")
+_OF_MISSING = ("missing_depth", "missing_budget", "missing_high", "missing_low")
+"""What is left to such a part, and the branch that leads to it."""
 
 _FEW_VISITS = 10_000
 """Of nodes: as many may settle ties, however short the search was."""
@@ -61,86 +71,33 @@ _COUNTERS = (*_TOLD, "units", "node_count", "edge_count", "child_count", "branch
 def make_workspaces(
     packed: PackedProblem,
     search_limits: SearchLimits,
-    procedure: Procedure,
-    threads: int,
+    best_first: bool,
     limits: tuple[int, int],
-    control: Any,
+    control: Array,
+    lane_type: Any,
 ) -> list[Workspace]:
-    """A workspace for every thread, with all rows behind its (missing) last node, linked to the kernels.
+    """A workspace for every thread, with all rows behind its (missing) last node, not linked to the kernels yet.
 
-    `limits`: depth and branching nodes, as `depth_and_budget` has them.
+    `limits`: depth and branching nodes, as `limits_of` has them. Several threads are not worth their while where the
+    search is over in a moment, or one call.
     """
-    lane_type = packed.lane_type()
-    terminal, (depth, budget) = is_terminal(*limits), limits
-    relaxed = packed.split_cost == 0 and depth != UNLIMITED and budget == UNLIMITED
-    space, branches = space_of(packed, search_limits, lane_type, threads, limits, relaxed)
-    workspaces = []
-    for number in range(threads):
-        workspace = Workspace(packed, space, lane_type, control, relaxed, branches, joins=number > 0)
-        link_units(workspace, packed.kind, relaxed, terminal)
-        if search_limits.memory_limit is not None and not terminal:
-            ready(evict, "(int64,)")  # not in the middle of the search
-        workspace.engine.write({"frontier": UNLIMITED, "best_first": procedure.best_first})
-        workspaces.append(workspace)
+    is_alone = is_short(packed, limits[0]) or is_terminal(*limits)
+    threads, memory_limit = 1 if is_alone else search_limits.threads, search_limits.memory_limit
+    space = space_for(packed, memory_limit, lane_type, threads, limits)
+    if memory_limit is not None and not is_terminal(*limits):
+        ready(evict, "(int64,)")  # not in the middle of the search
     if threads > 1:
         ready(share_store, "(int64,)")
-    return workspaces
-
-
-def space_of(
-    packed: PackedProblem,
-    search_limits: SearchLimits,
-    lane_type: Any,
-    threads: int,
-    limits: tuple[int, int],
-    relaxed: bool,
-) -> tuple[Space, int]:
-    """The caches' sizes; and the slots of the branch cache that threads share, a power of two, 0 for a single one."""
-    limit, budget, memory_limit = min(limits), limits[1], search_limits.memory_limit
-    space = workspace.space_for(
-        packed,
-        memory_limit,
-        scratch_bytes(packed, lane_type) * threads,
-        None if limit >= UNLIMITED else limit,
-        budget != UNLIMITED,
-        relaxed,
-    )
-    if threads == 1:
-        return space, 0
-    space = attrs.evolve(
-        space,
-        nodes=space.nodes + (threads + 2) * NODE_CHUNK,
-        edges=space.edges + threads * EDGE_CHUNK,
-        children=space.children + threads * CHILD_CHUNK,
-    )
-    words = 2 if space.path <= SHORT_PATH else 3
-    room = _SHARED if memory_limit is None else min(_SHARED, memory_limit // _SHARE_OF_LIMIT)
-    slots = min(room // (8 * words), 4 * space.branches)
-    return space, 1 << max(4, slots.bit_length() - 1)
-
-
-def depth_and_budget(packed: PackedProblem, max_depth: int | None, max_nodes: int | None) -> tuple[int, int]:
-    """(depth, branching nodes), UNLIMITED without a limit, or where the other one already allows no more."""
-    depth = UNLIMITED if max_depth is None else max_depth
-    budget = UNLIMITED if max_nodes is None else max_nodes
-    if depth == 0 or budget == 0:
-        return 0, UNLIMITED
-    if packed.n_binary == packed.n_columns and depth < 30 and budget >= 2**depth - 1:
-        budget = UNLIMITED
-    return depth, budget
+    return [Workspace(packed, space, lane_type, control, limits, best_first, joins=k > 0) for k in range(threads)]
 
 
 @final
 class Session:
     """One search of a problem, by a workspace for each thread."""
 
-    def __init__(
-        self, procedure: Procedure, packed: PackedProblem, workspaces: list[Workspace], limits: tuple[int, int]
-    ) -> None:
-        """`limits`: depth and branching nodes, as `depth_and_budget` has them."""
-        self._procedure, self._packed, self._workspaces = procedure, packed, workspaces
-        self._depth, self._budget = limits
-        self._is_short = is_short(packed, self._depth)
+    def __init__(self, workspaces: list[Workspace]) -> None:
+        self._workspaces, self._first = workspaces, workspaces[0]
+        self._is_short = is_short(self._first.problem, self._first.limits[0])
         self._deadline: float | None = None
         self._first = workspaces[0]
         self.beside: PricingBeside | None = None
@@ -161,9 +118,9 @@ class Session:
         """
         control = self._first.control
         if self._is_short:
-            self._procedure.run(self._first, self._depth, self._budget)
+            search(self._first)
         else:
-            searches, end = self._searches(ahead and not is_terminal(self._depth, self._budget))
+            searches, end = self._searches(ahead and not is_terminal(*self._first.limits))
             self._deadline = None if time_limit is None else clock() + time_limit
             begin = time.perf_counter()
 
@@ -193,56 +150,133 @@ class Session:
         """The best tree in preorder, once ties are settled."""
         for each in self._workspaces:
             each.engine["root_target"] = INFINITE
-        settle(self._first, self._depth, self._budget, self.nodes, self._deadline, short=self._is_short)
-        preorder: Array = extract_best(self._first, self._packed, self._depth, self._budget)
-        return preorder
+        settle(self._first, self.nodes, self._deadline, short=self._is_short)
+        return extract_best(self._first)
 
     def _bounds(self) -> tuple[int, int, int]:
         return sum(each.engine["visits"] for each in self._workspaces), *self._first.root_bounds
 
     def _searches(self, ahead: bool) -> tuple[list[Callable[[], None]], Callable[[], None]]:
         """What each thread runs; and what is to be called once all have ended."""
-        asked = self._depth, self._budget
         if len(self._workspaces) == 1:
-            run = self._procedure.begin if ahead else self._procedure.run
-            return [functools.partial(run, self._first, *asked)], lambda: None
-        team = Team(self._workspaces, self._procedure, *asked)
+            return [functools.partial(begin if ahead else search, self._first)], lambda: None
+        team = Team(self._workspaces, waves(self._first, alone=True), search_fully)
         return [functools.partial(team.run, number) for number in range(len(self._workspaces))], team.dissolve
 
 
-def search_fully(workspace: Workspace, depth: int, budget: int, *, again: bool = False) -> None:
-    """Searches to the end, until stopped, or until forgetting makes no room any more or leads round in circles."""
-    if is_terminal(depth, budget):
-        solve_root(workspace.engine.address, depth)
-        return
+_FAR, _PRICED, _GROWTH = 8, 32, 1.4
+"""Levels from which on proofs are far: there the exact search first gets half as many visits as a wave, and four times
+as many for each level less; how many times as many it gets where splits cost something, which bounds trees by itself;
+and how much larger its share is after each wave that found nothing."""
+
+_WIDE = 4
+"""Where the sides of the root take the work of so many short searches, a lookahead of two levels is first."""
+
+_EXACT = 5
+"""Levels of the largest subtrees of the best tree that are searched exactly between waves."""
+
+
+def search(workspace: Workspace) -> None:
+    """Searches the rows behind the last node: until the root's bounds meet or no tree costs less than its target.
+
+    It returns early when the control words say stop, and when memory is too small to go on.
+    """
+    if not is_terminal(*workspace.limits):
+        # with prices of rows beside it, the search takes turns with them in place of waves
+        alone = workspace.beside is None
+        for visits in waves(workspace, alone=alone):
+            if not (alone and _search_for(workspace, visits)):
+                break
+    search_fully(workspace)
+
+
+def begin(workspace: Workspace) -> None:
+    """Places the rows behind the last node as the root, and sends waves until one finds nothing better."""
+    next(waves(workspace, alone=False), None)
+
+
+def waves(workspace: Workspace, *, alone: bool) -> Iterator[int]:
+    """Places the rows behind the last node as the root, and sends waves.
+
+    After each that found nothing better, it gives the visits that the exact search takes before the next. `alone`:
+    nothing takes turns with them, so that subtrees of the best tree are searched, too.
+    """
     engine = workspace.engine
-    turns = workspace.turns
-    seen: set[int] = set()
-    if turns is not None:
-        turns.begin()
-    while True:
-        search_root(engine.address, depth, budget, again)
-        if turns is not None and turns.take():
-            again = True
-            continue
-        if engine["crowded"] == 0 or not make_room(workspace, seen):
-            return
-        again = True
+    if workspace.limits[0] <= SHALLOW:
+        _search_for(workspace, 0)
+        return
+    if engine["relaxed"] and not is_short(workspace.problem, SHALLOW, _WIDE):
+        workspace.first = extract(workspace, look_ahead)
+    departures = 0
+    patience = _PRICED if engine["split_cost"] else 4 ** max(0, _FAR - min(workspace.limits)) / 2
+    goes_on = True
+    while goes_on:
+        before, upper = engine["visits"], workspace.root_bounds[1] if departures else INFINITE
+        goes_on = _follow(workspace, departures)
+        is_better = departures > 0 and workspace.root_bounds[1] < upper
+        if goes_on and alone:
+            goes_on = _reoptimise(workspace, engine["visits"] - before)
+        if goes_on and not is_better:
+            yield int(patience * (engine["visits"] - before))
+            patience *= _GROWTH
+        departures += 1
 
 
-def search_for(workspace: Workspace, depth: int, budget: int, visits: int) -> bool:
+def _follow(workspace: Workspace, departures: int, exact_levels: int = 0) -> bool:
+    """Sends a wave from the root; whether there is more to find and room for it."""
+    engine = workspace.engine
+    engine["departures"], engine["exact_levels"] = departures, exact_levels
+    search_root(engine.address)
+    engine["departures"], engine["exact_levels"] = NONE, 0
+    return engine["left_out"] != 0 and engine["crowded"] == 0 and not workspace.control[STOP]
+
+
+def _reoptimise(workspace: Workspace, visits: int) -> bool:
+    """Searches subtrees of the best tree exactly, each time in about so many visits; whether there is more to find."""
+    engine = workspace.engine
+    for exact_levels in range(SHALLOW + 1, min(workspace.limits[0], _EXACT + 1)):
+        is_better = goes_on = True
+        while is_better and goes_on:
+            upper = workspace.root_bounds[1]
+            engine["pause"] = engine["visits"] + visits
+            goes_on = _follow(workspace, 0, exact_levels)
+            is_paused = engine["visits"] > engine["pause"]
+            engine["pause"] = INFINITE
+            is_better = workspace.root_bounds[1] < upper
+            if is_paused:
+                engine["crowded"] = 0
+                return not workspace.control[STOP]
+        if not goes_on:
+            return False
+    return True
+
+
+def search_fully(workspace: Workspace) -> None:
+    """Searches to the end, until stopped, or until forgetting makes no room any more or leads round in circles."""
+    engine, beside, seen = workspace.engine, workspace.beside, set[int]()
+    if is_terminal(*engine.read(("root_depth", "root_budget"))):
+        solve_root(engine.address)
+        return
+    if beside is not None:
+        beside.take_turns()
+    goes_on = True
+    while goes_on:
+        search_root(engine.address)
+        paused = beside is not None and beside.take()
+        goes_on = paused or (engine["crowded"] == 1 and make_room(workspace, seen))
+
+
+def _search_for(workspace: Workspace, visits: int) -> bool:
     """Goes on with a search for so many visits of nodes; whether they were used up before anything else ended it."""
     engine = workspace.engine
     engine["pause"] = engine["visits"] + visits
-    search_root(engine.address, depth, budget, True)
+    search_root(engine.address)
     is_paused = engine["visits"] > engine["pause"]
     engine["pause"] = INFINITE
     return is_paused
 
 
-def settle(
-    workspace: Workspace, depth: int, budget: int, visits: int, deadline: float | None = None, *, short: bool
-) -> None:
+def settle(workspace: Workspace, visits: int, deadline: float | None = None, *, short: bool) -> None:
     """Settles the ties of the best tree (extraction.py) of a search that is over, after so many visits of nodes.
 
     That is where the root is solved, values are added, and nothing was forgotten. It is left if it is stopped, if there
@@ -253,14 +287,14 @@ def settle(
     engine, control = workspace.engine, workspace.control
     if lower < upper or engine["evictions"] or engine["combine"]:
         return
-    if is_terminal(depth, budget):
+    if is_terminal(*workspace.limits):
         engine["settled"] = 1
         return
 
     def run() -> None:
         engine["pause"] = engine["visits"] + max(_FEW_VISITS, visits)
         engine["settled"] = ASKED
-        search_root(engine.address, depth, budget, True)
+        search_root(engine.address)
         engine["pause"] = INFINITE
 
     if short:
@@ -271,55 +305,45 @@ def settle(
     control[STOP] = 0
 
 
-def extract_best(workspace: Workspace, packed: PackedProblem, depth: int, budget: int) -> Any:
+def extract_best(workspace: Workspace) -> Array:
     """The best tree in preorder; what was forgotten of it is searched again, as long as that gets on."""
-    if is_terminal(depth, budget):
-        return extract(workspace, packed, extract_root, depth, budget)
+    if is_terminal(*workspace.limits):
+        return extract(workspace, extract_root)
     engine = workspace.engine
     for _ in range(_MOST_REPAIRS):
-        preorder = extract(workspace, packed, extract_tree, depth, budget)
+        preorder = extract(workspace, extract_tree)
         if engine["missing"] == 0:
             return preorder
         if engine["node_count"] + 2 >= workspace.space.nodes:
             engine["level"] = 0
             evict(engine.address)
-        engine["root_high"], engine["root_low"] = engine["missing_high"], engine["missing_low"]
-        search_fully(workspace, engine["missing_depth"], engine["missing_budget"])
+        missing = zip(_OF_ROOT, engine.read(_OF_MISSING), strict=True)
+        engine.write({**dict(missing), "root": NONE})
+        search_fully(workspace)
         lower, upper = workspace.root_bounds
         if lower < upper:
             break
     # stopped, or without room for the whole tree: what is known has to do
     workspace.control[STOP] = 1
-    return extract(workspace, packed, extract_tree, depth, budget)
+    return extract(workspace, extract_tree)
 
 
-def link_units(workspace: Workspace, kind: str, relaxed: bool, terminal: bool) -> None:
-    """Gives the record the addresses of the kernels that will be called; compiles them if need be.
-
-    `terminal`: there will be no search beyond what the terminal solver does.
-    """
-    engine = workspace.engine
+def link_units(workspace: Workspace) -> None:
+    """Gives the record the addresses of the kernels that will be called; compiles them if need be."""
+    engine, kind, terminal = workspace.engine, workspace.problem.kind, is_terminal(*workspace.limits)
     engine.write(units.addresses(kind, workspace.lane_type))
     if engine["fixed_costs"]:
         engine.write(units.further("count_splits", "count_more_splits"))
     if terminal:
         compile_terminal()
     else:
-        if not relaxed:
+        if not engine["relaxed"]:
             engine["expand"] = units.expander(*workspace.expansion(kind)).address
-        ready(search_root, "(int64, int64, int64, boolean)")
+        ready(search_root, "(int64,)")
     # the last first: another process compiles them from the first on
     engine.write(units.further(*reversed(units.shared(deep=not terminal))))
     if not terminal:
         ready(extract_tree, EXTRACT)
-
-
-def scratch_bytes(packed: PackedProblem, lane_type: Any) -> int:
-    """Roughly what the work units need besides caches."""
-    lane: int = np.dtype(lane_type).itemsize
-    width = packed.n_columns + 32
-    planes = 2 if packed.signed else 3 * (packed.n_labels + 2)
-    return planes * width * width * lane + 3 * len(packed.row_bits) * width // 4 + 2**20
 
 
 def is_short(packed: PackedProblem, depth: int, times: int = 1) -> bool:
@@ -333,10 +357,9 @@ def is_short(packed: PackedProblem, depth: int, times: int = 1) -> bool:
     return pairs * (len(packed.row_bits) * per_row * (packed.n_labels + 1) + per_pair) < times * _SHORT
 
 
-def statistics(
-    workspaces: list[Workspace], packed: PackedProblem, begin: float, packed_at: float, end: float
-) -> dict[str, Any]:
+def statistics(workspaces: list[Workspace], begin: float, packed_at: float, end: float) -> dict[str, Any]:
     """What was done, by all threads together."""
+    packed = workspaces[0].problem
     engine, *others = [each.engine for each in workspaces]
     counts = engine.read(_COUNTERS)
     for other in others:

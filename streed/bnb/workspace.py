@@ -16,17 +16,19 @@ import attrs
 import numpy as np
 
 from streed.bnb.layout import empty_caches, lay_out, link_problem
+from streed.bnb.shared_store import CHILD_CHUNK, EDGE_CHUNK, NODE_CHUNK
 from streed.errors import InputError
 from streed.exact import Array
 from streed.kernels import record_proxy
 from streed.kernels.packed import PackedProblem, narrowest_lane
 from streed.kernels.record_proxy import ALIGNMENT, RecordProxy, address_of
-from streed.kernels.records import CHILD, EDGE, INFINITE, LANES, NODE, NONE
+from streed.kernels.records import CHILD, EDGE, INFINITE, LANES, NODE, NONE, SHALLOW, UNLIMITED
 from streed.kernels.values import CLASSES
+from streed.problem import Problem
 from streed.problem.process_memory import free, resident
 
 if TYPE_CHECKING:
-    from streed.bnb.pricing_beside import Turns
+    from streed.bnb.pricing_beside import PricingBeside
 
 
 _SHARE_OF_FREE = 0.7
@@ -38,22 +40,62 @@ _LEAST = 2**22
 _SMALL = 2**26
 """Bytes that are not worth asking the system about."""
 
+_SHARED, _SHARE_OF_LIMIT = 2**29, 8
+"""Bytes for the branch cache that threads share, at most, and of a limit of the memory one for so many."""
+
 _BOUNDS = 2 * ctypes.c_int64
 
-_BRANCH = 24
-_INDEX = 16
-_SIMILAR = 16
+_BRANCH, _INDEX, _SIMILAR = 24, 16, 16
+
+
+def limits_of(packed: PackedProblem, problem: Problem) -> tuple[int, int]:
+    """(depth, branching nodes), UNLIMITED without a limit, or where the other one already allows no more."""
+    depth = UNLIMITED if problem.max_depth is None else problem.max_depth
+    budget = UNLIMITED if problem.max_nodes is None else problem.max_nodes
+    if depth == 0 or budget == 0:
+        return 0, UNLIMITED
+    if packed.n_binary == packed.n_columns and depth < 30 and budget >= 2**depth - 1:
+        budget = UNLIMITED
+    return depth, budget
+
+
+def is_terminal(depth: int, budget: int) -> bool:
+    """Whether the whole problem is solved by one call, which threads do not share (depth_three.py)."""
+    return depth <= SHALLOW and budget == UNLIMITED
+
+
+def _is_relaxed(problem: PackedProblem, limits: tuple[int, int]) -> bool:
+    """Whether nodes are expanded by solving all sides at depth two (expand.py)."""
+    return problem.split_cost == 0 and limits[0] != UNLIMITED and limits[1] == UNLIMITED
 
 
 def space_for(
-    problem: PackedProblem, memory_limit: int | None, scratch: int, max_depth: int | None, budgeted: bool, relaxed: bool
+    problem: PackedProblem, memory_limit: int | None, lane_type: Any, threads: int, limits: tuple[int, int]
 ) -> Space:
-    """The caches' sizes, beside `scratch` bytes of all threads; raises InputError as `budget` does."""
-    if memory_limit is None and scratch < _SMALL and max_depth is not None and not budgeted:
-        space = share(problem, math.inf, max_depth, budgeted, relaxed)
-        if size_of(problem, space) < _SMALL:
-            return space
-    return share(problem, budget(memory_limit, scratch), max_depth, budgeted, relaxed)
+    """The caches' sizes; raises InputError if the memory limit is below what the process holds already."""
+    scratch = _scratch_bytes(problem, lane_type) * threads
+    space = share(problem, math.inf, limits)
+    if memory_limit is not None or scratch >= _SMALL or size_of(problem, space) >= _SMALL:
+        space = share(problem, budget(memory_limit, scratch), limits)
+    if threads == 1:
+        return space
+    room = _SHARED if memory_limit is None else min(_SHARED, memory_limit // _SHARE_OF_LIMIT)
+    slots = min(room // (8 * space.branch_words), 4 * space.branches)
+    return attrs.evolve(
+        space,
+        nodes=space.nodes + (threads + 2) * NODE_CHUNK,
+        edges=space.edges + threads * EDGE_CHUNK,
+        children=space.children + threads * CHILD_CHUNK,
+        shared_branches=1 << max(4, slots.bit_length() - 1),
+    )
+
+
+def _scratch_bytes(problem: PackedProblem, lane_type: Any) -> int:
+    """Roughly what the work units of a thread need besides caches."""
+    lane: int = np.dtype(lane_type).itemsize
+    width = problem.n_columns + 32
+    planes = 2 if problem.signed else 3 * (problem.n_labels + 2)
+    return planes * width * width * lane + 3 * len(problem.row_bits) * width // 4 + 2**20
 
 
 def size_of(problem: PackedProblem, space: Space) -> float:
@@ -83,39 +125,34 @@ def budget(memory_limit: int | None, scratch: int) -> float:
     return left * 0.95
 
 
-def share(problem: PackedProblem, bytes_: float, max_depth: int | None, budgeted: bool, relaxed: bool) -> Space:
+def share(problem: PackedProblem, bytes_: float, limits: tuple[int, int]) -> Space:
     """The caches' sizes: what the problem can fill at most, within the bytes.
 
-    `budgeted`: the number of branching nodes is limited, so a set of rows may stand for many subproblems.
+    Where the number of branching nodes is limited, a set of rows may stand for many subproblems.
     """
-    literals = 2 * problem.n_columns
-    path = min(len(problem.row_bits), max_depth if max_depth is not None else 2**20) + 4
-    splits = problem.n_columns
-    if max_depth is not None and max_depth <= 3 and not budgeted:
+    max_depth, budgeted, columns = min(limits), limits[1] != UNLIMITED, problem.n_columns
+    path = min(len(problem.row_bits), max_depth, 2**20) + 4
+    if max_depth <= 3 and not budgeted:
         return Space(branches=16, nodes=16, edges=16, children=16, path=path)
-    shares = (0.25, 0.55, 0.06, 0.12) if relaxed else (0.02, 0.35, 0.2, 0.41)
-    if max_depth is None or budgeted:
-        most_nodes = most_branches = math.inf
-    else:
-        levels = max_depth - 3
-        most_nodes = float(sum(min(float(literals) ** level, 1e18) for level in range(levels + 1)))
-        most_branches = float(sum(math.comb(problem.n_columns, k) * 2.0**k for k in range(1, max_depth - 1)))
+    shares = (0.25, 0.55, 0.06, 0.12) if _is_relaxed(problem, limits) else (0.02, 0.35, 0.2, 0.41)
+    most_nodes = most_branches = math.inf
+    if max_depth < UNLIMITED and not budgeted:
+        levels = range(max_depth - 2)
+        most_nodes = float(sum(min(float(2 * columns) ** level, 1e18) for level in levels))
+        most_branches = float(sum(math.comb(columns, k) * 2.0**k for k in range(1, max_depth - 1)))
     nodes = int(min(bytes_ * shares[1] / _node_bytes(problem), most_nodes + 64, 2**30))
-    deep = nodes if most_nodes == math.inf else int(min(nodes, most_nodes / literals + 64 if literals else 64))
-    per_node = float(splits + 8) * (64 if budgeted else 1)
-    edges = int(min(bytes_ * shares[2] / EDGE.itemsize, deep * per_node, 2**30))
-    children = int(min(bytes_ * shares[3] / CHILD.itemsize, deep * 2 * per_node, 2**30))
-    branches = int(min(bytes_ * shares[0] / _BRANCH / 4, most_branches + 64))
+    deep = nodes if most_nodes == math.inf else int(min(nodes, most_nodes / max(1, 2 * columns) + 64))
+    per_node = float(columns + 8) * (64 if budgeted else 1)
     return Space(
-        branches=max(16, branches),
+        branches=max(16, int(min(bytes_ * shares[0] / _BRANCH / 4, most_branches + 64, 2**40))),
         nodes=max(64, nodes),
-        edges=max(2 * splits + 64, edges),
-        children=max(4 * splits + 64, children),
+        edges=max(2 * columns + 64, int(min(bytes_ * shares[2] / EDGE.itemsize, deep * per_node, 2**30))),
+        children=max(4 * columns + 64, int(min(bytes_ * shares[3] / CHILD.itemsize, deep * 2 * per_node, 2**30))),
         path=path,
     )
 
 
-SHORT_PATH = 10
+_SHORT_PATH = 10
 """Paths up to this length (depth six, and what `Space.path` adds) make branches of at most four literals."""
 
 MOST_KEPT = 0.9
@@ -134,6 +171,13 @@ class Space:
     edges: int
     children: int
     path: int
+    shared_branches: int = 0
+    """Of the branch cache of several threads, a power of two; 0 for a thread that is always alone."""
+
+    @property
+    def branch_words(self) -> int:
+        """Words of an entry of the branch cache."""
+        return 2 if self.path <= _SHORT_PATH else 3
 
 
 class Workspace:
@@ -145,15 +189,16 @@ class Workspace:
         space: Space,
         lane_type: Any,
         control: Array,
-        relaxed: bool,
-        shared_branches: int = 0,
+        limits: tuple[int, int],
+        best_first: bool,
         joins: bool = False,
     ) -> None:
-        """`shared_branches` are the slots of the branch cache of several threads, 0 for a thread that is always alone.
+        """`limits`: depth and branching nodes, as `limits_of` has them.
 
         `joins`: the workspace has no store, but searches that of another thread (root.py).
         """
         self.problem = problem
+        self.limits = limits
         self.lane_type = lane_type
         self.control = control
         self.first: Array | None = None
@@ -162,12 +207,12 @@ class Workspace:
         self.space = attrs.evolve(space, branches=1) if joins else space
         self._states: dict[Any, Array] = {}
         """The record as a search begins with it, by lane type."""
-        self.turns: Turns | None = None
-        """With what is made beside the search, if anything is."""
+        self.beside: PricingBeside | None = None
+        """With what its search takes turns, if with anything."""
         self.engine = RecordProxy()
         scoring, prices, row_values = problem.scoring, problem.prices, problem.row_values
-        sizes = self._sizes(problem, relaxed)
-        self.engine.write(sizes | {"shared_branch_slots": shared_branches, "joins": joins})
+        relaxed = _is_relaxed(problem, limits)
+        self.engine.write(self._sizes(problem, relaxed) | {"best_first": best_first, "joins": joins})
         groups = problem.groups
         row_bits = problem.row_bits if problem.row_bits.shape[1] else np.zeros((len(problem.row_bits), 1), np.int32)
         self.profits = np.ascontiguousarray(groups.profits[:, : self.engine["planes"]])
@@ -248,7 +293,8 @@ class Workspace:
             "extensible": restrictable or (by_row and (categorical == 0 or problem.min_leaf <= 1)),
             "relaxed": relaxed,
             "branch_space": 2 * branch_space,
-            "branch_words": 2 if space.path <= SHORT_PATH else 3,
+            "shared_branch_slots": space.shared_branches,
+            "branch_words": space.branch_words,
             "branch_slots": min(branch_space, 1024),
             "node_space": space.nodes,
             "edge_space": space.edges,
@@ -259,8 +305,12 @@ class Workspace:
             "slot_space": 2 * slots,
             "slot_count": min(slots, 256),
             "path_space": space.path,
+            "root": NONE,
+            "root_depth": self.limits[0],
+            "root_budget": self.limits[1],
             "root_target": INFINITE,
             "root_edge": NONE,
+            "frontier": UNLIMITED,
             "departures": NONE,
             "pause": INFINITE,
         }
@@ -282,7 +332,7 @@ class Workspace:
         """(kind, lane type) of what expands the nodes of a problem of this kind."""
         return (kind, self.lane_type) if self._class_lane is None else (CLASSES, self._class_lane)
 
-    def begin(self, lane_type: Any, link: Callable[[], None]) -> None:
+    def begin(self, lane_type: Any, link: Callable[[Workspace], None]) -> None:
         """Forgets all that was searched, with the kernels for a lane type, which `link` links for the first time.
 
         `profits` and `signed_costs` may then be written anew.
@@ -294,7 +344,7 @@ class Workspace:
             self.engine.restore(state)
             empty_caches(self.engine.address, self.rows)
         if known is None:
-            link()
+            link(self)
             self._states[lane_type] = self.engine.copy()
 
     def take_costs(self, other: Workspace) -> None:
@@ -326,8 +376,8 @@ class Workspace:
 
     @property
     def root_bounds(self) -> tuple[int, int]:
-        """(lower, upper) of the node that was searched."""
-        at = self.engine["nodes"] + NODE.itemsize * self.engine["root"]
+        """(lower, upper) of the node that was searched; those of one that nothing is known of before it is placed."""
+        at = self.engine["nodes"] + NODE.itemsize * max(0, self.engine["root"])
         lower, upper = _BOUNDS.from_address(at)  # the record begins with them
         return lower, upper
 

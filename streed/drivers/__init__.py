@@ -20,7 +20,7 @@ from typing import ClassVar, final
 import attrs
 import numpy as np
 
-from streed.bnb.native_search import BEST_FIRST, DEPTH_FIRST, Procedure, search_native
+from streed.bnb.native_search import BEST_FIRST, DEPTH_FIRST, search_native
 from streed.data import Dataset
 from streed.dp.search import search_general
 from streed.dp.solutions import nondominated_at_root
@@ -59,9 +59,8 @@ def by_thresholds(problem: Problem, search_limits: SearchLimits, name: str) -> O
 
 @attrs.frozen
 class Native(Driver):
-    """The native search by a procedure, with all limits; tasks of which no kernels can be made go another way."""
+    """The native search in the order of its name; tasks of which no kernels can be made go another way."""
 
-    procedure: ClassVar[Procedure]
     row_prices: bool = True
     """Whether a search without a depth limit that takes long gets bounds by prices of its rows beside it."""
 
@@ -72,7 +71,7 @@ class Native(Driver):
         if found is not None:
             return found
         began = clock()
-        outcome = search_native(problem, search_limits, self.procedure, self.row_prices)
+        outcome = search_native(problem, search_limits, self.name, self.row_prices)
         if outcome is None:
             return self.without_kernels(problem, search_limits)
         if outcome.stopped == "rounding":
@@ -93,7 +92,7 @@ class Native(Driver):
             return None
 
         def native() -> LinearOracle:
-            return EnumeratingOracle(problem, kinds, n_labels, splits, search_limits, self.procedure, self.row_prices)
+            return EnumeratingOracle(problem, kinds, n_labels, splits, search_limits, self.name, self.row_prices)
 
         if is_for_thresholds(problem):
             return OrderedOracle(problem, kinds, self.name, native)
@@ -105,8 +104,7 @@ class Native(Driver):
 class DepthFirst(Native):
     """Depth-first branch and bound with depth-three work units, shared subproblems and similarity bounds."""
 
-    name: ClassVar[str] = DEPTH_FIRST.name
-    procedure: ClassVar[Procedure] = DEPTH_FIRST
+    name: ClassVar[str] = DEPTH_FIRST
 
 
 @final
@@ -114,8 +112,7 @@ class DepthFirst(Native):
 class Branches(Native):
     """Best-first search: of all partial trees, one of least lower bound is looked at next."""
 
-    name: ClassVar[str] = BEST_FIRST.name
-    procedure: ClassVar[Procedure] = BEST_FIRST
+    name: ClassVar[str] = BEST_FIRST
 
     def check(self, task: Task) -> None:
         """Raises TaskError for tasks whose order is not total: there is no best partial tree to go on with."""

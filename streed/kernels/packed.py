@@ -100,6 +100,11 @@ class PackedProblem:
         return int(self.literals[0])
 
     @property
+    def most_sides(self) -> int:
+        """The most sides of a split."""
+        return max(2, int(np.diff(self.literals).max(initial=2)))
+
+    @property
     def signed(self) -> bool:
         """Whether the signed kernel applies: two labels, binary columns only, no minimum support."""
         binary = self.n_binary == self.n_columns

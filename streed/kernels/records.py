@@ -138,7 +138,6 @@ ADDRESSES = [
     ("lost", np.int64),  # int64 (P)
     ("price_sums", np.int64),  # int64 (P): what the rows of the node at hand with each column are charged
     ("path", np.int64),  # int64 (path_space): the nodes from the root to the one at hand
-    ("followed", np.int64),  # int32 (node_space): how far limited discrepancy search followed each node's edges
     # what threads share
     ("shared", np.int64),  # int64 (WORDS): see shared_store.py; 0 where a thread is alone
     ("inside", np.int64),  # int64 (node_space), if there is such an array: how many threads are in each node
@@ -174,12 +173,13 @@ QUESTION = [
     ("best_first", np.int64),  # 1: a node turns to its next best edge as soon as the best one has become worse
     ("frontier", np.int64),  # the level from which best-first search goes on depth-first, or UNLIMITED
     ("pause", np.int64),  # the search returns, as if it were crowded, once it has made more visits than this
+    ("root_depth", np.int64),  # what is left to a root that is to be placed
+    ("root_budget", np.int64),
     ("root_target", np.int64),  # the root is solved once no tree costs less than this
     ("root_edge", np.int64),  # the one edge of the root that is searched (root.py), or NONE for all
     ("root_high", np.uint64),  # the branch that leads to it
     ("root_low", np.uint64),
     ("departures", np.int64),  # of the wave that is to be followed (root.py), or NONE
-    ("followed_nodes", np.int64),  # how many nodes there were after the wave before
     ("exact_levels", np.int64),  # the wave searches subtrees of at most so many levels exactly
     ("settled", np.int64),  # 1: the ties of the best tree were settled (extraction.py); ASKED: they are to be
     # of a work unit: written by who calls it (`ask`, `open_node`)
@@ -223,7 +223,7 @@ ANSWER = [
     ("least", np.int64),  # of scored problems: what it costs any tree at least, by what the task knows
     ("overflow", np.int64),  # 1: a cost was too small for its code; RAISED: a method of the task raised an error
     # by a search
-    ("root", np.int64),  # the node that is searched
+    ("root", np.int64),  # the node that is searched; NONE before the rows behind the last node become it
     ("left_out", np.int64),  # 1: the wave left edges out, was stopped or ran out of room
     ("crowded", np.int64),  # 1: the caches are full, room must be made before the search can go on
     ("level", np.int64),  # of the node that is opened, or was at hand when the caches were full
@@ -303,7 +303,8 @@ NODE = np.dtype(
         # where a work unit found the optimum, so that the split is the one that any unit chooses
         ("found", np.int64),  # how many visits the search had made when it found its best tree; or SETTLED
         ("plan", np.int32),  # children that hold how its sides share a limited budget; NONE if there is none
-        ("priced", np.int32),  # by which prices of rows its edges were bounded; 0 if by none
+        ("priced", np.int16),  # by which prices of rows its edges were bounded; 0 if by none
+        ("followed", np.int16),  # waves of fewer departures leave it out: all that they look at was looked at (root.py)
     ]
 )
 """A subproblem: a set of rows, the depth and the branching nodes left, with bounds on its optimal value."""

@@ -100,14 +100,9 @@ def leaves_of(
     bits = np.unpackbits(words[first], axis=1, count=packed.n_columns, bitorder="little")
     allowed = np.ones(2 * packed.n_columns, np.uint8)
     allowed[2 * packed.n_binary :: 2] = 0
-    due = Fraction(split, most_sides(packed.literals) - 1)
+    due = Fraction(split, packed.most_sides - 1)
     # costs of a class are rounded down, which no bound minds
     return Leaves(bits, summed // divisor, counts, allowed, due, min_leaf, max_depth), places[first]
-
-
-def most_sides(literals: Array) -> int:
-    """The most sides of a split, where (C + 1,) int64 says where the literals of each categorical column begin."""
-    return max(2, int(np.diff(literals).max(initial=2)))
 
 
 @final

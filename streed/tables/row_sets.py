@@ -26,7 +26,7 @@ from streed.kernels.compilation import clock
 from streed.kernels.compiled import entry
 from streed.kernels.counting.pair_counts import count_pairs as count_column_pairs
 from streed.kernels.counting.rows import units_of
-from streed.kernels.records import BELOW, INFINITE, LANES, SHALLOW, UNLIMITED
+from streed.kernels.records import BELOW, INFINITE, LANES, NONE, SHALLOW, UNLIMITED
 from streed.kernels.stopping import STOP, run_stoppable, stopped
 from streed.kernels.values import LOWER0, LOWER1, OPTIMUM0, OPTIMUM1, ROWS_OF_VALUES, UNKNOWN
 from streed.kernels.views import call, engine_at, matrix, native, vector
@@ -181,7 +181,7 @@ class PackedRowSets(RowSets):
         self._least = np.ascontiguousarray(entries[:, 0])
         columns = oracle.workspace.engine["width"]
         self._pairs = np.empty(self._weights.shape[1] * columns * columns, np.int64)
-        depth = oracle.limits[0]
+        depth = oracle.workspace.limits[0]
         self._whole = RowSet(oracle.rows, None if depth >= UNLIMITED else depth)
 
     @property
@@ -238,9 +238,9 @@ class PackedRowSets(RowSets):
         paid = (target - 1) // int(self.split[COST]) if self.split[COST] else UNLIMITED
         depth = _depth(rows)
         workspace.node_rows[engine["node_count"]] = rows.rows
-        engine["root_target"] = target
-        engine["root_high"] = engine["root_low"] = _NO_BRANCH
-        search_fully(workspace, min(depth, paid) if paid <= SHALLOW else depth, UNLIMITED)
+        asked = {"root_depth": min(depth, paid) if paid <= SHALLOW else depth, "root_budget": UNLIMITED}
+        engine.write({"root": NONE, **asked, "root_target": target, "root_high": -1, "root_low": -1})
+        search_fully(workspace)
         return workspace.root_bounds[0]
 
     def check_time(self) -> None:
@@ -286,7 +286,7 @@ class EnumeratingOracle(NativeOracle):
 
     def row_sets(self, entries: Array, split: Array, search_limits: SearchLimits) -> PackedRowSets | None:
         """None where columns are categorical, or neither depth nor nodes are limited."""
-        if (self.limits[0] == UNLIMITED and not split[COST]) or self.packed.n_binary < self.packed.n_columns:
+        if (self.workspace.limits[0] == UNLIMITED and not split[COST]) or self.packed.n_binary < self.packed.n_columns:
             return None
         return PackedRowSets(self, entries, split, search_limits)
 

@@ -27,7 +27,7 @@ from streed.kernels.counting.equal_rows import find_floors
 from streed.kernels.counting.groups import NO_TIMES, group_rows
 from streed.kernels.counting.rows import load_node, spread_rows
 from streed.kernels.packed import PackedProblem, pack
-from streed.kernels.records import INFINITE
+from streed.kernels.records import INFINITE, UNLIMITED
 from streed.kernels.stopping import ROWS_OF_CONTROL, SHARED_UPPER, UPPER
 from streed.kernels.views import engine_at
 from streed.reference import OptimizationTask, Recursion, S
@@ -151,7 +151,8 @@ class Bench:
         lane = lane or self.packed.lane_type()
         # a buffer that is used again holds anything
         with mock.patch.object(record_proxy, "borrow", lambda size: np.full(size, 165, np.uint8)):
-            self.workspace = workspace.Workspace(self.packed, SPACE, lane, self.control, False, 0, False)
+            limits = UNLIMITED, UNLIMITED
+            self.workspace = workspace.Workspace(self.packed, SPACE, lane, self.control, limits, False)
         self.engine = engine = self.workspace.engine
         engine["asked_goal"] = INFINITE
         engine.write(units.addresses(self.packed.kind, lane) | units.further(*units.shared(deep=False)))
