@@ -274,18 +274,12 @@ def _is_empty(e, column, without):  # type: ignore[no-untyped-def]
 
 
 @native
-def find_best(e, node, relaxed, since):  # type: ignore[no-untyped-def]
-    """(edges to keep, their children, the least lower bound of edges not kept); makes the best split the node's.
-
-    Edges of a lower bound below `since` were kept before.
-    """
+def find_best(e, node, relaxed):  # type: ignore[no-untyped-def]
+    """Makes the best split the node's, and notes the bounds of all where there is no budget to share."""
     values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
     budgets = _shares(e)
     total = below(int64(node.budget))
     most = _most_below(e, node)
-    n_edges = int64(0)
-    n_children = int64(0)
-    rest = int64(INFINITE)
     for split in range(_local_splits(e)):
         _, sides = _sides(e, split)
         if sides == 0:
@@ -303,23 +297,6 @@ def find_best(e, node, relaxed, since):  # type: ignore[no-untyped-def]
                 if total != UNLIMITED:
                     _write_plan(e, node, split)
             more = _next_share(budgets, sides, most) and not stopped(e)
-    for split in range(_local_splits(e)):
-        _, sides = _sides(e, split)
-        if sides == 0:
-            continue
-        more = _first_share(budgets, sides, total, most)
-        while more:
-            lower = values[EDGE_LOWER, split]
-            if total != UNLIMITED:
-                lower, _ = _sum_bounds(e, values, relaxed, node, split)
-            if since <= lower < node.upper:
-                if lower < e.asked_edges:
-                    n_edges += 1
-                    n_children += sides
-                else:
-                    rest = min(rest, lower)
-            more = _next_share(budgets, sides, most) and not stopped(e)
-    return n_edges, n_children, rest
 
 
 @native
@@ -340,37 +317,44 @@ def _write_plan(e, node, split):  # type: ignore[no-untyped-def]
 
 
 @native
-def write_edges(e, node, relaxed, since):  # type: ignore[no-untyped-def]
-    """Writes edges of lower bounds from `since` on, and their children from e.child_at on, behind those it has."""
+def list_edges(e, node, relaxed, since, writes):  # type: ignore[no-untyped-def]
+    """(edges to keep, their children, the least lower bound of edges not kept), of lower bounds from `since` on.
+
+    Edges of a lower bound below `since` were kept before. `writes`: those to keep are written behind them, and their
+    children from e.child_at on; without, it ends early where the search is to stop.
+    """
     values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
-    edges = edges_of(e)
     budgets = _shares(e)
     total = below(int64(node.budget))
     most = _most_below(e, node)
-    at = int64(node.edges + node.n_edges)
-    limit = min(e.asked_edges, int64(node.upper))
+    n_edges = int64(0)
+    n_children = int64(0)
+    rest = int64(INFINITE)
     for split in range(_local_splits(e)):
         _, sides = _sides(e, split)
-        if sides == 0 or (total == UNLIMITED and not since <= values[EDGE_LOWER, split] < limit):
-            continue
-        more = _first_share(budgets, sides, total, most)
+        more = sides > 0 and _first_share(budgets, sides, total, most)
         while more:
             lower = values[EDGE_LOWER, split]
             upper = values[EDGE_UPPER, split]
             if total != UNLIMITED:
                 lower, upper = _sum_bounds(e, values, relaxed, node, split)
-            if since <= lower < limit:
-                edge = edges[at]
-                edge.lower = lower
-                edge.upper = upper
-                edge.split = global_split(e, split)
-                edge.cost = cost_of_split(e, values, split)
-                edge.children = e.child_at
-                edge.n_children = sides
-                at += 1
-                _write_children(e, values, relaxed, node, split)
-            more = _next_share(budgets, sides, most)
-    node.n_edges = at - int64(node.edges)
+            if since <= lower < node.upper:
+                if lower >= e.asked_edges:
+                    rest = min(rest, lower)
+                else:
+                    if writes:
+                        edge = edges_of(e)[node.edges + node.n_edges + n_edges]
+                        edge.lower = lower
+                        edge.upper = upper
+                        edge.split = global_split(e, split)
+                        edge.cost = cost_of_split(e, values, split)
+                        edge.children = e.child_at
+                        edge.n_children = sides
+                        _write_children(e, values, relaxed, node, split)
+                    n_edges += 1
+                    n_children += sides
+            more = _next_share(budgets, sides, most) and (writes or not stopped(e))
+    return n_edges, n_children, rest
 
 
 @native

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from numba import int16, int32, int64, uint64
 
-from streed.bnb.edges import find_best, write_edges
+from streed.bnb.edges import find_best, list_edges
 from streed.bnb.nodes import (
     block_size,
     children_of,
@@ -118,7 +118,8 @@ def expand_node(e):  # type: ignore[no-untyped-def]
     if (node.upper <= min(e.split_cost, INFINITE - 1) and e.scored == 0) or e.n_active == 0:
         node.lower = node.upper
         return
-    n_edges, n_children, rest = find_best(e, node, relaxed, since)
+    find_best(e, node, relaxed)
+    n_edges, n_children, rest = list_edges(e, node, relaxed, since, False)
     if stopped(e):
         # not all ways to share the budget were looked at
         if not again:
@@ -135,7 +136,8 @@ def expand_node(e):  # type: ignore[no-untyped-def]
             node.n_edges = NONE
         return
     node.rest = rest
-    write_edges(e, node, relaxed, since)
+    list_edges(e, node, relaxed, since, True)
+    node.n_edges += n_edges
 
 
 @native
