@@ -102,7 +102,7 @@ class PackedProblem:
     @property
     def most_sides(self) -> int:
         """The most sides of a split."""
-        return max(2, int(np.diff(self.literals).max(initial=2)))
+        return 2 if self.n_binary == self.n_columns else max(2, int(np.diff(self.literals).max()))
 
     @property
     def signed(self) -> bool:
