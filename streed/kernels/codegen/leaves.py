@@ -12,7 +12,7 @@ from typing import Any
 from numba import int64
 
 from streed.kernels.records import LOWEST
-from streed.kernels.views import inline
+from streed.kernels.views import inline, keep_apart
 
 task: Any = None
 """The namespace itself, once this is run in one."""
@@ -60,6 +60,18 @@ def leaf_of(parameters, limits, min_leaf, sums):  # type: ignore[no-untyped-def]
     if LIMITED:
         best = best if task.allows(limits, states) else task.VALUE(task.INFEASIBLE)
     return best if sums[-1] >= min_leaf else task.VALUE(task.INFEASIBLE)
+
+
+@inline
+def score_leaves(numbers, min_leaf, sums, end, t, leaf1, leaf0):  # type: ignore[no-untyped-def]
+    """Writes what both sides of every split cost as leaves, of sums (P, splits) on one side and of both together."""
+    keep_apart()
+    parameters = task.parameters_of(numbers)
+    limits = task.limits_of(numbers)
+    for k in range(end):
+        with_k = task.at(sums, k)
+        leaf1[k] = leaf_of(parameters, limits, min_leaf, with_k)
+        leaf0[k] = leaf_of(parameters, limits, min_leaf, task.minus(t, with_k))
 
 
 @inline

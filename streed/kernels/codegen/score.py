@@ -73,18 +73,6 @@ def score_row(numbers, min_leaf, pairs, sums, stride, end, j, t, split1, split0,
 
 
 @inline
-def score_leaves(numbers, min_leaf, sums, end, t, leaf1, leaf0):  # type: ignore[no-untyped-def]
-    """Writes what both sides of every column cost as leaves."""
-    keep_apart()
-    parameters = task.parameters_of(numbers)
-    limits = task.limits_of(numbers)
-    for k in range(end):
-        with_k = task.at(sums, k)
-        leaf1[k] = task.leaf_of(parameters, limits, min_leaf, with_k)
-        leaf0[k] = task.leaf_of(parameters, limits, min_leaf, task.minus(t, with_k))
-
-
-@inline
 def join_sides(numbers, end, leaf1, leaf0, split1, split0, split_costs, keys):  # type: ignore[no-untyped-def]
     """Writes what the best tree of depth two with every column at its root costs."""
     keep_apart()
@@ -272,7 +260,7 @@ def score(address):  # type: ignore[no-untyped-def]
     e.overflow |= int64(code == LOWEST)
     end = (n + 7) // 8 * 8
     end = min(stride, end)
-    score_leaves(numbers, e.min_leaf, sums, end, t, costs[LEAF1], costs[LEAF0])
+    task.score_leaves(numbers, e.min_leaf, sums, end, t, costs[LEAF1], costs[LEAF0])
     for k in range(end):
         costs[SPLIT1, k] = task.INFEASIBLE
         costs[SPLIT0, k] = task.INFEASIBLE

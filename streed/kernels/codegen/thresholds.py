@@ -59,18 +59,7 @@ def add_row(on_left, p, amount, word):  # type: ignore[no-untyped-def]
 
 
 @inline
-def weigh_sides(numbers, min_leaf, left, right, leaf_left, leaf_right):  # type: ignore[no-untyped-def]
-    """Writes what both sides of all splits cost as leaves."""
-    keep_apart()
-    parameters = task.parameters_of(numbers)
-    limits = task.limits_of(numbers)
-    for l in range(SPLITS):
-        leaf_left[l] = task.leaf_of(parameters, limits, min_leaf, task.at(left, l))
-        leaf_right[l] = task.leaf_of(parameters, limits, min_leaf, task.at(right, l))
-
-
-@inline
-def weigh_stumps(numbers, min_leaf, on_left, left, right, passed, best_left, best_right):  # type: ignore[no-untyped-def]
+def weigh_stumps(numbers, min_leaf, on_left, left, t, passed, best_left, best_right):  # type: ignore[no-untyped-def]
     """Improves what both sides of all splits cost as stumps, by the threshold behind the rows that were passed."""
     keep_apart()
     parameters = task.parameters_of(numbers)
@@ -82,7 +71,8 @@ def weigh_stumps(numbers, min_leaf, on_left, left, right, passed, best_left, bes
         b = task.leaf_of(parameters, limits, min_leaf, task.minus(task.at(left, l), here))
         on_l = both(a, b)
         a = task.leaf_of(parameters, limits, min_leaf, task.minus(before, here))
-        b = task.leaf_of(parameters, limits, min_leaf, task.plus(task.minus(task.at(right, l), before), here))
+        right = task.minus(t, task.at(left, l))
+        b = task.leaf_of(parameters, limits, min_leaf, task.plus(task.minus(right, before), here))
         on_r = both(a, b)
         best_left[l] = min(best_left[l], on_l)
         best_right[l] = min(best_right[l], on_r)
@@ -100,10 +90,7 @@ def score_thresholds(address):  # type: ignore[no-untyped-def]
     amounts = matrix(e.amounts, e.rows, task.PLANES, float64)
     numbers = vector(e.numbers, task.WORDS, int64)
     scale = real_of(numbers[0])
-    sums = np.zeros((3 * task.PLANES, SPLITS))
-    on_left = sums[: task.PLANES]
-    left = sums[task.PLANES : 2 * task.PLANES]
-    right = sums[2 * task.PLANES :]
+    on_left, left = np.empty((task.PLANES, SPLITS)), np.zeros((task.PLANES, SPLITS))
     passed = np.zeros(task.PLANES)
     costs = np.empty((4, SPLITS), task.VALUE)
     costs[:] = task.INFEASIBLE
@@ -112,17 +99,15 @@ def score_thresholds(address):  # type: ignore[no-untyped-def]
         for p in range(task.PLANES):
             add_row(left, p, amounts[row, p], mask[row])
             passed[p] += amounts[row, p]
-    for p in range(task.PLANES):
-        for l in range(SPLITS):
-            right[p, l] = passed[p] - left[p, l]
-    weigh_sides(numbers, min_leaf, left, right, costs[0], costs[1])
+    t = task.entries(passed)
+    task.score_leaves(numbers, min_leaf, left, SPLITS, t, costs[0], costs[1])
     for f in range(e.asked_columns):
         on_left[:] = 0.0
         passed[:] = 0.0
         for r in range(n):
             row = int64(orders[f, r] & uint32(ROW))
             if orders[f, r] >= uint32(NEW):
-                weigh_stumps(numbers, min_leaf, on_left, left, right, passed, costs[2], costs[3])
+                weigh_stumps(numbers, min_leaf, on_left, left, t, passed, costs[2], costs[3])
             for p in range(task.PLANES):
                 add_row(on_left, p, amounts[row, p], mask[row])
                 passed[p] += amounts[row, p]
@@ -131,9 +116,9 @@ def score_thresholds(address):  # type: ignore[no-untyped-def]
             vector(found, SPLITS, int64)[l] = code_of(e, costs[each, l], scale)
     for l in range(e.asked_splits):
         # no rows cost nothing
-        if left[task.PLANES - 1, l] == 0.0 and min_leaf <= 1:
+        if task.at(left, l)[-1] == 0 and min_leaf <= 1:
             vector(e.leaf_left, SPLITS, int64)[l] = 0
-        if right[task.PLANES - 1, l] == 0.0 and min_leaf <= 1:
+        if task.at(left, l)[-1] == t[-1] and min_leaf <= 1:
             vector(e.leaf_right, SPLITS, int64)[l] = 0
     e.raised = 0
 
