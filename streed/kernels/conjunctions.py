@@ -8,11 +8,11 @@ followed by those behind it only (in order of what positive weight they keep), w
 - a literal that all positive rows satisfy only helps, and is taken at once (not where literals are limited in number,
   or rows must remain);
 - rows that no remaining literal parts are one row, of the sum of their weights, which cancels positive against negative
-  ones (Eckstein and Goldberg, An improved branch-and-bound method for maximum monomial agreement, 2012);
-- where every literal that removes one row removes another one, too, the first is kept whenever the other one is: what
-  negative rows weigh is set against the positive rows that bring them along (a flow), and what is left bounds all.
+  ones (Eckstein and Goldberg, An improved branch-and-bound method for maximum monomial agreement, 2012).
 
-Rows are the literals that remove them (removing_literals.py).
+Rows are the literals that remove them: a row has a bit for each literal of a node, in planes of words. Bit j % 64 of
+plane j / 64 is set where literal j does not hold, so rows of equal bits are alike for all that follows. Literals go
+from node to node; once those left fit fewer planes, rows are written anew.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ import numpy as np
 from numba import int64, uint64
 
 from streed.kernels.compiled import entry
-from streed.kernels.removing_literals import flow, merge, planes_of, repack, take, weigh_removed
 from streed.kernels.simd import load_atomic
 from streed.kernels.stopping import LONGEST, STOP
 from streed.kernels.views import copy_into, native
@@ -32,8 +31,124 @@ NOTHING = -(1 << 62)
 _LOOK = 63
 """A look at whether to stop, every so many nodes (a mask)."""
 
-_PAIRS = 30_000
-"""A node with more pairs of a negative and a positive row has no such flow made: it would take too long."""
+_GOLDEN = 0x9E3779B97F4A7C15
+
+
+@native
+def planes_of(masks, literals, rows, n_literals, planes):  # type: ignore[no-untyped-def]
+    """Writes, for each of the rows, which of the literals remove it: bit j % 64 of plane j / 64 is literal j."""
+    n = len(rows)
+    planes[: (n_literals + 63) // 64, :n] = uint64(0)
+    for j in range(n_literals):
+        f = literals[j] >> 1
+        want = -(literals[j] & 1)
+        bit = uint64(1) << uint64(j & 63)
+        plane = planes[j >> 6]
+        for t in range(n):
+            if masks[rows[t], f] != want:
+                plane[t] |= bit
+
+
+@native
+def repack(planes, n, bits, literals, n_bits, spare, literals2):  # type: ignore[no-untyped-def]
+    """How many planes the first bits need: bit j of a row becomes what bit `bits[j]` was, and so do literals."""
+    needed = (n_bits + 63) // 64
+    spare[:needed, :n] = uint64(0)
+    for j in range(n_bits):
+        source = planes[bits[j] >> 6]
+        shift = uint64(bits[j] & 63)
+        target = spare[j >> 6]
+        to = uint64(j & 63)
+        for t in range(n):
+            target[t] |= ((source[t] >> shift) & uint64(1)) << to
+        literals2[j] = literals[bits[j]]
+    planes[:needed, :n] = spare[:needed, :n]
+    for j in range(n_bits):
+        literals[j] = literals2[j]
+        bits[j] = j
+    return needed
+
+
+@native
+def merge(planes, n_planes, weights, counts, n, stamps, keys, at, now):  # type: ignore[no-untyped-def]
+    """(rows that remain, what the others weigh, how many they are): rows that the same literals remove become one.
+
+    The others are those that no literal removes.
+    """
+    size = int64(64)
+    while size < 4 * n:
+        size *= 2
+    q = 0
+    settled = int64(0)
+    rows_settled = int64(0)
+    for t in range(n):
+        any_of = planes[0, t]
+        h = any_of * uint64(_GOLDEN)
+        for k in range(1, n_planes):
+            any_of |= planes[k, t]
+            h = ((h << uint64(23)) ^ (h >> uint64(41)) ^ planes[k, t]) * uint64(_GOLDEN)
+        if any_of == uint64(0):
+            settled += weights[t]
+            rows_settled += counts[t]
+            continue
+        s = int64(h >> uint64(32)) & (size - 1)
+        while stamps[s] == now:
+            if keys[s] == h:
+                same = True
+                for k in range(n_planes):
+                    same = same and planes[k, at[s]] == planes[k, t]
+                if same:
+                    break
+            s = (s + 1) & (size - 1)
+        if stamps[s] == now:
+            weights[at[s]] += weights[t]
+            counts[at[s]] += counts[t]
+        else:
+            stamps[s] = now
+            keys[s] = h
+            at[s] = q
+            for k in range(n_planes):
+                planes[k, q] = planes[k, t]
+            weights[q] = weights[t]
+            counts[q] = counts[t]
+            q += 1
+    return q, settled, rows_settled
+
+
+@native
+def weigh_removed(plane, shift, weights, n):  # type: ignore[no-untyped-def]
+    """(positive weight, negative weight) of the rows that the literal of this bit removes."""
+    positive = int64(0)
+    negative = int64(0)
+    for t in range(n):
+        taken = weights[t] & -int64((plane[t] >> shift) & uint64(1))
+        positive += max(taken, int64(0))
+        negative += min(taken, int64(0))
+    return positive, negative
+
+
+@native
+def take(planes, n_planes, weights, counts, n, bit, kept, planes2, weights2, counts2):  # type: ignore[no-untyped-def]
+    """(rows that the literal of a bit keeps, the most that conjunctions of them weigh, by rows that stay in any case).
+
+    Writes the rows with the bits `kept` only, in place if arrays are the same.
+    """
+    plane = planes[bit >> 6]
+    mask = uint64(1) << uint64(bit & 63)
+    q = 0
+    most = int64(0)
+    for t in range(n):
+        if plane[t] & mask == uint64(0):
+            any_of = uint64(0)
+            for k in range(n_planes):
+                planes2[k, q] = planes[k, t] & kept[k]
+                any_of |= planes2[k, q]
+            weight = weights[t]
+            weights2[q] = weight
+            counts2[q] = counts[t]
+            q += 1
+            most += weight if any_of == uint64(0) else max(weight, int64(0))
+    return q, most
 
 
 @native
@@ -122,8 +237,6 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
     following = np.zeros(deep, np.int64)
     path = np.zeros((deep, LONGEST + 1), np.int32)
     length = np.zeros(deep, np.int64)
-    missing = np.empty(n, np.uint64)
-    left = np.empty(n, np.int64)
     size = 64
     while size < 4 * n:
         size *= 2
@@ -155,7 +268,7 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
             while True:
                 now += 1
                 n_rows[d], weight, count = merge(
-                    planes[d], n_planes[d], own[d], many[d], n_rows[d], stamps, keys, at, now, least_rows <= 1
+                    planes[d], n_planes[d], own[d], many[d], n_rows[d], stamps, keys, at, now
                 )
                 settled[d] += weight
                 rows_settled[d] += count
@@ -180,14 +293,6 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
                     if not limited or most_literals == LONGEST:
                         complete = False
                     break
-                if total <= threshold:
-                    negative_rows = int64(0)
-                    for t in range(n_rows[d]):
-                        negative_rows += own[d, t] < 0
-                    if negative_rows * (n_rows[d] - negative_rows) <= _PAIRS:
-                        surplus = gain - threshold
-                        if flow(planes[d], n_planes[d], own[d], n_rows[d], surplus, spare, missing, left) >= surplus:
-                            break
                 dropped = False
                 free = int64(-1)
                 for j in range(n_bits[d]):
