@@ -18,7 +18,7 @@ from streed.encoding.certificate import measure_costs, measure_widely
 from streed.errors import MismatchError
 from streed.exact import LARGEST_TOTAL, Array, writable
 from streed.kernels.counting.equal_rows import find_floors
-from streed.kernels.counting.groups import NO_TIMES, common_divisor, group_copies, group_rows, merge_counted
+from streed.kernels.counting.groups import NO_TIMES, common_divisor, group_rows, merge_counted
 from streed.kernels.packed import PackedProblem, Prices, pack
 from streed.kernels.records import INFINITE, LEAF, SHALLOW, UNLIMITED
 from streed.problem import Problem, Solution
@@ -190,13 +190,8 @@ class RowCosts(Encoding):
         data = problem.data
         prices = costs.split if tests is None else math.gcd(costs.split, tests.divisor)
         divisor = int(common_divisor(costs.costs, prices))
-        counts_rows = tests is not None or problem.min_leaf > 1
-        codes, frequency = writable(data.X), data.frequency
-        if counts_rows and frequency is not None:
-            grouped = group_copies(costs.costs, divisor, frequency, codes)
-        else:
-            grouped = group_rows(costs.costs, divisor, counts_rows, codes)
-        rows = merge_counted(grouped, codes)
+        codes, counts = writable(data.X), data.counts if tests is not None or problem.min_leaf > 1 else None
+        rows = merge_counted(group_rows(costs.costs, divisor, counts, codes), codes)
         labels, split = costs.costs.shape[1], costs.split // divisor
         # two columns that part the rows alike may have different prices
         merge = tests is None

@@ -89,7 +89,7 @@ class Instance:
         categories = np.zeros(self.data.n_columns, np.int64)
         for j in self.data.categorical:
             categories[j] = len(self.data.column(j).categories)
-        groups = group_rows(self.costs, 1, self.min_leaf > 1)
+        groups = group_rows(self.costs, 1, self.data.counts if self.min_leaf > 1 else None)
         packed = pack(self.data.X, categories, groups, self.costs.shape[1], self.split, self.min_leaf)
         return attrs.evolve(packed, floors=find_floors(packed.row_bits, groups.places, NO_TIMES, self.costs, 1))
 

@@ -69,8 +69,8 @@ def _sums_by_row(groups: Groups, rows: int) -> Array:
 
 def _check_groups(costs: Array, divisor: int, count_rows: bool) -> Groups:
     """The groups, after comparing them with the costs."""
-    groups = group_rows(costs, divisor, count_rows)
     n, labels = costs.shape
+    groups = group_rows(costs, divisor, np.ones(n, np.int64) if count_rows else None)
     sums = _sums_by_row(groups, n)
     worst = costs.max(axis=1, initial=-(2**62))
     assert (sums[:, :labels] * divisor == worst[:, None] - costs).all()

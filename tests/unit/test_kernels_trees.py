@@ -242,7 +242,7 @@ class Wide(Instance):
 
     @functools.cached_property
     def packed(self) -> PackedProblem:
-        groups = group_rows(self.costs, 1, self.min_leaf > 1, self.data.X)
+        groups = group_rows(self.costs, 1, self.data.counts if self.min_leaf > 1 else None, self.data.X)
         none = np.zeros(self.data.n_columns, np.int64)
         return pack(self.data.X, none, groups, self.costs.shape[1], 0, self.min_leaf, merge=False)
 

@@ -58,11 +58,11 @@ def _in_units(cost, divisor):  # type: ignore[no-untyped-def]
 
 
 @entry
-def find_groups(costs, divisor, count_rows, group_of, profits, slots):  # type: ignore[no-untyped-def]
+def find_groups(costs, divisor, counts, group_of, profits, slots):  # type: ignore[no-untyped-def]
     """(groups, base, worst) as `Groups` has them; there are as many groups as rows of profits if there are too many.
 
-    Writes the group of each row, -1 where it is left out, and the profits (most + 1, K + 2) of the groups. `slots` are
-    a power of two, and zero.
+    Writes the group of each row, -1 where it is left out, and the profits (most + 1, K + 2) of the groups. `counts` are
+    empty where rows are not counted. `slots` are a power of two, and zero.
     """
     n, labels = costs.shape
     groups = int64(0)
@@ -82,13 +82,17 @@ def find_groups(costs, divisor, count_rows, group_of, profits, slots):  # type: 
             key = (key ^ uint64(profits[groups, k])) * uint64(0x9E3779B97F4A7C15)
         worst = _in_units(worst - least, divisor)
         total += worst
-        if worst == 0 and not count_rows:
+        count = int64(1)
+        if len(counts) > 0:
+            count = counts[i]
+            key = (key ^ uint64(count)) * uint64(0x9E3779B97F4A7C15)
+        elif worst == 0:
             group_of[i] = -1
             continue
         slot = int64(key >> uint64(40)) & (len(slots) - 1)
         g = slots[slot] - 1
         while g >= 0:
-            same = profits[g, labels] == worst
+            same = profits[g, labels] == worst and profits[g, labels + 1] == count
             for k in range(labels):
                 same = same and profits[g, k] == profits[groups, k]
             if same:
@@ -99,7 +103,7 @@ def find_groups(costs, divisor, count_rows, group_of, profits, slots):  # type: 
             g = groups
             slots[slot] = g + 1
             profits[g, labels] = worst
-            profits[g, labels + 1] = 1
+            profits[g, labels + 1] = count
             groups += 1
             if groups == len(profits):
                 break
@@ -220,40 +224,28 @@ class Groups:
     """(p,) int8: the binary columns that have ones in more than half of the rows, where places do not tell."""
 
 
-def group_rows(costs: Array, divisor: int, count_rows: bool, codes: Array | None = None) -> Groups:
+def group_rows(costs: Array, divisor: int, counts: Array | None, codes: Array | None = None) -> Groups:
     """The groups of rows with costs (n, K) int64, divided by `divisor`; by codes (n, p) uint8 distinct rows are known.
 
-    With `count_rows`, every row stands in the groups, so that minimum support can be counted; else rows that cost the
-    same under every label are left out.
+    counts (n,) int64 say how many rows each stands for, whose costs are those of all of them. If they are None, rows
+    need not be counted, and those that cost the same under every label are left out.
     """
     n, labels = costs.shape
     group_of, profits = np.empty(n, np.int64), np.zeros((MOST_GROUPS + 1, labels + 2), np.int64)
-    groups, base, worst = find_groups(costs, divisor, count_rows, group_of, profits, np.zeros(_SLOTS, np.int64))
+    asked = NO_TIMES if counts is None else counts
+    groups, base, worst = find_groups(costs, divisor, asked, group_of, profits, np.zeros(_SLOTS, np.int64))
+    counted = int(asked.sum())
     if groups <= MOST_GROUPS:
-        return Groups(*place_groups(group_of, groups), profits[:groups].copy(), base, worst)
-    counts = np.full((n, 1), int(count_rows))
+        return Groups(*place_groups(group_of, groups), profits[:groups].copy(), base, worst, counted=counted)
     profits, base = _profits(costs, divisor)
     if codes is not None:
-        distinct, effort = _sum_distinct(codes, costs, divisor, counts if count_rows else None)
+        distinct, effort = _sum_distinct(codes, costs, divisor, counts)
         slices = (labels + 1) * int(profits[:, -1].max()).bit_length()
         blocks = codes.shape[1] * -(-codes.shape[1] // 32)
         if effort <= (int(np.bitwise_count(profits).sum()) / 16 + 32 * slices) * blocks:
-            return distinct
-    return attrs.evolve(group_digits(np.hstack([profits, counts])), base=base, worst=int(profits[:, -1].sum()))
-
-
-def group_copies(costs: Array, divisor: int, counts: Array, codes: Array) -> Groups:
-    """As `group_rows`, of rows that stand for counts (n,) int64 equal ones each, every row in one group.
-
-    Costs are what all rows that a row stands for cost together. The multiplier of the rows plane is their number.
-    """
-    profits, base = _profits(costs, divisor)
-    groups = group_vectors(np.hstack([profits, counts[:, None]]))
-    if groups is None:
-        groups = _sum_distinct(codes, costs, divisor, counts[:, None])[0]
-    else:
-        groups = attrs.evolve(groups, base=base, worst=int(profits[:, -1].sum()))
-    return attrs.evolve(groups, counted=int(counts.sum()))
+            return attrs.evolve(distinct, counted=counted)
+    sliced = group_digits(np.column_stack([profits, np.zeros(n, np.int64) if counts is None else counts]))
+    return attrs.evolve(sliced, base=base, worst=int(profits[:, -1].sum()), counted=counted)
 
 
 def group_vectors(vectors: Array) -> Groups | None:
@@ -298,11 +290,11 @@ def _profits(costs: Array, divisor: int) -> tuple[Array, int]:
 def _sum_distinct(codes: Array, costs: Array, divisor: int, counts: Array | None) -> tuple[Groups, float]:
     """(the distinct rows with what they cost together, roughly the steps of summing all pairs of columns).
 
-    counts (n, 1): how many rows each stands for, where they are counted.
+    counts (n,): how many rows each stands for, where they are counted.
     """
     first, class_of = find_classes(codes)
     m, labels = len(first), costs.shape[1]
-    added = costs if counts is None else np.hstack([costs, counts])
+    added = costs if counts is None else np.column_stack([costs, counts])
     sums = np.zeros((added.shape[1], m), np.int64)
     for sum_by_class, values in zip(sums, added.T, strict=True):
         np.add.at(sum_by_class, class_of, values)
