@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 import numba
 from llvmlite import binding
 from numba.core.codegen import JITCodeLibrary, JITCPUCodegen, RuntimeLinker
-from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import PassManager
 from numba.core.environment import lookup_environment
@@ -96,30 +96,15 @@ def _linked_late() -> Iterator[None]:
         return
     call_type = BaseFunction.get_call_type
     try:
-        Flags.__eq__, Flags.__hash__ = _are_alike, _hash_of_names
         BaseFunction.get_call_type = _asked_once(call_type)  # type: ignore[method-assign]
         codegen._library_class = LateLibrary
         codegen.set_env = functools.partial(set_environment, codegen)
         yield
     finally:
         BaseFunction.get_call_type = call_type  # type: ignore[method-assign]
-        # attributes of this class and this object, which hid those of the classes above
-        del Flags.__eq__, Flags.__hash__
+        # attributes of this object, which hid those of its class
         vars(codegen).pop("_library_class", None)
         vars(codegen).pop("set_env", None)
-
-
-def _are_alike(one: Any, other: Any) -> bool:
-    """Whether two sets of numba's options are the same, which it asks twice for each operator in the code.
-
-    It compares all options, each by its descriptor; here, those that were set.
-    """
-    return isinstance(other, Flags) and bool(one._values == other._values)
-
-
-def _hash_of_names(flags: Any) -> int:
-    """A hash for the same use."""
-    return hash(frozenset(flags._values))
 
 
 def _asked_once(call_type: Callable[..., Any]) -> Callable[..., Any]:
