@@ -15,7 +15,7 @@ import attrs
 import numpy as np
 
 from streed.errors import InputError
-from streed.exact import LARGEST_TOTAL, ONE, Array, are_within, as_float, exact_integers, writable
+from streed.exact import LARGEST_TOTAL, ONE, Array, are_within, as_float, exact_integers, in_whole, writable
 
 _ROUNDED_BITS = 50
 
@@ -107,29 +107,28 @@ def integer_costs(
     row_weights, row_unit = None, ONE
     if weights is not None:
         row_weights, row_unit = exact_integers(weights, "sample_weight")
-    parts: list[tuple[Fraction, Array]] = []
+    worths, read = [], []
     for weight, costs in terms:
         integers, unit = exact_integers(costs, "costs")
         worth = weight if unit is ONE else weight * unit
-        parts.append((worth if row_unit is ONE else worth * row_unit, integers))
-    unit = common_unit([worth for worth, _ in parts] + [Fraction(split)])
-    own = _in_units(split, unit)
-    largest = abs(own)
-    for worth, part in parts:
-        largest += abs(_in_units(worth, unit)) * _largest_total(part, row_weights)
+        worths.append(worth if row_unit is ONE else worth * row_unit)
+        read.append(integers)
+    (*factors, own), scale = in_whole([*worths, split])
+    parts = list(zip(factors, read, strict=True))
+    largest = abs(own) + sum(abs(factor) * _largest_total(part, row_weights) for factor, part in parts)
     if 2 * largest >= room:  # twice, as what a search adds is how far a row's costs lie apart
-        return _rounded(parts, own, unit, row_weights, room)
-    total: Array = functools.reduce(operator.add, [_times(worth, part, unit) for worth, part in parts])
+        return _rounded(parts, own, 1 / scale, row_weights, room)
+    total: Array = functools.reduce(operator.add, [_times(factor, part) for factor, part in parts])
     if row_weights is not None:
         total = total * row_weights[:, None]
-    return IntegerCosts(np.ascontiguousarray(total, np.int64), own, unit, True)
+    return IntegerCosts(np.ascontiguousarray(total, np.int64), own, 1 / scale, True)
 
 
 def _rounded(
-    parts: list[tuple[Fraction, Array]], split: int, unit: Fraction, weights: Array | None, room: int
+    parts: list[tuple[int, Array]], split: int, unit: Fraction, weights: Array | None, room: int
 ) -> IntegerCosts:
     """The costs, exact where their sum fits after all, else rounded down to 2**50 or less of their total."""
-    total: Array = functools.reduce(operator.add, [_times(worth, part.astype(object), unit) for worth, part in parts])
+    total: Array = functools.reduce(operator.add, [_times(factor, part.astype(object)) for factor, part in parts])
     if weights is not None:
         total = total * weights.astype(object)[:, None]
     lows, highs = total.min(axis=1), total.max(axis=1)
@@ -153,18 +152,11 @@ def _rounded(
     return IntegerCosts(np.ascontiguousarray(rounded, np.int64), price, unit * (1 << shift), False, wide)
 
 
-def _times(worth: Fraction, numbers: Array, unit: Fraction) -> Array:
-    """Whole numbers that are worth so much each, in the unit."""
-    factor = _in_units(worth, unit)
+def _times(factor: int, numbers: Array) -> Array:
+    """Whole numbers times a factor, of whatever size."""
     if factor == 1:
         return numbers
-    whole = numbers if abs(factor) < LARGEST_TOTAL else numbers.astype(object)
-    return whole * factor
-
-
-def _in_units(worth: Fraction | int, unit: Fraction) -> int:
-    """How many units something is worth, a whole number; much faster than to divide fractions."""
-    return worth.numerator * unit.denominator // (worth.denominator * unit.numerator)
+    return (numbers if abs(factor) < LARGEST_TOTAL else numbers.astype(object)) * factor
 
 
 def _largest_total(costs: Array, weights: Array | None) -> int:
@@ -173,9 +165,3 @@ def _largest_total(costs: Array, weights: Array | None) -> int:
         return LARGEST_TOTAL
     rows = np.abs(costs).max(axis=1, initial=0).astype(np.float64)
     return math.ceil(float(rows.sum() if weights is None else rows @ weights.astype(np.float64)))
-
-
-def common_unit(worths: list[Fraction]) -> Fraction:
-    """The largest fraction of which every given one is a whole multiple."""
-    common = math.lcm(*(worth.denominator for worth in worths))
-    return Fraction(math.gcd(*(worth.numerator * (common // worth.denominator) for worth in worths)) or 1, common)

@@ -25,7 +25,7 @@ from streed.encoding.cost_samples import CostSamples, asks_whole, lost_in_sums
 from streed.encoding.methods import CompiledMethods, StatisticsMatrix, split_table
 from streed.encoding.row_costs import Encoding, TooImprecise
 from streed.errors import MismatchError, TaskError
-from streed.exact import Array, as_float, fraction_of
+from streed.exact import Array, as_float, fraction_of, in_whole
 from streed.kernels import coding
 from streed.kernels.codegen import generate
 from streed.kernels.codegen.generate import ROWS, KernelSpec
@@ -38,7 +38,6 @@ from streed.task.analysis.linear_form import row_cost_form
 from streed.task.base import objective
 from streed.task.bounded_sums import exact_costs
 from streed.task.joint import TaskWithTests
-from streed.whole_costs import common_unit
 
 
 def compile_kernels(
@@ -347,7 +346,7 @@ def grain_of(problem: Problem) -> Fraction | None:
             return None
         size = abs(weight)
         units += [size * costs.unit, *([] if priced is None else [size * priced.price_unit])]
-    return common_unit(units)
+    return 1 / in_whole(units)[1]
 
 
 def _worst_unit(problem: Problem, unit: Fraction, scale: float) -> int:

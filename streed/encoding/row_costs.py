@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import abc
 import math
-from fractions import Fraction
 from typing import Any, final
 
 import attrs
@@ -16,7 +15,7 @@ import numpy as np
 
 from streed.encoding.certificate import measure_costs, measure_widely
 from streed.errors import MismatchError
-from streed.exact import LARGEST_TOTAL, Array, writable
+from streed.exact import LARGEST_TOTAL, Array, in_whole, writable
 from streed.kernels.counting.equal_rows import find_floors
 from streed.kernels.counting.groups import NO_TIMES, common_divisor, group_rows, merge_counted
 from streed.kernels.packed import PackedProblem, Prices, pack
@@ -29,7 +28,7 @@ from streed.task.base import objective
 from streed.task.bounded_sums import exact_costs
 from streed.task.joint import TaskWithTests, with_tests
 from streed.tree import Branch, Node
-from streed.whole_costs import IntegerCosts, common_unit
+from streed.whole_costs import IntegerCosts
 
 
 class Encoding(abc.ABC):
@@ -139,12 +138,11 @@ def costs_with_tests(problem: Problem) -> tuple[IntegerCosts, CostsOfTests] | No
     costs = exact_costs(linear, data)
     if not costs.exact:
         return None
-    unit = common_unit([Fraction(costs.unit), worth])
-    of_costs, of_prices = int(costs.unit / unit), int(worth / unit)
+    (of_costs, of_prices), scale = in_whole([costs.unit, worth])
     largest = float(np.abs(costs.costs).max(initial=0)) * of_costs + 4 * float(tests.full.max(initial=0)) * of_prices
     if largest * data.size + 4 * costs.split * of_costs >= LARGEST_TOTAL:
         return None
-    scaled = IntegerCosts(costs.costs * of_costs, costs.split * of_costs, unit, costs.exact)
+    scaled = IntegerCosts(costs.costs * of_costs, costs.split * of_costs, 1 / scale, costs.exact)
     return scaled, CostsOfTests(tests.full * of_prices, tests.given * of_prices)
 
 
