@@ -5,7 +5,6 @@ separability_suite() is the same as tests of pytest's. Hypothesis draws data, an
 
 from __future__ import annotations
 
-import contextlib
 import time
 import traceback
 from collections.abc import Callable, Mapping
@@ -153,8 +152,6 @@ def _columns(data: Dataset, *, every: bool) -> list[tuple[str, list[Any]]]:
 Source = SearchStrategy[tuple["Dataset", "list[Tag]"]]
 """Data with a tag for every row."""
 
-_TRIES_PER_ROW = 30  # ways to choose all else, once a row is left out of a counterexample
-
 
 class OutOfTime(BaseException):
     """No time is left. No Exception, because Hypothesis would take that for a counterexample."""
@@ -174,7 +171,6 @@ class Trial:
         self.concerned = 0
         self.refusal = ""
         self.smallest: Counterexample | None = None
-        self.tags: list[Tag] = []
         self.breach: tuple[int, str] | None = None
         """How the task breaks the contract, on data of how few rows."""
 
@@ -191,24 +187,10 @@ class Trial:
             found = f"{type(self.task).__name__} refuses all data that was drawn ({self.refusal})"
             raise TaskError(f"{found}; give data=, a strategy of data sets that it accepts")
         if self.smallest is not None:
-            concerned = self.concerned
-            self._drop_rows(seed)
-            return Finding(self.law, VIOLATED, concerned, counterexample=self.smallest)
+            return Finding(self.law, VIOLATED, self.concerned, counterexample=self.smallest)
         said = [] if self.concerned else [self.law.unconcerned]
         said += [f"time was up after {self.tried} were tried"] if self.is_cut else []
         return Finding(self.law, HOLDS if self.concerned else NOT_APPLICABLE, self.concerned, "; ".join(said))
-
-    def _drop_rows(self, seed: int | None) -> None:
-        """Makes the counterexample smaller by rows that it does not need, which Hypothesis does not find by itself."""
-        row = 0
-        while self.smallest is not None and row < len(self.tags) > 1:
-            data, tags = self.smallest.data, self.tags
-            others = [other for other in range(len(tags)) if other != row]
-            fewer = data.subset(others), [tags[other] for other in others]
-            with contextlib.suppress(Unsatisfiable, TaskError):
-                self._search(st.just(fewer), _TRIES_PER_ROW, seed)
-            if self.smallest.data is data:
-                row += 1
 
     def _search(self, data: Source, max_examples: int, seed: int | None) -> None:
         """Keeps the smallest counterexample on the data, if there is one."""
@@ -276,7 +258,7 @@ class Trial:
         if self.smallest is None:
             self.deadline = max(self.deadline, time.monotonic() + _TO_SHRINK)
         if self.smallest is None or found.size <= self.smallest.size:
-            self.smallest, self.tags = found, list(case.tags)
+            self.smallest = found
 
 
 DATA_SETS = 100
