@@ -271,7 +271,6 @@ class Visit(NamedTuple):
     path: tuple[int, ...]
 
 
-@final
 class Evaluation:
     """Evaluates trees on one task and one data set."""
 
@@ -304,7 +303,7 @@ class Evaluation:
             for child, part in zip(node.children, self._parts(node, rows), strict=True):
                 yield from self.visits(child, part, (*path, node.column))
 
-    def state(self, rows: list[int]) -> State:
+    def state(self, rows: Iterable[int]) -> State:
         """The sums of the task's statistics over the rows, at least one, and the rows if the task reads them."""
         return self._sums.state(np.array(sorted(rows), np.int64))
 

@@ -127,7 +127,7 @@ def present_groups(data: Dataset, name: str, feature: Any) -> Groups:
     groups: list[tuple[Any, ...]] = [()]
     number = np.zeros(data.n_rows, np.int64)
     for column in _columns(data, name, feature):
-        values, codes = _coded(column)
+        values, codes = distinct(column, ROW_DATA, "it", lambda value: (isinstance(value, str), str(value)))
         both = number * len(values) + codes
         present, number = distinct_numbers(both) if groups[0] else (np.arange(len(values)), codes)
         pairs = [divmod(each, len(values)) for each in present.tolist()]
@@ -196,17 +196,6 @@ def row_kinds(data: Dataset, of: Any) -> RowKinds:
     places = {name: at for at, name in enumerate(groups.names)}
     events = {x: np.array([each[first] for each in by_label], np.int64).T for x, by_label in happens.items()}
     return RowKinds(events, places, groups.number[first], number, sizes, None if weights is None else weights[first])
-
-
-def _coded(column: Array) -> tuple[list[Any], Array]:
-    """The distinct values in order, and the number of each row's value (n,)."""
-    if column.dtype.kind in "biu":
-        values, codes = distinct_numbers(column)
-        return values.tolist(), codes
-    listed = column.tolist()
-    ordered = sorted(dict.fromkeys(listed), key=lambda value: (isinstance(value, str), str(value)))
-    places = {value: place for place, value in enumerate(ordered)}
-    return ordered, np.array([places[value] for value in listed])
 
 
 def _columns(data: Dataset, name: str, feature: Any) -> list[Array]:

@@ -329,15 +329,20 @@ def _unseen_values(name: str, read: Values, rows: Array, unseen: str, way: str) 
     warnings.warn(f"{found}; {int(rows.sum())} such values {way}", UserWarning, stacklevel=2)
 
 
-def distinct(values: Array | list[Any], argument: str, what: str) -> tuple[tuple[Any, ...], Array]:
-    """The sorted distinct values of a column as plain objects, and the number of each row's, (n,) int64."""
+def distinct(
+    values: Array | list[Any], argument: str, what: str, by: Callable[[Any], Any] | None = None
+) -> tuple[tuple[Any, ...], Array]:
+    """The sorted distinct values of a column as plain objects, and the number of each row's, (n,) int64.
+
+    `by`: what objects are sorted by. Raises InputError where they cannot be.
+    """
     if isinstance(values, np.ndarray):
         if values.dtype.kind in "buif":
             numbers, codes = distinct_numbers(values)
             return tuple(numbers.tolist()), codes
         values = values.tolist()
     try:
-        found = tuple(sorted(dict.fromkeys(values)))
+        found = tuple(sorted(dict.fromkeys(values), key=by))
     except TypeError:
         kinds = ", ".join(sorted({type(v).__name__ for v in values}))
         told = f"{what} has values that cannot be sorted together (types: {kinds})"

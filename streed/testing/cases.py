@@ -87,7 +87,9 @@ def tagged(draw: st.DrawFn, data: st.SearchStrategy[Dataset]) -> tuple[Dataset, 
     made = draw(data)
     tags = draw(st.lists(_TAG, min_size=made.n_rows, max_size=made.n_rows))
     kept = [row for row, tag in enumerate(tags) if tag is not None] or [0]
-    return made if len(kept) == len(tags) else made.subset(kept), [tags[row] or (0, 0) for row in kept]
+    if len(kept) < len(tags) and (made.weights is None or made.weights[kept].any()):  # some row has to weigh something
+        made, tags = made.subset(kept), [tags[row] for row in kept]
+    return made, [tag or (0, 0) for tag in tags]
 
 
 LARGE = 64
@@ -173,23 +175,13 @@ class Reached:
 
 
 @final
-class Case:
+class Case(Evaluation):
     """A task on one data set with a tag for every row. `draw` is Hypothesis' way to choose."""
 
     def __init__(self, task: Task, data: Dataset, tags: Sequence[Tag], draw: Draw) -> None:
-        self.data = data
-        self.draw = draw
-        self.tags = tags
+        super().__init__(task, data)
+        self.given, self.tags, self.draw = task, tags, draw
         self._sets = 0
-        self.given = task
-        self.evaluation = Evaluation(task, data)
-        self.task = self.evaluation.task
-        self.labels = self.evaluation.labels
-        self.everything = self.evaluation.root_rows
-
-    def state(self, rows: Sequence[int]) -> State:
-        """A new object for the state of these rows."""
-        return self.evaluation.state(list(rows))
 
     def leaf_cost(self, rows: Sequence[int], k: int) -> Value:
         return self.task.leaf_cost(self.state(rows), k)
@@ -224,7 +216,7 @@ class Case:
         """Some rows, at least one, in ascending order; other ones at the next call."""
         bit = 1 << self._sets % 3
         self._sets += 1
-        return [row for row in self.everything if self.tags[row][1] & bit] or self.everything
+        return [row for row in self.root_rows if self.tags[row][1] & bit] or self.root_rows
 
     def draw_label(self) -> int:
         return int(self.draw(st.integers(0, len(self.labels) - 1)))
@@ -268,7 +260,7 @@ class Case:
         return self.reach(side) + own
 
     def _reached(self, tree: Node, rows: list[int]) -> Reached:
-        value = self.evaluation.cost(tree, rows)
+        value = self.cost(tree, rows)
         return Reached(value, lambda: f"of {self.tree_text(tree)} on {self.rows_text(rows)}")
 
     def best_values(self, rows: Sequence[int], path: tuple[int, ...]) -> list[tuple[Value, Node]]:

@@ -232,7 +232,7 @@ def _check_score(case: Case) -> bool:
         return False
     totals = Totals(case.given, case.data)
     shows = scoring(case.given, case.task)
-    scored = [(each, shows.score(each.value, totals)) for each in case.reach_all(case.everything, _MOST_VALUES)]
+    scored = [(each, shows.score(each.value, totals)) for each in case.reach_all(case.root_rows, _MOST_VALUES)]
     if not all(isinstance(shown, numbers.Real) for _, shown in scored):
         return False
     for (a, shown), (b, other) in itertools.permutations(scored, 2):
@@ -262,7 +262,7 @@ def _check_native(case: Case) -> bool:
     """the compiled leaf_cost gives the numbers that the Python method gives."""
     from streed.encoding.generated import native_values
 
-    states = [case.state(case.rows()), case.state(case.everything)]
+    states = [case.state(case.rows()), case.state(case.root_rows)]
     try:
         native = native_values(case.task, case.data, states)
     except TaskError:  # no kernel is made of it

@@ -95,7 +95,7 @@ def _check_additive(case: Case) -> bool:
     """a row contributes to a sum what it contributes in every subtree: a statistic of a row depends on that row."""
     whole = case.task.statistics(case.data)
     sides = case.sides(2)
-    for rows in [case.everything] if sides is None else sides:
+    for rows in [case.root_rows] if sides is None else sides:
         apart = case.task.statistics(case.data.subset(rows))
         if set(apart) != set(whole):
             told = [("all rows", ", ".join(whole)), (case.rows_text(rows), ", ".join(apart))]
@@ -124,8 +124,8 @@ _MOST_SIDES = 10  # values of one state of which all pairs are tried, each with 
 
 def _values(case: Case) -> list[Reached]:
     """Values of different states, no two equal: of trees that are drawn, and of leaves of up to three rows."""
-    drawn = [reached for rows in (case.rows(), case.rows(), [0], case.everything) for reached in case.reach(rows)]
-    small = (rows for size in (1, 2, 3) for rows in itertools.combinations(case.everything[:8], size))
+    drawn = [reached for rows in (case.rows(), case.rows(), [0], case.root_rows) for reached in case.reach(rows)]
+    small = (rows for size in (1, 2, 3) for rows in itertools.combinations(case.root_rows[:8], size))
     return distinct(itertools.chain(drawn, itertools.chain.from_iterable(map(case.leaves_at, small))), _MOST_VALUES)
 
 
