@@ -171,16 +171,16 @@ class Trial:
         self.concerned = 0
         self.refusal = ""
         self.smallest: Counterexample | None = None
-        self.breach: tuple[int, str] | None = None
-        """How the task breaks the contract, on data of how few rows."""
+        self.breach = ""
+        """How the task breaks the contract on the data that were last tried, the simplest."""
 
     def run(self, *, max_examples: int, seed: int | None) -> Finding:
         """The finding; raises TaskError where the task breaks the contract, or accepts no data."""
         try:
             self._search(self.data, max(1, round(max_examples * self.law.effort)), seed)
         except (TaskError, Flaky, Unsatisfiable) as error:
-            if self.breach is not None:
-                raise TaskError(self.breach[1]) from None
+            if self.breach:
+                raise TaskError(self.breach) from None
             if not isinstance(error, Unsatisfiable):
                 raise
         if not self.tried:
@@ -231,7 +231,7 @@ class Trial:
             self.refusal = str(error)
             hypothesis.reject()
         except TaskError as error:
-            self._break(data, error)
+            self.breach = str(error)
             raise
         try:
             self.concerned += self.law.check(case)
@@ -242,16 +242,12 @@ class Trial:
             raise
         except Exception as error:
             if isinstance(error, TaskError) and own_line(error) is None:  # such as code that does not compile
-                self._break(data, error)
+                self.breach = str(error)
                 raise
             said = "".join(traceback.format_exception_only(error)).strip()
             raised = Violation(f"the task raised {said}", ("at", own_line(error) or "streed itself; please report it"))
             self._keep(case, raised)
             raise raised from error
-
-    def _break(self, data: Dataset, error: TaskError) -> None:
-        if self.breach is None or data.n_rows <= self.breach[0]:
-            self.breach = data.n_rows, str(error)
 
     def _keep(self, case: Case, violation: Violation) -> None:
         found = Counterexample(case.data, violation.headline, violation.facts)
@@ -275,6 +271,7 @@ Data = Dataset | SearchStrategy[Dataset] | Callable[..., Dataset] | None
 
 def check_separable(
     task: Task | type[Task],
+    laws: tuple[Law, ...] = LAWS,
     *,
     data: Data = None,
     row_data: Mapping[str, SearchStrategy[Any]] | None = None,
@@ -284,7 +281,7 @@ def check_separable(
     time_limit: float = SECONDS,
     drivers: bool = True,
 ) -> Report:
-    """The report of every law on the task; raises NotSeparableError, with it as `report`, where one is violated.
+    """The report of the laws on the task; raises NotSeparableError, with it as `report`, where one is violated.
 
     `task`: a task, or its class if it needs no arguments. `data`: a strategy of small data sets, a function that is
     given Hypothesis' `draw` and returns one, or a data set of which up to eight rows are drawn. By default they are
@@ -295,51 +292,8 @@ def check_separable(
 
     Raises TaskError if the task does not keep the contract, or uses none of the data.
     """
-    laws = LAWS if drivers else tuple(law for law in LAWS if not law.needs_engine)
-    effort: dict[str, Any] = {"max_examples": max_examples, "seed": seed, "time_limit": time_limit}
-    return _holding(find_violations(task, laws, data=data, row_data=row_data, y=y, **effort))
-
-
-def separability_suite(task: Task | type[Task], *, drivers: bool = True, **given: Any) -> Callable[[Law], None]:
-    """A test for pytest with one case per law, to be assigned to a name that starts with `test_`.
-
-    The arguments are those of `check_separable`. Laws that do not apply to the task are skipped, with the reason.
-    """
-    import pytest
-
-    laws = [law for law in LAWS if drivers or not law.needs_engine]
-
-    @pytest.mark.parametrize("law", laws, ids=[law.name for law in laws])
-    def test(law: Law) -> None:
-        (finding,) = _holding(find_violations(task, (law,), **given)).findings
-        if finding.verdict != HOLDS:
-            pytest.skip(finding.note)
-
-    return test
-
-
-def _holding(report: Report) -> Report:
-    """The report; raises NotSeparableError that tells of the violated laws, if there are any."""
-    if report.holds:
-        return report
-    error = NotSeparableError(f"{report.task} breaks {', '.join(report.violated)}\n\n{report.explanation()}")
-    error.report = report
-    raise error
-
-
-def find_violations(
-    task: Task | type[Task],
-    laws: tuple[Law, ...] = LAWS,
-    *,
-    data: Data = None,
-    row_data: Mapping[str, SearchStrategy[Any]] | None = None,
-    y: SearchStrategy[Any] | None = None,
-    max_examples: int = DATA_SETS,
-    seed: int | None = None,
-    time_limit: float = SECONDS,
-) -> Report:
-    """The report of these laws on the task, as `check_separable` makes it, whatever it says."""
     made = build(task)
+    laws = tuple(law for law in laws if drivers or not law.needs_engine)
     source, for_engine = (_source(data, row_data, y, few_kinds=few) for few in (False, True))
     large = repeated(source)
     findings: list[Finding] = []
@@ -357,7 +311,40 @@ def find_violations(
             further = Trial(law, made, large, 0.2 * seconds).run(max_examples=max_examples // 4 or 1, seed=seed)
             finding = further if further.verdict == VIOLATED else finding
         findings.append(_noted(finding, made) if law is drivers_agree else finding)
-    return Report(type(made).__name__, tuple(findings))
+    report = Report(type(made).__name__, tuple(findings))
+    if not report.holds:
+        error = NotSeparableError(f"{report.task} breaks {', '.join(report.violated)}\n\n{report.explanation()}")
+        error.report = report
+        raise error
+    return report
+
+
+def find_violations(task: Task | type[Task], laws: tuple[Law, ...] = LAWS, **given: Any) -> Report:
+    """The report as `check_separable` makes it, whose arguments are these, whatever it says."""
+    try:
+        return check_separable(task, laws, **given)
+    except NotSeparableError as error:
+        if error.report is None:  # its own
+            raise
+        return error.report  # type: ignore[no-any-return]
+
+
+def separability_suite(task: Task | type[Task], *, drivers: bool = True, **given: Any) -> Callable[[Law], None]:
+    """A test for pytest with one case per law, to be assigned to a name that starts with `test_`.
+
+    The arguments are those of `check_separable`. Laws that do not apply to the task are skipped, with the reason.
+    """
+    import pytest
+
+    laws = [law for law in LAWS if drivers or not law.needs_engine]
+
+    @pytest.mark.parametrize("law", laws, ids=[law.name for law in laws])
+    def test(law: Law) -> None:
+        (finding,) = check_separable(task, (law,), **given).findings
+        if finding.verdict != HOLDS:
+            pytest.skip(finding.note)
+
+    return test
 
 
 def _source(data: Data, row_data: Any, y: Any, *, few_kinds: bool) -> Source:
