@@ -18,14 +18,14 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from streed.data import Cut, Dataset
 from streed.errors import MismatchError
-from streed.task import ExactSums, RowCostTask, State, Task, Value
-from streed.task.base import objective
+from streed.task import ExactSums, RowCostTask, State, Task, Totals, Value
+from streed.task.base import objective, scoring
 from streed.tree import Branch, Leaf, Node
 
 
@@ -275,11 +275,11 @@ class Evaluation:
     """Evaluates trees on one task and one data set."""
 
     def __init__(self, task: Task, data: Dataset) -> None:
-        self.task = task.bind(data)
+        self.given, self.task = task, task.bind(data)
         self.data = data
         self.labels = tuple(self.task.labels(data))
         self.root_rows = list(range(data.n_rows))
-        self._sums = ExactSums(self.task, data)
+        self._sums, self._totals = ExactSums(self.task, data), Totals(task, data)
         self._child_of = functools.cache(functools.partial(children, data))
 
     def cost(self, node: Node, rows: list[int] | None = None, path: tuple[int, ...] = ()) -> Value:
@@ -294,6 +294,10 @@ class Evaluation:
         if len(below) < 2:
             raise MismatchError(f"the split on column {node.column} after {path} separates no rows")
         return merged(self.task, below, self.n_rows(rows), path, node.column)
+
+    def score(self, value: Value) -> Any:
+        """What a user sees of a value."""
+        return scoring(self.given, self.task).score(value, self._totals)
 
     def visits(self, node: Node, rows: list[int] | None = None, path: tuple[int, ...] = ()) -> Iterator[Visit]:
         """Every node, from the root down and left to right, with its rows and path."""

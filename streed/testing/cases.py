@@ -180,7 +180,7 @@ class Case(Evaluation):
 
     def __init__(self, task: Task, data: Dataset, tags: Sequence[Tag], draw: Draw) -> None:
         super().__init__(task, data)
-        self.given, self.tags, self.draw = task, tags, draw
+        self.tags, self.draw = tags, draw
         self._sets = 0
 
     def leaf_cost(self, rows: Sequence[int], k: int) -> Value:

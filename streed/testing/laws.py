@@ -20,8 +20,7 @@ from streed.errors import InputError, MismatchError, TaskError
 from streed.exact import Array, close, exact_number
 from streed.problem import Driver
 from streed.reference import Evaluation, best_trees, optimal_front
-from streed.task import TOTAL, Task, Totals
-from streed.task.base import scoring
+from streed.task import TOTAL, Task
 from streed.testing import theorem
 from streed.testing.cases import Case, Law, Violation, law, show, show_state
 from streed.tree import Leaf
@@ -91,10 +90,9 @@ def _compare(
         asked: list[tuple[str, Any, Any]] = []
         for k in range(len(first.labels)):
             name = f"leaf_cost(s, {k}) of {case.rows_text(rows)}"
-            costs = first.task.leaf_cost(s, k), second.task.leaf_cost(t, k)
-            if not close(*costs):  # in other units, it may be, that the score knows
-                costs = _scores(case, costs, (first, second))
-            asked.append((name, *costs))
+            a, b = first.task.leaf_cost(s, k), second.task.leaf_cost(t, k)
+            # in other units, it may be, that the score knows
+            asked.append((name, a, b) if close(a, b) else (name, first.score(a), second.score(b)))
         if case.data.n_columns:
             path = case.draw_path(rows)
             split = case.draw(st.integers(0, case.data.n_columns - 1))
@@ -103,8 +101,8 @@ def _compare(
         if limits:
             pairs = zip(first.task.limits, second.task.limits, strict=True)
             asked += [(f"{a!r}.allows(s)", a.allows(s), b.allows(t)) for a, b in pairs]
-        whole = first.cost(Leaf(0, 0, 0)), second.cost(Leaf(0, 0, 0))
-        asked.append(("the score of a leaf of all rows", *_scores(case, whole, (first, second))))
+        whole = (each.score(each.cost(Leaf(0, 0, 0))) for each in (first, second))
+        asked.append(("the score of a leaf of all rows", *whole))
     except InputError:  # the task refuses such data
         return False
     for what, a, b in asked:
@@ -117,15 +115,6 @@ def _compare(
             found = "depends on how often rows are written" if limits else "does not count rows by weight"
             raise Violation(f"{what} {found}", *told)
     return True
-
-
-def _scores(case: Case, values: tuple[Any, Any], on: tuple[Evaluation, Evaluation]) -> tuple[Any, Any]:
-    """What a user sees of two values, each on its data."""
-    first, second = (
-        scoring(case.given, each.task).score(x, Totals(case.given, each.data))
-        for x, each in zip(values, on, strict=True)
-    )
-    return first, second
 
 
 @law("subtract is a bound", "STreeD, Appendix B", sides=2, unconcerned="subtract gives no bounds")
@@ -230,9 +219,7 @@ def _check_score(case: Case) -> bool:
     """of two values the better one has no worse score: no smaller one if larger is better, else no larger one."""
     if case.task.order != TOTAL:
         return False
-    totals = Totals(case.given, case.data)
-    shows = scoring(case.given, case.task)
-    scored = [(each, shows.score(each.value, totals)) for each in case.reach_all(case.root_rows, _MOST_VALUES)]
+    scored = [(each, case.score(each.value)) for each in case.reach_all(case.root_rows, _MOST_VALUES)]
     if not all(isinstance(shown, numbers.Real) for _, shown in scored):
         return False
     for (a, shown), (b, other) in itertools.permutations(scored, 2):
@@ -331,9 +318,7 @@ def drivers_agree(case: Case) -> bool:
 
     accepted, _ = accepting(case.given)
     limits, told = _limits(case)
-    totals = Totals(case.given, case.data)
-    shows = scoring(case.given, case.task)
-    front = [shows.score(value, totals) for value, _ in optimal_front(case.given, case.data, **limits)]
+    front = [case.score(value) for value, _ in optimal_front(case.given, case.data, **limits)]
     best = (max if case.given.larger_is_better else min)(front, default=None)
     for name in accepted:
         try:
