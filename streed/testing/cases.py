@@ -81,15 +81,22 @@ def datasets(
     return Dataset.make(codes, [row[1] for row in rows], categorical=multi, **given).subset(range(n))
 
 
+Tagged = tuple[Dataset, list[Tag], bool]
+"""Data, a tag for every row, and whether no row was left out."""
+
+
 @st.composite
-def tagged(draw: st.DrawFn, data: st.SearchStrategy[Dataset]) -> tuple[Dataset, list[Tag]]:
-    """Data of any strategy, with a tag for every row; rows may be left out, so that counterexamples become small."""
+def tagged(draw: st.DrawFn, data: st.SearchStrategy[Dataset]) -> Tagged:
+    """Data of any strategy with tags; rows may be left out, so that counterexamples have none that they do not need."""
     made = draw(data)
     tags = draw(st.lists(_TAG, min_size=made.n_rows, max_size=made.n_rows))
     kept = [row for row, tag in enumerate(tags) if tag is not None] or [0]
-    if len(kept) < len(tags) and (made.weights is None or made.weights[kept].any()):  # some row has to weigh something
+    whole = len(kept) == len(tags) or not (
+        made.weights is None or made.weights[kept].any()
+    )  # some row weighs something
+    if not whole:
         made, tags = made.subset(kept), [tags[row] for row in kept]
-    return made, [tag or (0, 0) for tag in tags]
+    return made, [tag or (0, 0) for tag in tags], whole
 
 
 LARGE = 64
@@ -97,11 +104,11 @@ LARGE = 64
 
 
 @st.composite
-def repeated(draw: st.DrawFn, source: st.SearchStrategy[tuple[Dataset, list[Tag]]]) -> tuple[Dataset, list[Tag]]:
+def repeated(draw: st.DrawFn, source: st.SearchStrategy[Tagged]) -> Tagged:
     """Data with tags, its rows repeated until there are up to `LARGE`."""
-    data, tags = draw(source)
+    data, tags, whole = draw(source)
     times = draw(st.integers(1, -(-LARGE // data.n_rows)))
-    return data.subset(list(range(data.n_rows)) * times), tags * times
+    return data.subset(list(range(data.n_rows)) * times), tags * times, whole
 
 
 @st.composite

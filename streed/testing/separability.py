@@ -22,7 +22,7 @@ from streed.data import Dataset
 from streed.errors import InputError, NotSeparableError, TaskError, own_line
 from streed.task import Task
 from streed.task.contract import build, check_contract
-from streed.testing.cases import Case, Law, Tag, Violation, datasets, repeated, subsets, tagged
+from streed.testing.cases import Case, Law, Tag, Tagged, Violation, datasets, repeated, subsets, tagged
 from streed.testing.laws import LAWS, accepting, compile_first, drivers_agree
 
 HOLDS, VIOLATED, NOT_APPLICABLE, NOT_CHECKED = "holds", "violated", "not applicable", "not checked"
@@ -149,10 +149,6 @@ def _columns(data: Dataset, *, every: bool) -> list[tuple[str, list[Any]]]:
     return [(name, [x.tolist() if isinstance(x, numpys) else x for x in column]) for name, column in columns]
 
 
-Source = SearchStrategy[tuple["Dataset", "list[Tag]"]]
-"""Data with a tag for every row."""
-
-
 class OutOfTime(BaseException):
     """No time is left. No Exception, because Hypothesis would take that for a counterexample."""
 
@@ -161,7 +157,7 @@ class OutOfTime(BaseException):
 class Trial:
     """One law on one task; it keeps the smallest counterexample, also of tasks whose answers change by the call."""
 
-    def __init__(self, law: Law, task: Task, data: Source, time_limit: float) -> None:
+    def __init__(self, law: Law, task: Task, data: SearchStrategy[Tagged], time_limit: float) -> None:
         self.law = law
         self.task = task
         self.data = data
@@ -177,7 +173,7 @@ class Trial:
     def run(self, *, max_examples: int, seed: int | None) -> Finding:
         """The finding; raises TaskError where the task breaks the contract, or accepts no data."""
         try:
-            self._search(self.data, max(1, round(max_examples * self.law.effort)), seed)
+            self._search(max(1, round(max_examples * self.law.effort)), seed)
         except (TaskError, Flaky, Unsatisfiable) as error:
             if self.breach:
                 raise TaskError(self.breach) from None
@@ -192,8 +188,8 @@ class Trial:
         said += [f"time was up after {self.tried} were tried"] if self.is_cut else []
         return Finding(self.law, HOLDS if self.concerned else NOT_APPLICABLE, self.concerned, "; ".join(said))
 
-    def _search(self, data: Source, max_examples: int, seed: int | None) -> None:
-        """Keeps the smallest counterexample on the data, if there is one."""
+    def _search(self, max_examples: int, seed: int | None) -> None:
+        """Keeps the smallest counterexample, if there is one."""
 
         @settings(
             max_examples=max_examples,
@@ -208,16 +204,15 @@ class Trial:
         )
         @hypothesis.given(st.data())
         def attempt(choices: st.DataObject) -> None:
-            self._attempt(*choices.draw(data), choices)
+            self._attempt(*choices.draw(self.data), choices)
 
-        before = self.smallest
         try:
             (attempt if seed is None else hypothesis.seed(seed)(attempt))()
         except (Violation, Flaky, OutOfTime):
-            if self.smallest is before and time.monotonic() <= self.deadline:
+            if self.smallest is None and time.monotonic() <= self.deadline:
                 raise
 
-    def _attempt(self, data: Dataset, tags: list[Tag], choices: st.DataObject) -> None:
+    def _attempt(self, data: Dataset, tags: list[Tag], whole: bool, choices: st.DataObject) -> None:
         if time.monotonic() > self.deadline and (self.tried or self.refusal):
             self.is_cut = True
             raise OutOfTime
@@ -231,6 +226,8 @@ class Trial:
             self.refusal = str(error)
             hypothesis.reject()
         except TaskError as error:
+            if not whole:  # the rows that the caller gives may need one another
+                hypothesis.reject()
             self.breach = str(error)
             raise
         try:
@@ -347,7 +344,7 @@ def separability_suite(task: Task | type[Task], *, drivers: bool = True, **given
     return test
 
 
-def _source(data: Data, row_data: Any, y: Any, *, few_kinds: bool) -> Source:
+def _source(data: Data, row_data: Any, y: Any, *, few_kinds: bool) -> SearchStrategy[Tagged]:
     if data is None:
         return tagged(datasets(y=y, row_data=row_data, few_kinds=few_kinds))
     if row_data is not None or y is not None:
