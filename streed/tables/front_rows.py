@@ -130,16 +130,8 @@ class Packed:
     columns: Array
     """(F,) the caller's column of each bit column, and whether it is turned round."""
     flipped: Array
-
-    @property
-    def root(self) -> Array:
-        """(W,) uint64: all rows."""
-        found = np.zeros(self.rows.column_rows.shape[1], np.uint64)
-        for place in self._places.tolist():
-            found[place // 64] |= np.uint64(1 << (place % 64))
-        return found
-
-    _places: Array
+    root: Array
+    """(W,) uint64: all rows."""
 
     @property
     def is_empty(self) -> bool:
@@ -204,7 +196,7 @@ def pack_fronts(problem: Problem) -> Packed | None:
         vectors = np.concatenate([vectors, data.counts[:, None]], axis=1)
     vectors = np.ascontiguousarray(vectors)
     groups = group_vectors(vectors) or group_digits(vectors)
-    columns, flipped, _, column_rows, row_bits, _ = pack_columns(
+    columns, flipped, _, column_rows, row_bits, root = pack_columns(
         writable(data.X), groups.places, np.zeros(data.n_columns, np.int64), int(groups.words[-1]), True, NO_FLIPS
     )
     if 8 * vectors.shape[1] * (row_bits.shape[1] * LANES) ** 2 > _MOST_PAIRS:
@@ -213,7 +205,7 @@ def pack_fronts(problem: Problem) -> Packed | None:
     labels = keys.shape[1]
     differences = np.ascontiguousarray(_differences(multipliers, labels, layout))
     front_rows = column_rows, row_bits, groups.words, multipliers, differences, labels, problem.min_leaf, layout
-    return Packed(problem, sums, packing, FrontRows(*front_rows), columns, flipped, groups.places[1::2].copy())
+    return Packed(problem, sums, packing, FrontRows(*front_rows), columns, flipped, root)
 
 
 def _differences(multipliers: Array, labels: int, layout: KeyLayout) -> Array:
