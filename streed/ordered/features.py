@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import attrs
 import numpy as np
@@ -16,10 +16,8 @@ from streed.data import Dataset
 from streed.data.ordered import NO_LIMIT, OrderedValues
 from streed.exact import Array
 from streed.kernels.ordered import NEW, ROW, WORDS, sort_rows
-from streed.ordered.lookahead import find_stump
-
-if TYPE_CHECKING:
-    from streed.ordered.session import OrderedSession
+from streed.ordered.session import OrderedSession, find_stump
+from streed.problem import process_memory
 
 
 @final
@@ -63,10 +61,11 @@ class Features:
         """How many features, the last ones, are categorical."""
         return len(self.data.categorical)
 
-    @property
-    def thresholds(self) -> int:
-        """How many there are in all."""
-        return sum(map(len, self.limits)) - self.categories
+    def stats(self, session: OrderedSession) -> dict[str, Any]:
+        """What is said of the last search of a session over these columns."""
+        thresholds, lane = sum(map(len, self.limits)) - self.categories, str(session.arrays["amounts"].dtype)
+        said = {"route": "thresholds", "threads": 1, "peak_bytes": process_memory.peak(), "kernel": session.rows.kind}
+        return said | {"columns": len(self.ranks), "thresholds": thresholds, "lane": lane}
 
     def question(self, feature: int, rank: int) -> tuple[int, int, int]:
         """(column, limit, gaps) of the threshold behind this rank of the feature, as `Questions` has them."""

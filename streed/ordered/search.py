@@ -126,7 +126,7 @@ class Run:
     def stats(self, name: str, answer: OrderedAnswer, began: float, rounding: float) -> dict[str, Any]:
         """What is said of the search, as of the driver of that name."""
         return {
-            **self.session.stats(self.features),
+            **self.features.stats(self.session),
             "search": name,
             "seconds_setup": self._begun - began,
             "seconds_search": self._searched - self._begun,
@@ -298,7 +298,7 @@ class OrderedOracle(LinearOracle):
         return self._native.row_sets(entries, split, search_limits)
 
     def stats(self) -> Mapping[str, Any]:
-        said = {"threads": 1} if self._session is None else self._session.stats(self._features)
+        said = {"threads": 1} if self._session is None else self._features.stats(self._session)
         return {**said, "search": self._name, "seconds_search": self._seconds, "nodes": self._nodes, "exact": True}
 
     def close(self) -> None:

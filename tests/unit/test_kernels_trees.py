@@ -17,10 +17,9 @@ from streed.kernels.ordered import INFEASIBLE, NEW, ROW, SPLITS
 from streed.kernels.packed import PackedProblem, pack
 from streed.kernels.record_proxy import address_of
 from streed.kernels.records import LEAF
-from streed.ordered import lookahead
 from streed.ordered.rows import SearchedRows, ordered_rows
 from streed.ordered.scores import LABELLED, MATRIX, SIGNED
-from streed.ordered.session import OrderedSession
+from streed.ordered.session import OrderedSession, find_stump
 from streed.problem import Problem, SearchLimits
 from streed.tables.front_rows import Packed, pack_fronts
 from streed.tables.fronts import FrontEngine
@@ -212,7 +211,7 @@ def test_scores_and_the_best_split_are_those_of_numpy(kind: str, lane: Any, min_
             only_leaves = _ask(session, 0, drawn)
             assert (only_leaves["leaf_left"] == found["leaf_left"]).all()
         answer = np.zeros(4, np.int64)
-        lookahead.find_stump(session.record.address, orders, n, np.arange(width), answer)
+        find_stump(session.record.address, orders, n, np.arange(width), answer)
         everything = np.ones(n, bool)
         assert answer[0] == _leaf(rows, everything)
         assert answer[1] == _stump(rows, everything)
