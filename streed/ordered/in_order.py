@@ -28,7 +28,7 @@ from streed.kernels.simd import load_atomic
 from streed.kernels.stopping import NODES, ROWS_OF_CONTROL, STOP, run_stoppable
 from streed.kernels.views import native
 from streed.ordered.cache import part_of_recursion
-from streed.ordered.features import Features
+from streed.ordered.rows import Features
 from streed.problem import Outcome, Problem, SearchLimits, Solution, process_memory
 from streed.task.base import objective
 from streed.task.bounded_sums import exact_costs

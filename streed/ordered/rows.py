@@ -20,6 +20,8 @@ from typing import Any, final
 import attrs
 import numpy as np
 
+from streed.data import Dataset
+from streed.data.ordered import NO_LIMIT, OrderedValues
 from streed.encoding.cost_samples import CostSamples, asks_whole, lost_in_sums
 from streed.encoding.generated import compile_kernels, grid_of
 from streed.encoding.methods import CompiledMethods, Places, add_exactly, place_statistics, split_table
@@ -31,6 +33,73 @@ from streed.problem import Problem
 from streed.task.analysis.facts import can_generate
 from streed.task.base import objective
 from streed.task.states import sums_by
+
+
+@final
+@attrs.frozen(eq=False)
+class Features:
+    """The columns of a data set as the search reads them: ordered ones, binary ones, which have one threshold, and
+    categorical ones, whose ranks are codes.
+
+    An ordered column with gaps is two features: with its gaps before all values and behind them. A threshold of a
+    feature lies behind each of its ranks but the last, so that the question whether a value is missing is one of both.
+    """
+
+    data: Dataset
+    ranks: Array
+    """(F, n) int32, C-contiguous; all ranks of a feature occur but those of a coded one."""
+    column: Array
+    """(F,) int64: the data's column that the feature is made of."""
+    limits: tuple[Array, ...]
+    """For each feature, by threshold, int64: the largest rank in the column of what is below; one 0 of coded ones."""
+    gaps_last: Array
+    """(F,) bool: of an ordered column, whether gaps are behind all values, or there are none; they go to child 1."""
+
+    @classmethod
+    def of(cls, data: Dataset) -> Features:
+        """The features of the data."""
+        found = [
+            (*_ranked(data.X[:, j], values, gaps_last), j, gaps_last)
+            for j, values in sorted(data.ordered.items())
+            for gaps_last in ((True, False) if values.has_gaps else (True,))
+        ]
+        ranks, limits, columns, last = zip(*found, strict=True) if found else ((), (), (), ())
+        binary = [j for j in range(data.n_columns) if j not in data.ordered and j not in data.categorical]
+        coded = [*binary, *data.categorical]
+        together = np.concatenate([np.array(ranks, np.int32).reshape(-1, data.n_rows), data.X[:, coded].T])
+        limits, last = (*limits, *[np.zeros(1, np.int64)] * len(coded)), (*last, *[False] * len(coded))
+        column = np.array([*columns, *coded], np.int64)
+        return cls(data, np.ascontiguousarray(together, np.int32), column, limits, np.array(last, bool))
+
+    @property
+    def categories(self) -> int:
+        """How many features, the last ones, are categorical."""
+        return len(self.data.categorical)
+
+    def question(self, feature: int, rank: int) -> tuple[int, int, int]:
+        """(column, limit, gaps) of the threshold behind this rank of the feature, as `Questions` has them."""
+        limit = int(self.limits[feature][rank])
+        return int(self.column[feature]), limit, 1 if limit == NO_LIMIT else int(self.gaps_last[feature])
+
+    def is_turned(self, feature: int, rank: int) -> bool:
+        """Whether the question's child 0 is for what is above the threshold: gaps come first, and are asked for."""
+        return not self.gaps_last[feature] and int(self.limits[feature][rank]) == NO_LIMIT
+
+
+def _ranked(ranks: Array, values: OrderedValues, gaps_last: bool) -> tuple[Array, Array]:
+    """(ranks among the groups of values that cuts tell apart, the cut behind each but the last)."""
+    uncut = len(values.cuts) + 1 < len(values.values)
+    below = np.searchsorted(values.cuts, ranks).astype(np.int32) if uncut else ranks.astype(np.int32)
+    if not values.has_gaps or not len(values.values):
+        return below if len(values.values) else np.zeros(len(ranks), np.int32), values.cuts
+    missing = ranks == values.gap_rank
+    if gaps_last:
+        below[missing] = len(values.cuts) + 1
+        return below, np.append(values.cuts, NO_LIMIT)
+    below += 1
+    below[missing] = 0
+    return below, np.concatenate([[NO_LIMIT], values.cuts])
+
 
 LANES = (np.int16, np.int32, np.int64)
 

@@ -8,6 +8,7 @@ them instead.
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -22,13 +23,12 @@ from streed.encoding.generated import TOLERANCE
 from streed.errors import MismatchError
 from streed.exact import Array, as_float, fraction_of
 from streed.kernels.compilation import clock
-from streed.kernels.ordered import INFEASIBLE
+from streed.kernels.ordered import INFEASIBLE, NEW, ROW, WORDS, sort_rows
 from streed.kernels.records import LEAF
 from streed.kernels.stopping import Trace
-from streed.ordered.features import Features
-from streed.ordered.rows import Codes, SearchedRows, generated_rows, merged_rows, ordered_rows, places_of
-from streed.ordered.session import Inexact, OrderedAnswer, OrderedSession
-from streed.problem import Outcome, Problem, SearchLimits, Solution
+from streed.ordered.rows import Codes, Features, SearchedRows, generated_rows, merged_rows, ordered_rows, places_of
+from streed.ordered.session import Inexact, OrderedAnswer, OrderedSession, find_stump
+from streed.problem import Outcome, Problem, SearchLimits, Solution, process_memory
 from streed.problem.linear_oracle import Answer, LinearOracle, RowSets
 from streed.task import Value
 from streed.task.states import sums_by
@@ -70,6 +70,55 @@ _ROUNDED = 1_000
 
 NO_TREE = 2**62
 """In place of a cost."""
+
+
+def _preorder(features: Features, session: OrderedSession, plan: Array) -> list[tuple[int, int, int] | None]:
+    """The tree of a plan in preorder: the question of each branching node, None for leaves, also of no rows."""
+    entries = iter(plan[1 : 1 + WORDS * int(plan[0])].reshape(-1, WORDS).tolist())
+
+    def grow(rows: Array) -> Any:
+        column, rank, _ = next(entries)
+        if column >= 0:
+            return split(rows, column, rank, grow)
+        found = None if rank == 0 else _stump(session, rows)
+        return [None] if found is None else split(rows, *found, lambda _: [None])
+
+    def split(rows: Array, column: int, rank: int, below: Callable[[Array], Any]) -> Any:
+        """The tree of a split of some rows (m,): up to a rank or, below 0, by codes."""
+        ranks, feature = session.ranks[column, rows], int(session.columns[column])
+        codes = range(0 if rank >= 0 else len(features.data.column(int(features.column[feature])).categories))
+        sides = [ranks <= rank, ranks > rank] if rank >= 0 else [ranks == code for code in codes]
+        parts = [below(rows[side]) if side.any() else [None] for side in sides]
+        told = parts[::-1] if features.is_turned(feature, rank) else parts
+        return [features.question(feature, rank), *itertools.chain.from_iterable(told)]
+
+    found: list[tuple[int, int, int] | None] = grow(np.arange(session.rows.n_rows))
+    return found
+
+
+def _stump(session: OrderedSession, rows: Array) -> tuple[int, int] | None:
+    """(column, rank) of the best single split of some rows; None if a leaf is as good."""
+    ranks = session.ranks[:, rows]
+    ids = np.flatnonzero(ranks.max(axis=1) > ranks.min(axis=1))
+    if not len(ids):
+        return None
+    orders = sort_rows(ranks[ids])
+    orders[:, :-1] = rows[orders[:, :-1] & np.uint32(ROW)] | (orders[:, :-1] & np.uint32(NEW))
+    answer = np.zeros(4, np.int64)
+    find_stump(session.record.address, orders, len(rows), ids, answer)
+    leaf, cost, best, position = answer.tolist()
+    if cost + session.rows.price >= leaf:
+        return None
+    if ids[best] >= session.n_ordered:
+        return int(ids[best]), -1
+    return int(ids[best]), int(session.ranks[ids[best], orders[best, position - 1] & np.uint32(ROW)])
+
+
+def _stats(features: Features, session: OrderedSession) -> dict[str, Any]:
+    """What is said of the last search of a session over these columns."""
+    thresholds, lane = sum(map(len, features.limits)) - features.categories, str(session.arrays["amounts"].dtype)
+    said = {"route": "thresholds", "threads": 1, "peak_bytes": process_memory.peak(), "kernel": session.rows.kind}
+    return said | {"columns": len(features.ranks), "thresholds": thresholds, "lane": lane}
 
 
 @final
@@ -116,7 +165,7 @@ class Run:
 
     def posed(self, answer: OrderedAnswer) -> tuple[Problem, Questions, Array]:
         """The problem of no columns but what the tree asks, these questions, and the tree over them in preorder."""
-        problem, nodes = self._problem, self.features.preorder(self.session, answer.plan)
+        problem, nodes = self._problem, _preorder(self.features, self.session, answer.plan)
         asked = sorted({node for node in nodes if node is not None})
         questions = Questions.about(problem.data, np.array(asked, np.int64).reshape(-1, 3))
         numbers: dict[Any, int] = {None: LEAF} | {node: q for q, node in enumerate(asked)}
@@ -126,7 +175,7 @@ class Run:
     def stats(self, name: str, answer: OrderedAnswer, began: float, rounding: float) -> dict[str, Any]:
         """What is said of the search, as of the driver of that name."""
         return {
-            **self.features.stats(self.session),
+            **_stats(self.features, self.session),
             "search": name,
             "seconds_setup": self._begun - began,
             "seconds_search": self._searched - self._begun,
@@ -288,7 +337,7 @@ class OrderedOracle(LinearOracle):
         self._nodes = answer.nodes
         if answer.cost is None or (answer.stopped is None and below is not None and answer.lower >= below):
             return Answer(answer.lower, None, None, answer.stopped, answer.nodes)
-        nodes = self._features.preorder(session, answer.plan)
+        nodes = _preorder(self._features, session, answer.plan)
         preorder = np.array([LEAF if node is None else self._questions[node] for node in nodes], np.int64)
         return Answer(answer.lower, answer.cost, preorder, answer.stopped, answer.nodes)
 
@@ -298,7 +347,7 @@ class OrderedOracle(LinearOracle):
         return self._native.row_sets(entries, split, search_limits)
 
     def stats(self) -> Mapping[str, Any]:
-        said = {"threads": 1} if self._session is None else self._features.stats(self._session)
+        said = {"threads": 1} if self._session is None else _stats(self._features, self._session)
         return {**said, "search": self._name, "seconds_search": self._seconds, "nodes": self._nodes, "exact": True}
 
     def close(self) -> None:
