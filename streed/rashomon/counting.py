@@ -46,8 +46,6 @@ _FEW_SPLITS = 256
 class Budget:
     """The worst value that is counted."""
 
-    rank: Any
-    """The score that no counted tree is worse than, exactly."""
     weights: tuple[int, ...]
     """Of a score that is a fraction of sums: what they weigh in the budgeted one. Else nothing."""
     most: Any
@@ -250,20 +248,15 @@ def budget_of(question: Question, rank: Any) -> Budget:
         # (top - falls . v) / (base + slopes . v) >= rank exactly if (falls + rank slopes) . v <= top - rank base
         rank = Fraction(rank)
         weights, scale = in_whole([w * each.unit for w, each in zip(fraction.weights_at(rank), sums, strict=True)])
-        return Budget(rank, tuple(weights), math.floor(scale * (fraction.top - rank * fraction.base)))
-    if not sums:
-        return Budget(rank, (), _value_budget(question, rank))
-    return Budget(rank, (), math.floor(_value_budget(question, rank) / Fraction(sums[0].unit)))
-
-
-def _value_budget(question: Question, rank: Any) -> Any:
-    """The largest value whose score is no worse; scores are affine in the value."""
+        return Budget(tuple(weights), math.floor(scale * (fraction.top - rank * fraction.base)))
+    # scores are affine in the value: the largest value whose score is no worse
     zero, one, two = (Fraction(question.rank(value)) for value in (0, 1, 2))
     slope = one - zero
     if slope == 0 or two - one != slope or (slope < 0) != question.task.larger_is_better:
         found = f"the score of {type(question.task).__name__} is no affine function of its value, on which budgets are"
         raise InputError("task", found, "leave score as it is, and give a slack or a budget on the value")
-    return (Fraction(rank) - zero) / slope
+    most = (Fraction(rank) - zero) / slope
+    return Budget((), math.floor(most / Fraction(sums[0].unit)) if sums else most)
 
 
 _STEPS, _STEPS_OF_SUMS = 40, 400
