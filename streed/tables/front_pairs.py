@@ -16,8 +16,8 @@ from streed.kernels.counting.rows import build_words, list_rows
 from streed.kernels.records import LANES, LEAF, MOST_WORDS
 from streed.kernels.simd import fill, load, popcount, store
 from streed.kernels.views import inline, native
-from streed.tables.front_rows import DIRECTIONS
 from streed.tables.nondominated import close_front, drain, merge, open_front, pour, sort_and_sweep
+from streed.tables.packing import DIRECTIONS
 
 
 @native

@@ -23,8 +23,8 @@ from streed.kernels.routing import route_rows
 from streed.kernels.stopping import NODES, ROWS_OF_CONTROL, STOP, run_stoppable
 from streed.problem import Outcome, Problem, SearchLimits, Solution, process_memory
 from streed.tables.front_pairs import front_of_node
-from streed.tables.front_rows import Packed, pack_fronts
 from streed.tables.nondominated import close_front, merge, open_front
+from streed.tables.packing import Packed, pack_fronts
 from streed.tables.vector_trees import Preorder, joined
 from streed.task.base import objective
 from streed.task.bounded_sums import RowSum, values_of

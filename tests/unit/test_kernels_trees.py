@@ -21,8 +21,8 @@ from streed.ordered.rows import SearchedRows, ordered_rows
 from streed.ordered.scores import LABELLED, MATRIX, SIGNED
 from streed.ordered.session import OrderedSession, find_stump
 from streed.problem import Problem, SearchLimits
-from streed.tables.front_rows import Packed, pack_fronts
 from streed.tables.fronts import FrontEngine
+from streed.tables.packing import Packed, pack_fronts
 from streed.task import COMPONENTWISE, State, Task
 from tests.unit.kernel_harness import Bench, Instance
 
