@@ -149,7 +149,6 @@ class Recursion:
         self.monitor = monitor
         self.values = states.values
         """The task whose order and (+) the values have."""
-        self.pruned = 0
         self.whole: Any = None
         """What is in the making for all rows."""
 

@@ -74,10 +74,8 @@ def search_general(problem: Problem, search_limits: SearchLimits, *, best_first:
         lower = value if not _is_exact(value) and value < lower and _agree(lower, value, (value,)) else lower
     seconds = {"seconds_setup": prepared - begin, "seconds_search": searched - prepared}
     seconds["seconds_check"] = time.perf_counter() - searched
-    subproblems, leaves = (0, 0) if states is None else (len(states.cells), states.leaves_asked)
     stats = {"search": "general", "route": "general", "threads": 1, **seconds, "nodes": monitor.nodes}
-    stats |= {"subproblems": subproblems, "leaves": leaves}
-    stats |= {"pruned": 0 if search is None else search.recursion.pruned, "peak_bytes": process_memory.peak()}
+    stats |= {"subproblems": 0 if states is None else len(states.cells), "peak_bytes": process_memory.peak()}
     stats |= {"columns": data.n_columns, "exact": exact, "rounding": 0.0 if size is None else _REAL * size}
     ideal = ideal_score(problem) if stopped is not None and not is_total else None
     return Outcome(solutions, lower, stopped, stats, score_bound=ideal, size=size)

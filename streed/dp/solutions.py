@@ -84,7 +84,6 @@ class Least(Algebra):
             return None
         before, rest = [part[0][0] for part in parts], lows[len(parts) :]
         if None not in rest and not recursion.values.better(recursion.merged([*before, *rest], option.cost), room):
-            recursion.pruned += 1
             return CLOSED
         if None in rest[1:] or (before and not recursion.states.is_sum):
             return None
@@ -105,10 +104,7 @@ class Least(Algebra):
 def may_improve(recursion: Recursion, cell: Cell, bound: Any) -> bool:
     """Whether the cell's lower bound leaves room for a tree better than the bound."""
     floor = None if bound is None else recursion.states.floor(cell)
-    if floor is None or recursion.values.better(floor, bound):
-        return True
-    recursion.pruned += 1
-    return False
+    return floor is None or bool(recursion.values.better(floor, bound))
 
 
 _BATCH = 2**12

@@ -169,8 +169,6 @@ class States:
         """Whether the sums of a set of rows do not tell what it costs as a leaf."""
         self._known_leaves: dict[Any, list[Found]] = {}
         self.cells: dict[int, Cell] = {}
-        self.leaves_asked = 0
-        """Leaves whose cost the task was asked for."""
         everything = (1 << data.n_rows) - 1
         self.root = self._cell(everything, self._sums.total(everyone))
 
@@ -243,7 +241,6 @@ class States:
         task = self.task
         if not all(limit.allows(state) for limit in self.limits):
             return []
-        self.leaves_asked += 1
         found: list[Found] = []
         for k in self.labels:
             value = self.cost(state, members, k)

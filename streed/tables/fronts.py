@@ -267,7 +267,7 @@ def search_vectors(problem: Problem, search_limits: SearchLimits) -> Outcome | N
     stats: dict[str, Any] = {"route": "fronts", "threads": 1, "exact": True, "peak_bytes": process_memory.peak()}
     stats |= {"seconds_setup": prepared - begin, "seconds_search": searched - prepared}
     stats |= {"seconds_check": time.perf_counter() - searched, "nodes": int(search.control[NODES])}
-    stats |= {"subproblems": search.kept, "columns": len(packed.columns), "components": len(packed.sums)}
+    stats |= {"subproblems": search.kept, "columns": len(packed.columns)}
     if search.reason is not None:
         stats["missing"] = [{"weights": w, "bound": bound} for w, bound in missing_bounds(packed)]
     ideal = None if search.reason is None else ideal_score(problem)
