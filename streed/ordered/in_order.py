@@ -8,6 +8,9 @@ V(rows, depth, a, b), the least cost of a tree in order whose labels lie within 
 
 Thresholds of a column are halved: what lies between two that are solved costs at least V of what is left of the first,
 and of what is right of the second, since fewer rows cost no more (if leaves may be of any size).
+
+Plans are those of `cache.py`, of all nodes: of a threshold the column, the rank up to which rows go left, and the label
+c; of a categorical column the column, -1 and 0; of a leaf -1, 0 and 0.
 """
 
 from __future__ import annotations
@@ -23,11 +26,11 @@ from streed.errors import MismatchError
 from streed.exact import Array
 from streed.kernels.compilation import clock
 from streed.kernels.compiled import entry
-from streed.kernels.ordered import INFEASIBLE
+from streed.kernels.ordered import INFEASIBLE, WORDS
 from streed.kernels.simd import load_atomic
 from streed.kernels.stopping import NODES, ROWS_OF_CONTROL, STOP, run_stoppable
 from streed.kernels.views import native
-from streed.ordered.cache import part_of_recursion
+from streed.ordered.cache import append, append_entry, begin_plan, copy_plan, part_of_recursion
 from streed.ordered.rows import Features
 from streed.problem import Outcome, Problem, SearchLimits, Solution, process_memory
 from streed.task.base import objective
@@ -35,10 +38,6 @@ from streed.task.bounded_sums import exact_costs
 from streed.task.joint import IN_ORDER, TaskInOrder
 from streed.tree import Branch, Leaf, Node
 from streed.whole_costs import IntegerCosts
-
-COST, COLUMN, POSITION, LABEL, LEFT, RIGHT = range(6)
-"""What is found of a node: its cost, the split (column -1: a leaf) after so many rows, the label c, and V of both
-sides."""
 
 
 @native
@@ -82,14 +81,8 @@ def _count(counts, rows):  # type: ignore[no-untyped-def]
 
 
 @native
-def _write(found, cost, f, position, c, here, there):  # type: ignore[no-untyped-def]
-    found[COST], found[COLUMN], found[POSITION] = cost, f, position
-    found[LABEL], found[LEFT], found[RIGHT] = c, here, there
-
-
-@native
-def _solve_stump(w, orders, depth, low, high, found):  # type: ignore[no-untyped-def]
-    """Writes the best tree of depth one, or of none if `depth` is 0."""
+def _solve_stump(w, orders, depth, low, high, plan):  # type: ignore[no-untyped-def]
+    """The cost of the best tree of depth one, or of none if `depth` is 0, which it plans."""
     ranks, signs, costs, counts, ordered, price, min_leaf, _ = w
     n_columns, m = orders.shape
     labels = costs.shape[1]
@@ -98,9 +91,10 @@ def _solve_stump(w, orders, depth, low, high, found):  # type: ignore[no-untyped
     for row in orders[0]:
         for k in range(labels):
             total[k] += costs[row, k]
-    found[COST], found[COLUMN] = _best_leaf(total, low, high), -1
+    best = _best_leaf(total, low, high)
+    begin_plan(plan, -1, 0, 0)
     if depth <= 0 or low == high or (min_leaf > 1 and size < 2 * min_leaf):
-        return
+        return best
     for f in range(ordered):
         sign = signs[f]
         left[:] = 0
@@ -117,21 +111,29 @@ def _solve_stump(w, orders, depth, low, high, found):  # type: ignore[no-untyped
             for c in range(low, high + 1 if sign else low + 1):
                 here = _best_leaf(left, *_range(sign, low, high, c, True))
                 there = _best_leaf(right, *_range(sign, low, high, c, False))
-                if here + there + price < found[COST]:
-                    _write(found, here + there + price, f, r + 1, c, here, there)
+                if here + there + price < best:
+                    best = here + there + price
+                    begin_plan(plan, f, int64(ranks[f, row]), c)
+                    append_entry(plan, -1, 0, 0)
+                    append_entry(plan, -1, 0, 0)
     for f in range(ordered, n_columns):
         cost, begin = price, 0
-        while begin < m and cost < found[COST]:
+        while begin < m and cost < best:
             end = _end_of_value(ranks, orders, f, begin)
             left[:] = 0
             for row in orders[f, begin:end]:
                 for k in range(labels):
                     left[k] += costs[row, k]
             enough = _count(counts, orders[f, begin:end]) >= min_leaf
-            cost += _best_leaf(left, low, high) if enough else found[COST]
+            cost += _best_leaf(left, low, high) if enough else best
             begin = end
-        if cost < found[COST]:
-            _write(found, cost, f, 0, low, 0, 0)
+        if cost < best:
+            best, begin = cost, 0
+            begin_plan(plan, f, -1, 0)
+            while begin < m:
+                append_entry(plan, -1, 0, 0)
+                begin = _end_of_value(ranks, orders, f, begin)
+    return best
 
 
 @native
@@ -174,20 +176,20 @@ def _cuts_of(w, orders, f):  # type: ignore[no-untyped-def]
 
 
 @native
-def _solve(w, work, orders, depth, low, high, budget, found):  # type: ignore[no-untyped-def]
-    """The cost of the best tree of that depth, which it writes; where none costs less than the budget, of any."""
+def _solve(w, work, orders, depth, low, high, budget, plan):  # type: ignore[no-untyped-def]
+    """The cost of the best tree of that depth, which it plans; where none costs less than the budget, of any."""
     ranks, signs, costs, _, ordered, price, min_leaf, control = w
     spaces, marks = work
-    _solve_stump(w, orders, depth, low, high, found)
+    best = _solve_stump(w, orders, depth, low, high, plan)
     if depth <= 1 or low == high:
-        return found[COST]
+        return best
     floor = _floors(costs, orders[0], int64(0), low, high, True)[low]
-    below = np.empty(6, np.int64)
     m = orders.shape[1]
+    below = np.empty((2, _words(m)), np.int64)
     for f in range(orders.shape[0]):
         if f >= ordered:
             if _end_of_value(ranks, orders, f, 0) < m:
-                _solve_values(w, work, orders, f, depth, (low, high, budget), found, below)
+                best = _solve_values(w, work, orders, f, depth, (low, high, budget, best), plan, below)
             continue
         sign, cuts = signs[f], _cuts_of(w, orders, f)
         options = high + 1 if sign else low + 1
@@ -196,9 +198,9 @@ def _solve(w, work, orders, depth, low, high, budget, found):  # type: ignore[no
         size = 1
         while size > 0:
             size -= 1
-            limit = min(found[COST], budget) - price
+            limit = min(best, budget) - price
             if floor >= limit or load_atomic(control, STOP) != 0:
-                return found[COST]
+                return best
             least = (bounds[size, 0, low:options] + bounds[size, 1, low:options]).min()
             if ends[size, 1] - ends[size, 0] < 2 or (min_leaf <= 1 and least >= limit):
                 continue
@@ -207,59 +209,68 @@ def _solve(w, work, orders, depth, low, high, budget, found):  # type: ignore[no
             control[NODES] += 1
             here = _floors(costs, orders[f, :position], sign, low, high, True)
             there = _floors(costs, orders[f, position:], sign, low, high, False)
-            for side in range(2):
-                mine, other = (here, there) if side == 0 else (there, here)
-                begin, end = (0, position) if side == 0 else (position, m)
-                rows = _part(orders, f, begin, end, marks, spaces[depth])
-                for c in range(low, options):
+            left = _part(orders, f, 0, position, marks, spaces[depth, 0])
+            right = _part(orders, f, position, m, marks, spaces[depth, 1])
+            for c in range(low, options):
+                for side in range(2):
+                    mine, other, rows = (here, there, left) if side == 0 else (there, here, right)
                     if here[c] + there[c] < limit:
                         a, b = _range(sign, low, high, c, side == 0)
-                        cost = _solve(w, work, rows, depth - 1, a, b, limit - other[c], below)
+                        cost = _solve(w, work, rows, depth - 1, a, b, limit - other[c], below[side])
                         mine[c] = max(mine[c], min(cost, limit - other[c]))
-                        # else sides are not the best
-                        if side == 1 and here[c] + there[c] < limit and load_atomic(control, STOP) == 0:
-                            limit = here[c] + there[c]
-                            _write(found, limit + price, f, position, c, here[c], there[c])
+                # else sides are not the best
+                if here[c] + there[c] < limit and load_atomic(control, STOP) == 0:
+                    limit = here[c] + there[c]
+                    best = limit + price
+                    begin_plan(plan, f, int64(ranks[f, orders[f, position - 1]]), c)
+                    append(plan, below[0])
+                    append(plan, below[1])
             # the two halves of the interval in its place, and behind it
             bounds[size + 1, 0], bounds[size + 1, 1] = here, bounds[size, 1]
             ends[size + 1, 0], ends[size + 1, 1] = middle, ends[size, 1]
             bounds[size, 1], ends[size, 1] = there, middle
             size += 2
-    return found[COST]
+    return best
 
 
 @part_of_recursion
-def _solve_values(w, work, orders, f, depth, within, found, below):  # type: ignore[no-untyped-def]
-    """Writes the split of a categorical column, if it is better than what was found."""
+def _solve_values(w, work, orders, f, depth, within, plan, below):  # type: ignore[no-untyped-def]
+    """The cost of the best tree so far or, if that is better and then planned, of the split of a categorical column."""
     ranks, _, _, counts, _, price, min_leaf, control = w
     spaces, marks = work
-    low, high, budget = within
-    cost, begin = price, 0
-    while begin < orders.shape[1] and cost < min(found[COST], budget):
+    low, high, budget, best = within
+    cost, begin, limit = price, 0, min(best, budget)
+    begin_plan(below[1], f, -1, 0)
+    while begin < orders.shape[1] and cost < limit:
         end = _end_of_value(ranks, orders, f, begin)
-        rows = _part(orders, f, begin, end, marks, spaces[depth])
-        enough = _count(counts, orders[f, begin:end]) >= min_leaf
-        limit = min(found[COST], budget) - cost
-        cost += _solve(w, work, rows, depth - 1, low, high, limit, below) if enough else limit
+        rows = _part(orders, f, begin, end, marks, spaces[depth, 0])
+        if _count(counts, orders[f, begin:end]) < min_leaf:
+            return best
+        cost += _solve(w, work, rows, depth - 1, low, high, limit - cost, below[0])
+        append(below[1], below[0])
         begin = end
-    if cost < min(found[COST], budget) and load_atomic(control, STOP) == 0:
-        _write(found, cost, f, 0, low, 0, 0)
+    if cost < limit and load_atomic(control, STOP) == 0:
+        copy_plan(plan, below[1])
+        best = cost
+    return best
+
+
+@native
+def _words(rows):  # type: ignore[no-untyped-def]
+    """Those of the largest plan of so many rows."""
+    return 1 + WORDS * 2 * rows
 
 
 @entry
-def solve_in_order(w, orders, depth, low, high, budget, found):  # type: ignore[no-untyped-def]
-    """Writes what is found (6,) of the rows whose places in each column are `orders` (F, m) int32.
+def solve_in_order(w, orders, depth, low, high, budget, plan):  # type: ignore[no-untyped-def]
+    """Plans a tree of the rows whose places in each column are `orders` (F, m) int32; what it costs.
 
     `w`: ranks (F, n) int32, signs (F,) of the columns, costs (n, K) int64 from 0 on, counts (n,), the number of ordered
     columns, the price of a split, the rows of a leaf, and the words of control.
     """
-    spaces = np.empty((max(depth, 0) + 1, orders.shape[0], orders.shape[1]), np.int32)
+    spaces = np.empty((max(depth, 0) + 1, 2, orders.shape[0], orders.shape[1]), np.int32)
     marks = np.zeros(w[0].shape[1], np.uint8)
-    _solve(w, (spaces, marks), orders[:, : orders.shape[1]], depth, low, high, budget, found)
-
-
-_SPARE = 0.5
-"""Seconds to find the tree of a search that was stopped; of a limit of time, at most half of it."""
+    return _solve(w, (spaces, marks), orders[:, : orders.shape[1]], depth, low, high, budget, plan)
 
 
 def search_in_order(problem: Problem, search_limits: SearchLimits, name: str) -> Outcome | None:
@@ -278,20 +289,18 @@ def search_in_order(problem: Problem, search_limits: SearchLimits, name: str) ->
         return None
     search = _Search(problem, costs, np.array(asked.signs))
     seconds = search_limits.time_limit
-    spare = _SPARE if seconds is None else min(_SPARE, seconds / 2)
-    deadline = None if seconds is None else clock() + seconds - spare
+    deadline = None if seconds is None else clock() + seconds
     least = int(costs.costs.min(axis=1).sum())
 
     def look() -> str | None:
         if search_limits.report is not None:
-            best, bound = ((costs.value(least + more), 0, 0, IN_ORDER) for more in (int(search.found[COST]), 0))
+            best, bound = ((costs.value(least + more), 0, 0, IN_ORDER) for more in (search.cost, 0))
             search_limits.report(best, bound, int(search.control[NODES]), "searching")
         return None
 
     levels = *range(2, min(6, depth)), depth  # those of few levels take little
     stopped = run_stoppable([lambda: search.search(*levels)], search.control, deadline, look)
     searched = time.perf_counter()
-    search.ends = None if stopped is None else clock() + spare
     solution = search.solution()
     lower = solution.value if stopped is None else (costs.value(least), *solution.value[1:])
     stats = {
@@ -327,73 +336,50 @@ class _Search:
             ranks, signs[self.features.column], costs.costs - least, data.counts,
             len(ranks) - len(data.categorical), price, problem.min_leaf, self.control,
         )  # fmt: skip
-        self.found, self.depth = np.full(6, INFEASIBLE, np.int64), 0
-        """The best tree, and the levels that were searched for it."""
-        self.ends: float | None = None
+        self.cost, self.plan = INFEASIBLE, np.zeros(0, np.int64)
+        """The best tree, and what it costs."""
         self.search(min(1, problem.max_depth or 0))
 
     def search(self, *levels: int) -> None:
         """Finds the best tree of ever more levels, so that a search that is stopped knows those of few."""
         for depth in levels:
-            found = np.full(6, INFEASIBLE, np.int64)
-            self.solve(found, self.orders, depth, 0, self.costs.costs.shape[1] - 1, int(self.found[COST]))
-            if found[COST] < self.found[COST]:
-                self.found, self.depth = found, depth
-
-    def solve(self, found: Array, orders: Array, depth: int, low: int, high: int, budget: int) -> None:
-        """Writes what is found of some rows, with labels from `low` to `high`, and costs less than the budget."""
-        given = (self.work, np.ascontiguousarray(orders), depth, low, high, budget, found)
-        if self.ends is None:
-            solve_in_order(*given)
-        else:
-            self.control[STOP] = 0
-            run_stoppable([lambda: solve_in_order(*given)], self.control, self.ends, lambda: None)
+            plan, last = np.zeros(_words.py_func(self.data.n_rows), np.int64), self.costs.costs.shape[1] - 1
+            cost = int(solve_in_order(self.work, self.orders, depth, 0, last, self.cost, plan))
+            if cost < self.cost:
+                self.cost, self.plan = cost, plan
 
     def solution(self) -> Solution:
         """The tree that was found, measured on the raw rows: (cost, least label, largest label, in order).
 
-        Raises MismatchError if it does not cost what the search claimed, unless that was stopped: then its sides are
-        solved again for a moment only.
+        Raises MismatchError if it does not cost what the search claimed.
         """
         total, labels, data, ranks = 0, set[int](), self.data, self.work[0]
+        entries = iter(self.plan[1:].reshape(-1, WORDS).tolist())
 
-        def grow(rows: Array, orders: Array, found: Array, depth: int, low: int, high: int) -> Node:
+        def grow(rows: Array, low: int, high: int) -> Node:
             nonlocal total
-            f, sums = int(found[COLUMN]), self.costs.costs[rows].sum(axis=0)
+            (f, rank, c), sums = next(entries), self.costs.costs[rows].sum(axis=0)
             label = low + int(sums[low : high + 1].argmin())
             if f < 0:
                 total += int(sums[label])
                 labels.add(label)
                 return Leaf(label, len(rows), self.shown((self.costs.value(int(sums[label])), label, label, IN_ORDER)))
             total += self.costs.split
-            is_cut = f < self.work[4]
-            rank = int(ranks[f, orders[f, found[POSITION] - 1]]) if is_cut else 0
             column, limit, gaps = self.features.question(f, rank)
-            cut = data.ordered[column].cut(limit, gaps) if column in data.ordered else None
-            if not is_cut:
-                codes = range(len(data.column(column).categories))
-                sides = [(ranks[f] == code, low, high, INFEASIBLE) for code in codes]
-            else:  # budgets that the best trees of the sides are below
-                within = [
-                    _range.py_func(int(self.work[1][f]), low, high, int(found[LABEL]), side) for side in (True, False)
-                ]
-                sides = [(ranks[f] <= rank, *within[0], int(found[LEFT]) + 1)]
-                sides.append((ranks[f] > rank, *within[1], int(found[RIGHT]) + 1))
+            cut, here = data.ordered[column].cut(limit, gaps) if column in data.ordered else None, ranks[f, rows]
+            if rank < 0:
+                sides = [(here == code, low, high) for code in range(len(data.column(column).categories))]
+            else:
+                left, right = (_range.py_func(int(self.work[1][f]), low, high, c, side) for side in (True, False))
+                sides = [(here <= rank, *left), (here > rank, *right)]
             empty = Leaf(label, 0, self.shown((0, label, label, IN_ORDER)))
-            children: list[Node] = []
-            for is_here, first, last, budget in sides:
-                if not is_here[rows].any():
-                    children.append(empty)
-                    continue
-                part, below = orders[is_here[orders]].reshape(len(orders), -1), np.full(6, -1, np.int64)
-                self.solve(below, part, depth - 1, first, last, budget)
-                children.append(grow(rows[is_here[rows]], part, below, depth - 1, first, last))
-            if is_cut and self.features.is_turned(f, rank):
+            children = [grow(rows[side], *within) if side.any() else empty for side, *within in sides]
+            if self.features.is_turned(f, rank):
                 children.reverse()
             return Branch(column, tuple(children), len(rows), cut)
 
-        root = grow(np.arange(data.n_rows), self.orders, self.found, self.depth, 0, self.costs.costs.shape[1] - 1)
-        claimed = int(self.found[COST] + self.costs.costs.min(axis=1).sum())
-        if total != claimed and self.ends is None:
+        root = grow(np.arange(data.n_rows), 0, self.costs.costs.shape[1] - 1)
+        claimed = self.cost + int(self.costs.costs.min(axis=1).sum())
+        if total != claimed:
             raise MismatchError(f"the tree costs {total}, the search claimed {claimed}; please report this")
         return Solution((self.costs.value(total), min(labels), max(labels), IN_ORDER), root)
