@@ -13,6 +13,7 @@ the best tree costs far less, of its own cost.
 
 from __future__ import annotations
 
+import functools
 import math
 from fractions import Fraction
 from typing import Any, final
@@ -148,7 +149,7 @@ class SearchedRows:
     def n_rows(self) -> int:
         return len(self.worst)
 
-    @property
+    @functools.cached_property
     def most_children(self) -> int:
         """Of a branching node."""
         return max(2, int(self.ranks[len(self.ranks) - self.categories :].max(initial=0)) + 1)
@@ -186,9 +187,10 @@ def ordered_rows(
 
 def _kind(costs: Array) -> str:
     """The kind of kernels that costs (n, K) allow."""
-    beyond, others = costs - costs.min(axis=1, keepdims=True), costs.shape[1] - 1
+    others = costs.shape[1] - 1
     if others == 1:
         return SIGNED
+    beyond = costs - costs.min(axis=1, keepdims=True)
     return LABELLED if bool((beyond.sum(axis=1) == others * beyond.max(axis=1)).all()) else MATRIX
 
 
