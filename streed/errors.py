@@ -169,6 +169,23 @@ def own_line(error: BaseException) -> str | None:
     return next((_line(file, line) for file, line in reversed(frames) if _is_own(file)), None)
 
 
+@contextlib.contextmanager
+def errors_of_methods(*kinds: type) -> Iterator[None]:
+    """What a method of an object of these kinds, a task or a limit, raises becomes a TaskError with the user's line."""
+    try:
+        yield
+    except StreedError:
+        raise
+    except Exception as error:
+        frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+        called = [frame for frame in frames if isinstance(frame.f_locals.get("self"), kinds)]
+        place = own_line(error)
+        if not called or place is None:
+            raise
+        name = f"{type(called[-1].f_locals['self']).__name__}.{called[-1].f_code.co_name}"
+        raise TaskError(f"{name} raised {type(error).__name__}: {error}\n  {place}") from error
+
+
 def returning_line(member: Any, arguments: tuple[Any, ...]) -> str | None:
     """The line from which the member returns, found by running it once more."""
     code = getattr(getattr(member, "__func__", member), "__code__", None)

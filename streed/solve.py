@@ -13,13 +13,13 @@ from typing import Any
 import attrs
 
 from streed.data import Dataset
-from streed.errors import InputError
+from streed.errors import InputError, errors_of_methods
 from streed.exact import Range
 from streed.problem import SearchLimits
 from streed.problem.known_tree import held_tree
 from streed.result import Progress, Reporter, Result, TightestLimit
 from streed.solving import Asked, Solving
-from streed.task import Task
+from streed.task import Limit, Task
 from streed.task.contract import check_task
 from streed.task.objective import limited, record_of
 
@@ -103,7 +103,7 @@ def solve(
         upper_bound=upper_bound,
         warm_start=warm_start,
     )
-    with Reporter(progress) as listener:
+    with Reporter(progress) as listener, errors_of_methods(Task, Limit):
         solving = Solving(task, data, asked, listener, begin)
         if proof is not None:
             from streed.proof import proof_paths, write_proof

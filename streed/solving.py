@@ -32,7 +32,7 @@ from streed.task.analysis.linear_form import adds
 from streed.task.base import objective, scoring
 from streed.task.contract import check_contract, is_shipped
 from streed.tree import Branch, Claims, Leaf, Node, Tree
-from streed.tree.evaluation import check_declarations, count_rows, inspect, leaf_displays
+from streed.tree.evaluation import Inspector, check_declarations, count_rows, leaf_displays
 from streed.tree.nodes import depth_of, walk
 
 _MOST, _LEAST = Range(0, whole=True, optional=True), Range(1, whole=True)
@@ -373,7 +373,7 @@ class _Reoptimising:
     def _value(self, node: Node, rows: Array) -> Any:
         part = self._part(rows, 0, None)
         tree = Tree.grown(node, part.data, tuple(part.task.labels(part.data)))
-        return inspect(tree, part.task, part.data).value
+        return Inspector(part.task, part.data).inspect(tree).value
 
     def _is_late(self) -> bool:
         return self.interrupted or (self._end is not None and clock() > self._end)

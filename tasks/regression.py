@@ -330,23 +330,18 @@ class LinearLeaves(GeneralTask):
     worsening: ClassVar[bool] = True
 
     ridge: Any = attrs.field(default=0, validator=Range(0))
-    features: Any = bound(None)
-    """(n, m) float64, of the size of 1, in `units`: powers of two, as all units are, so that nothing is rounded."""
     units: Any = bound(())
+    """Of the m features: powers of two, as all units are, so that nothing is rounded."""
     size: float = bound(1.0)
     unit: float = bound(1.0)
     weight: float = bound(1.0)
     """The units of targets, of how far they lie from their mean, and of weights."""
 
     def bind(self, data: Dataset) -> LinearLeaves:
-        column = data.row_data.get("features")
-        is_one = column is not None and column.ndim == 1 and column.dtype.names is None
-        asked = data, "features", "LinearLeaves"
-        given = (row_numbers(*asked)[:, None] if is_one else row_matrix(*asked)[0]).astype(np.float64)
-        units, size = _units(given), float(_units(data.targets))
+        units, size = _units(_features(data)), float(_units(data.targets))
         unit = float(_units(data.targets - float((data.targets / size).mean()) * size))
         weight = 1.0 if data.weights is None else float(_units(data.weights))
-        found = attrs.evolve(self, features=given / units, units=units, size=size, unit=unit, weight=weight)
+        found = attrs.evolve(self, units=units, size=size, unit=unit, weight=weight)
         whole = found._fit(data, np.arange(data.n_rows))[2]
         if whole and not _LEAST < whole * unit * weight * unit < math.inf:
             raise InputError("y", "its squared errors are beyond what floats hold", "measure y in another unit")
@@ -368,8 +363,8 @@ class LinearLeaves(GeneralTask):
         total = weights.sum()
         center = float(np.average(data.targets[rows] / self.size, weights=weights if total else None)) * self.size
         if total == 0:
-            return center, (0.0,) * self.features.shape[1], 0.0
-        z, y = self.features[rows], (data.targets[rows] - center) / self.unit
+            return center, (0.0,) * len(self.units), 0.0
+        z, y = _features(data)[rows] / self.units, (data.targets[rows] - center) / self.unit
         means, mean, roots = weights @ z / total, weights @ y / total, np.sqrt(weights)
         # Rows of the identity beside those of the data are the penalty; the least-norm solution is one for ridge 0.
         penalty = np.diag(np.sqrt(float(self.ridge) * total) / self.units)
@@ -379,6 +374,15 @@ class LinearLeaves(GeneralTask):
         cost = float(((right - left @ coefficients) ** 2).sum())
         intercept = center + self.unit * float(mean - means @ coefficients)
         return intercept, tuple((coefficients * (self.unit / self.units)).tolist()), cost
+
+
+@kept_by_data
+def _features(data: Dataset) -> Array:
+    """(n, m) float64: the features of the rows."""
+    column = data.row_data.get("features")
+    is_one = column is not None and column.ndim == 1 and column.dtype.names is None
+    asked = data, "features", "LinearLeaves"
+    return (row_numbers(*asked)[:, None] if is_one else row_matrix(*asked)[0]).astype(np.float64)
 
 
 def _units(values: Array) -> Array:

@@ -245,7 +245,8 @@ def _table(result: Result, objective: Task, against: Sequence[str], data: Any) -
     from streed.exact import readable
     from streed.tree.evaluation import Inspector
 
-    inspector, bound = Inspector(objective, data), objective.bind(data)
+    bound = objective.bind(data)
+    inspector = Inspector(bound, data)
     rows = []
     for score, tree in result.front:
         value = readable(bound.objective_of(inspector.inspect(tree).value))

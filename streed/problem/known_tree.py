@@ -18,7 +18,7 @@ from streed.problem import Problem, Solution
 from streed.task import TOTAL, Task, Totals, Value, state_of
 from streed.task.base import objective
 from streed.tree import Branch, Leaf, Node, Tree
-from streed.tree.evaluation import Evaluation, inspect
+from streed.tree.evaluation import Evaluation, Inspector
 from streed.tree.nodes import sides_in
 
 
@@ -57,7 +57,7 @@ def adopt(known: Any, problem: Problem) -> Solution:
 def worth(root: Node, problem: Problem) -> Solution:
     """The tree with its value, measured from the raw rows; raises InputError where it breaks a limit."""
     tree = Tree.grown(root, problem.data, tuple(problem.task.labels(problem.data)))
-    seen = inspect(tree, problem.task, problem.data)
+    seen = Inspector(problem.task, problem.data).inspect(tree)
     broken = broken_limit(problem, tree, seen)
     if broken is not None:
         remedy = "give a tree that keeps the limits of this solve, or leave it out"

@@ -13,7 +13,7 @@ from typing import Any
 
 from streed.data import Dataset
 from streed.dp.recursion import StopMonitor
-from streed.errors import InputError, MismatchError
+from streed.errors import InputError, MismatchError, errors_of_methods
 from streed.exact import Range
 from streed.kernels.compilation import Compilation, clock
 from streed.problem import SearchLimits
@@ -22,7 +22,7 @@ from streed.rashomon.question import Question
 from streed.rashomon.rashomon_set import RashomonSet
 from streed.solve import check_stops, solve
 from streed.solving import tree_limits
-from streed.task import Task
+from streed.task import Limit, Task
 from streed.task.algebra import as_costs
 from streed.task.analysis.extent import affordable
 from streed.task.analysis.facts import positive_class
@@ -119,7 +119,7 @@ def rashomon(
         def within(least: Any) -> Budget:
             return _budget(question, question.rank(least), **near)
 
-    with Compilation(lambda: f"near-optimal trees of {type(task).__name__}"):
+    with Compilation(lambda: f"near-optimal trees of {type(task).__name__}"), errors_of_methods(Task, Limit):
         counted = Counted.of(question, within, monitor=rest())
         if "n_best" in near and counted.stopped is None and counted.histogram.total:
             first = RashomonSet(counted, limits)

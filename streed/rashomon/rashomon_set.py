@@ -171,7 +171,7 @@ class RashomonSet:
 
     @functools.cached_property
     def _inspector(self) -> Inspector:
-        return Inspector(self.counted.question.task, self.counted.question.data)
+        return Inspector(self.counted.question.bound, self.counted.question.data)
 
     def _tree(self, key: Key, number: int) -> Tree:
         """The tree, evaluated from the raw data; raises MismatchError if it has not the value of its key."""

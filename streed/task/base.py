@@ -68,7 +68,8 @@ class Task(Fields, abc.ABC):
     def bind(self, data: Dataset) -> Task:
         """This task with every constant that depends on the whole data set made explicit (default: itself).
 
-        `solve` and the reference call it once, before anything else.
+        `solve` and the reference call it once, before anything else. A part of the rows may then be solved by the same
+        bound task, so what belongs to single rows is read from the data that methods are given, never kept.
         """
         return self
 

@@ -40,10 +40,10 @@ class Evaluation:
 
 
 class Inspector:
-    """What one task makes of trees on one data set; the task need not be bound."""
+    """What one task makes of trees on one data set; it is bound to them, or to more rows."""
 
     def __init__(self, task: Task, data: Dataset) -> None:
-        self._task = task.bind(data)
+        self._task = task
         self._data = data
         self._sums = ExactSums(self._task, data)
 
@@ -93,7 +93,7 @@ def inspect(tree: Tree, task: Task, data: Dataset) -> Evaluation:
 
     Raises InputError if `data` lacks a column of the tree or has other categories in it.
     """
-    return Inspector(task, data).inspect(tree)
+    return Inspector(task.bind(data), data).inspect(tree)
 
 
 def leaf_displays(

@@ -115,6 +115,12 @@ def test_solve_says_it_before_it_searches() -> None:
         streed.solve(WRONG[0][0], DATA)
 
 
+def test_what_a_method_raises_in_a_search_is_told_with_its_line() -> None:
+    rare = fine("Rare", order="componentwise", leaf_cost=lambda self, s, k: (s.n[k], 6 // (s.rows - 4)))
+    with pytest.raises(TaskError, match=r"Rare.<lambda> raised ZeroDivisionError.*\n  .*test_contract.py:\d+: rare ="):
+        streed.solve(rare, [[0]] * 4 + [[1]] * 6, [0, 1] * 5, max_depth=1)
+
+
 @pytest.mark.parametrize("task", [Fine(), Accuracy(), SparseAccuracy(0.1), Accuracy().subject_to(MinSupport(2))])
 def test_tasks_that_keep_the_contract_pass(task: Task) -> None:
     check_contract(task, DATA)

@@ -34,6 +34,7 @@ from streed.tasks import (
     BalancedAccuracy,
     DemographicParity,
     InstanceCosts,
+    LinearLeaves,
     MinSupport,
     Misclassifications,
     SparseAccuracy,
@@ -269,17 +270,20 @@ def test_a_search_that_begins_with_a_tree_ends_with_it_or_with_a_better_one(name
     small = streed.solve(task, BITS, y, max_depth=1, **more)
     best = streed.solve(task, BITS, y, max_depth=3, **more)
     grown = streed.solve(task, BITS, y, max_depth=3, warm_start=small.tree, **more)
-    assert (grown.status, grown.value, grown.lower_bound, grown.upper_bound) == (
-        best.status,
-        best.value,
-        best.lower_bound,
-        best.upper_bound,
-    )
+    for name in ("status", "value", "lower_bound", "upper_bound"):
+        assert getattr(grown, name) == getattr(best, name)
     again = streed.solve(task, BITS, y, max_depth=3, warm_start=best.tree, **more)
     assert again.status == "optimal"
     assert again.value == pytest.approx(best.value, rel=1e-12)
     assert (again.tree.apply(BITS) == best.tree.apply(BITS)).all()
     assert again.tree.root.rows == best.tree.root.rows
+
+
+def test_a_tree_whose_leaves_read_rows_is_made_better() -> None:
+    asked: Any = {"X": BITS[:40, :4], "y": REAL[:40], "features": COSTS[:40, 0], "sample_weight": COSTS[:40, 1] + 1}
+    best = streed.solve(LinearLeaves(1), max_depth=4, **asked)
+    known = streed.solve(LinearLeaves(1), max_depth=2, **asked)
+    assert streed.improve(known.tree, LinearLeaves(1), max_depth=4, **asked).value == pytest.approx(best.value)
 
 
 def test_what_cannot_be_beaten_or_adopted_is_refused() -> None:
