@@ -7,7 +7,6 @@ itself, and the extraction of its tree.
 
 from __future__ import annotations
 
-import functools
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -20,19 +19,15 @@ from streed.bnb.pricing_beside import PricingBeside
 from streed.bnb.session import Session, link_units, make_workspaces, statistics
 from streed.bnb.units import planned
 from streed.bnb.workspace import limits_of
-from streed.encoding.row_costs import RowCosts
+from streed.encoding.row_costs import RowCosts, floors_of
 from streed.exact import Array, writable
-from streed.kernels.counting.equal_rows import find_floors
-from streed.kernels.counting.groups import NO_TIMES, Groups, place_groups, set_prices
+from streed.kernels.counting.groups import Groups, place_groups, set_prices
 from streed.kernels.packed import PackedProblem, narrowest_lane, pack
-from streed.kernels.records import INFINITE, LOWEST, SHALLOW, UNLIMITED
+from streed.kernels.records import INFINITE, LOWEST, UNLIMITED
 from streed.kernels.stopping import ROW_PRICES, ROWS_OF_CONTROL, SHARED_UPPER, UPPER
 from streed.problem import Problem, SearchLimits
 from streed.problem.linear_oracle import Answer, LinearOracle, RowSets
 from streed.row_prices.prices import Leaves, leaves_of
-
-_DEEP = SHALLOW + 1
-"""Up to this depth a search is over before floors would pay for finding them."""
 
 _WIDEST = np.int64
 
@@ -89,7 +84,11 @@ class NativeOracle(LinearOracle):
             each.take_costs(self.workspace)
         session = Session(used)
         if self._row_prices and not ahead and self.workspace.limits[0] == UNLIMITED:
-            find_leaves = functools.partial(self._find_leaves, costs, divisor)
+            split_cost = self.workspace.engine["split_cost"]
+
+            def find_leaves() -> tuple[Leaves, Array] | None:
+                return leaves_of(self.problem, self.packed, costs[self._kinds], divisor, split_cost)
+
             session.beside = PricingBeside(self.control, find_leaves, used, self._priced_leaves)
 
         def look(nodes: int, lower: int, upper: int) -> None:
@@ -139,18 +138,10 @@ class NativeOracle(LinearOracle):
         self.control[[UPPER, SHARED_UPPER]] = INFINITE
         engine["split_cost"] = split_cost
         engine["class_bound"] = accuracy
-        if self.problem.max_depth is None or self.problem.max_depth > _DEEP:
-            mask, floors = find_floors(packed.row_bits, packed.groups.places, NO_TIMES, costs[self._kinds], divisor)
-            if mask.any():
-                self._floors = mask, floors
-                engine["floor_mask"], engine["floors"] = (each.ctypes.data for each in self._floors)
+        self._floors = floors_of(self.problem, packed, costs, divisor, self._kinds)
+        if self._floors is not None:
+            engine["floor_mask"], engine["floors"] = (each.ctypes.data for each in self._floors)
         return int(base), int(divisor)
-
-    def _find_leaves(self, costs: Array, divisor: int) -> tuple[Leaves, Array] | None:
-        """As `Encoding.leaves`, of a problem with these costs of each kind."""
-        problem, split = self.problem, self.workspace.engine["split_cost"]
-        min_leaf = problem.min_leaf if problem.data.frequency is None else 1
-        return leaves_of(self.packed, costs[self._kinds], divisor, split, min_leaf, UNLIMITED)
 
 
 def pack_kinds(problem: Problem, kinds: Array, n_kinds: int, n_labels: int, splits: bool) -> PackedProblem:

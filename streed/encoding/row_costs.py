@@ -19,7 +19,7 @@ from streed.exact import LARGEST_TOTAL, Array, in_whole, writable
 from streed.kernels.counting.equal_rows import find_floors
 from streed.kernels.counting.groups import NO_TIMES, common_divisor, group_rows, merge_counted
 from streed.kernels.packed import PackedProblem, Prices, pack
-from streed.kernels.records import INFINITE, LEAF, SHALLOW, UNLIMITED
+from streed.kernels.records import INFINITE, LEAF, SHALLOW
 from streed.problem import Problem, Solution
 from streed.row_prices.prices import Leaves, leaves_of
 from streed.task.analysis.facts import can_generate
@@ -146,8 +146,15 @@ def costs_with_tests(problem: Problem) -> tuple[IntegerCosts, CostsOfTests] | No
     return scaled, CostsOfTests(tests.full * of_prices, tests.given * of_prices)
 
 
-_DEEP = SHALLOW + 1
-"""Up to this depth a search is over before floors would pay for finding them."""
+def floors_of(
+    problem: Problem, packed: PackedProblem, costs: Array, divisor: int, kinds: Any = slice(None)
+) -> tuple[Array, Array] | None:
+    """What `find_floors` gives for costs[kinds] of the rows; None for nothing, or if a search ends before it pays."""
+    if problem.max_depth is not None and problem.max_depth <= SHALLOW + 1:
+        return None
+    times = NO_TIMES if packed.groups.times is None else packed.groups.times
+    mask, floors = find_floors(packed.row_bits, packed.groups.places, times, costs[kinds], divisor)
+    return (mask, floors) if mask.any() else None
 
 
 @final
@@ -196,11 +203,8 @@ class RowCosts(Encoding):
         packed = pack(codes, data.category_counts, rows, labels, split, problem.min_leaf, merge)
         if tests is not None:
             packed = attrs.evolve(packed, prices=tests.packed(packed.column, divisor, data.size))
-        elif rows.values is None and (problem.max_depth is None or problem.max_depth > _DEEP):
-            times = NO_TIMES if rows.times is None else rows.times
-            mask, floors = find_floors(packed.row_bits, rows.places, times, costs.costs, divisor)
-            if mask.any():
-                packed = attrs.evolve(packed, floors=(mask, floors))
+        elif rows.values is None:
+            packed = attrs.evolve(packed, floors=floors_of(problem, packed, costs.costs, divisor))
         return cls(packed, costs, divisor, tests)
 
     def value(self, code: int) -> Any:
@@ -215,9 +219,7 @@ class RowCosts(Encoding):
     def leaves(self, problem: Problem) -> tuple[Leaves, Array] | None:
         if self.tests is not None:
             return None
-        min_leaf = problem.min_leaf if problem.data.frequency is None else 1
-        depth = problem.max_depth or UNLIMITED
-        return leaves_of(self.packed, self.costs.costs, self.divisor, self.packed.split_cost, min_leaf, depth)
+        return leaves_of(problem, self.packed, self.costs.costs, self.divisor, self.packed.split_cost)
 
     def rounding(self, preorder: Array, code: int) -> Any:
         wide = self.costs.wide

@@ -18,7 +18,9 @@ import numpy as np
 from streed.exact import Array
 from streed.kernels.conjunctions import heaviest_conjunctions
 from streed.kernels.packed import PackedProblem
+from streed.kernels.records import UNLIMITED
 from streed.kernels.stopping import LONGEST, ROWS_OF_CONTROL
+from streed.problem import Problem
 from streed.task.states import sums_by
 
 LEAST_PRICE, MOST_PRICE = -0.25, 1.25
@@ -79,13 +81,12 @@ class Leaves:
 
 
 def leaves_of(
-    packed: PackedProblem, costs: Array, divisor: int, split: int, min_leaf: int, max_depth: int
+    problem: Problem, packed: PackedProblem, costs: Array, divisor: int, split: int
 ) -> tuple[Leaves, Array] | None:
-    """The leaves of a packed problem's trees, and the first place of each class of rows; None if nothing is split.
+    """The leaves of a problem's trees, and the first place of each class of rows; None if nothing is split.
 
-    costs (rows, K) int64 are those of its rows, before they are divided by the divisor; `split` is a split's price, a
-    code. `min_leaf` are rows of the packed problem, of which some may stand for several: let it be 1 then, as what
-    leaves of fewer rows would cost is no harm.
+    costs (n, K) int64 are those of its rows, before they are divided by the divisor; `split` is a split's price, a
+    code.
     """
     if split == 0 or packed.n_columns == 0 or packed.groups.values is not None or len(packed.groups.places) == 0:
         return None
@@ -101,8 +102,11 @@ def leaves_of(
     allowed = np.ones(2 * packed.n_columns, np.uint8)
     allowed[2 * packed.n_binary :: 2] = 0
     due = Fraction(split, packed.most_sides - 1)
+    # where rows stand for several, what leaves of fewer rows would cost is no harm
+    min_leaf = problem.min_leaf if problem.data.frequency is None else 1
     # costs of a class are rounded down, which no bound minds
-    return Leaves(bits, summed // divisor, counts, allowed, due, min_leaf, max_depth), places[first]
+    leaves = Leaves(bits, summed // divisor, counts, allowed, due, min_leaf, problem.max_depth or UNLIMITED)
+    return leaves, places[first]
 
 
 @final
