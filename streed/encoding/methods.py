@@ -66,10 +66,8 @@ class StatisticsMatrix:
     @classmethod
     def of(cls, problem: Problem, weighs: bool) -> StatisticsMatrix:
         """The planes of the problem's statistics; `weighs`: whether what rows weigh is asked for, too."""
-        sums, counts = problem.sums, problem.data.counts
-        asked = {name: values for name, values in sums.items() if weighs or name != "weight"}
-        values, places = place_statistics(asked, counts)
-        codes = writable(problem.data.X)
+        values, places, per_unit = read_statistics(problem, weighs)
+        codes, counts = writable(problem.data.X), problem.data.counts
         integral = values.dtype == np.int64
         if integral:
             vectors = np.empty((len(values), values.shape[1] + 1), np.int64)
@@ -78,9 +76,6 @@ class StatisticsMatrix:
             if groups is not None:
                 return cls(codes, counts, values, places, merge_counted(groups, codes), True, True)
         exact = integral and float(np.abs(values).sum(axis=0).max(initial=0)) < coding.LARGEST_CODE
-        per_unit = None
-        if not integral:
-            values, per_unit = add_exactly(problem, values, list(asked))
         first, class_of = find_classes(codes)
         counts, values = (sums_by(class_of, each, len(first)) for each in (counts, values.astype(np.float64)))
         codes = np.ascontiguousarray(codes[first])
@@ -115,9 +110,13 @@ class StatisticsMatrix:
         return padded
 
 
-def place_statistics(sums: dict[str, Array], counts: Array) -> tuple[Array, Places]:
-    """(values (n, S) int64 or float64, the planes of each statistic); `counts` (n,) add up to the number of rows."""
-    n_rows = len(counts)
+def read_statistics(problem: Problem, weighs: bool) -> tuple[Array, Places, float | None]:
+    """(values (n, S), the planes of each statistic, what to divide by; None for 1), `weighs` as in StatisticsMatrix.
+
+    Values are int64, or float64 whose sums and differences are exact.
+    """
+    counts, n_rows = problem.data.counts, problem.data.n_rows
+    sums = {name: values for name, values in problem.sums.items() if weighs or name != "weight"}
     columns: list[Array] = []
     plane_of = {}
     for name, values in sums.items():
@@ -129,10 +128,14 @@ def place_statistics(sums: dict[str, Array], counts: Array) -> tuple[Array, Plac
                 places.append(len(columns))
                 columns.append(column)
         plane_of[name] = (tuple(places), values.ndim > 1)
-    return np.array(columns).T if columns else np.zeros((n_rows, 0), np.int64), plane_of
+    values = np.array(columns).T if columns else np.zeros((n_rows, 0), np.int64)
+    if values.dtype == np.int64:
+        return values, plane_of, None
+    values, per_unit = _add_exactly(problem, values, list(sums))
+    return values, plane_of, per_unit
 
 
-def add_exactly(problem: Problem, values: Array, names: list[str]) -> tuple[Array, float | None]:
+def _add_exactly(problem: Problem, values: Array, names: list[str]) -> tuple[Array, float | None]:
     """(values (n, S) float64 whose sums and differences are exact in float64, what to divide them by; None for 1).
 
     Decimals become whole numbers of a unit. What is no decimal is rounded to multiples of a power of two, and never to

@@ -25,7 +25,7 @@ from streed.data import Dataset
 from streed.data.ordered import NO_LIMIT, OrderedValues
 from streed.encoding.cost_samples import CostSamples, asks_whole, lost_in_sums
 from streed.encoding.generated import compile_kernels, grid_of
-from streed.encoding.methods import CompiledMethods, Places, add_exactly, place_statistics, split_table
+from streed.encoding.methods import CompiledMethods, read_statistics, split_table
 from streed.exact import Array, as_float, fraction_of
 from streed.kernels import coding
 from streed.kernels.codegen.generate import KernelSpec
@@ -277,10 +277,12 @@ def generated_rows(problem: Problem, ranks: Array, known: Any = None) -> tuple[S
     probe = CostSamples.of(problem, methods.terms)
     methods = methods.in_units(probe.unit)
     table = split_table(methods.terms, problem)
-    values, places, per_unit = _statistics(problem, methods)
-    if probe.larger or values is None or (table is not None and ((table != table[0]).any() or table[0] < 0)):
-        return None
+    values, places, per_unit = read_statistics(problem, methods.reads_weight)
     integral = values.dtype == np.int64
+    if integral and float(np.abs(values.astype(np.float64)).sum(axis=0).max(initial=0)) >= _LARGEST_SUM:
+        return None
+    if probe.larger or (table is not None and ((table != table[0]).any() or table[0] < 0)):
+        return None
     wide = integral and probe.wide
     is_whole = integral and probe.whole and not wide
     shape = KernelSpec(
@@ -332,14 +334,3 @@ def generated_rows(problem: Problem, ranks: Array, known: Any = None) -> tuple[S
         kept=(compiled, kept),
     )
     return rows, Codes(scale, probe.unit, probe.real)
-
-
-def _statistics(problem: Problem, methods: CompiledMethods) -> tuple[Array | None, Places, float | None]:
-    """(values (n, S), the planes of each statistic, what values are divided by); no values if sums are too large."""
-    asked = {name: values for name, values in problem.sums.items() if methods.reads_weight or name != "weight"}
-    values, places = place_statistics(asked, problem.data.counts)
-    if values.dtype != np.int64:
-        values, per_unit = add_exactly(problem, values, list(asked))
-        return values, places, per_unit
-    largest_sum = float(np.abs(values.astype(np.float64)).sum(axis=0).max(initial=0))
-    return (None if largest_sum >= _LARGEST_SUM else values), places, None
