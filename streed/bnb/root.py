@@ -1,6 +1,6 @@
 """The search of a whole problem, by a thread that is alone or one of several.
 
-A wave is one of limited discrepancy search over nodes and edges (native_search.py):
+A wave is one of limited discrepancy search over nodes and edges (session.py):
 
     follow(node, departures), up to a target as in improve.py:
         for its unsettled edges, by rising upper bound, whose price is at most departures:
@@ -12,7 +12,7 @@ little at many. Nodes keep their bounds, so what was settled is not done again. 
 subtrees of at most so many levels are improved up to their target: with no departures, those of the best tree.
 
 Several threads search one store of nodes, which a team forms, makes room in, and dissolves. The first thread begins
-alone, with the waves of its procedure. In the turns of the exact search, all search the root, each with a workspace of
+alone, with waves. In the turns of the exact search, all search the root, each with a workspace of
 its own beside the store (shared_store.py). The first to find it solved ends the others. Where the store is full, or the
 turn is over, all stop, one of them makes room or sends waves, and all go on.
 """

@@ -1,4 +1,4 @@
-"""The drivers: native ones, with one search (bnb/native_search.py) told apart by its procedure, fronts, and any task.
+"""The drivers: native ones, with one search (bnb/native_search.py) in one of two orders, fronts, and any task.
 
 Depth-first search is in STreeD's order (NeurIPS 2023), best-first search AO* over the and-or graph of splits and their
 sides (Chaouki, Read, Bifet, "Branches: efficiently seeking optimal sparse decision trees via AO*", ICML 2025).
