@@ -170,14 +170,11 @@ def _stump(rows: SearchedRows, inside: Array) -> int:
 
 def _ask(session: OrderedSession, columns: int, splits: list[tuple[int, int]]) -> dict[str, Array]:
     """What the scoring kernel says of splits (column, position)."""
-    record = session.record
-    record["asked_orders"] = address_of(session.orders)
-    record["asked_rows"] = session.rows.n_rows
-    record["asked_columns"] = columns
-    record["asked_splits"] = len(splits)
+    asked = {"asked_orders": address_of(session.orders), "asked_rows": session.rows.n_rows, "asked_columns": columns}
+    session.record.write(asked | {"asked_splits": len(splits)})
     for at, (column, position) in enumerate(splits):
         session.arrays["split_columns"][at], session.arrays["split_positions"][at] = column, position
-    ctypes.CFUNCTYPE(None, ctypes.c_int64)(session.rows.kernels[0])(record.address)
+    ctypes.CFUNCTYPE(None, ctypes.c_int64)(session.rows.kernels[0])(session.record.address)
     return {name: session.arrays[name][: len(splits)] for name in session.arrays if name.endswith(("left", "right"))}
 
 

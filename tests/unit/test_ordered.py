@@ -286,6 +286,15 @@ def test_by_hand() -> None:
     assert OVER_ALL not in streed.solve(Misclassifications(), x, y, max_depth=1).stats
 
 
+@pytest.mark.compiles
+def test_costs_near_the_largest_total() -> None:
+    rng = np.random.default_rng(0)
+    x, costs = np.sort(rng.random(300)), (rng.random((300, 2)) * 2**59.5 / 300).astype(np.int64)
+    sums = costs.cumsum(axis=0)
+    best = min(int(each.min() + (sums[-1] - each).min()) for each in sums)
+    assert streed.solve(InstanceCosts(), x[:, None], costs=costs, max_depth=1).value == best
+
+
 TASKS: dict[str, Task] = {
     "errors": Misclassifications(),
     "price": Misclassifications() + Splits(),
