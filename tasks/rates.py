@@ -355,8 +355,8 @@ class RateLimit(SumLimit):
 
 
 def shares(counts: Counts) -> dict[str, dict[str, float]]:
-    """The rate of every group, by kind of event."""
-    return {kind: {name: hits / size for name, (hits, size) in of.items()} for kind, of in counts.items()}
+    """The rate of every group that has rows to take it over, by kind of event."""
+    return {kind: {name: hits / size for name, (hits, size) in of.items() if size} for kind, of in counts.items()}
 
 
 MEASURES: dict[str, Callable[[list[Fraction]], Fraction]] = {

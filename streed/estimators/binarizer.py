@@ -62,7 +62,6 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         asked = {name: getattr(self, name) for name in names}
         forget(self)
         X = checked_table(self, readable(X), reset=True)
-        self._is_named = X.names is not None
         weights = checked_weights(sample_weight, len(X))
         teacher = None
         if y is not None and self.thresholds in LEARNED:
@@ -76,9 +75,7 @@ class Binarizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def transform(self, X: Any) -> Array:
         """(n, p) uint8: the answers, or the codes of categories in multiway columns."""
         check_is_fitted(self)
-        X = checked_table(self, readable(X), reset=False)
-        # the columns of a table without names are found by their places, as scikit-learn has it
-        return self.recipe_.encode(X if self._is_named else attrs.evolve(X, names=None), self.unseen)
+        return self.recipe_.encode(checked_table(self, readable(X), reset=False), self.unseen)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """(p,) the names of the columns that `transform` gives, such as `age<=30` and `sex=male`."""

@@ -48,7 +48,7 @@ class LabelTree(ClassifierMixin, OptimalTree):  # type: ignore[misc]
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of the rows, by weight, whose label is right."""
         predicted = self.predict(X)
-        right = predicted == labels_of(y, len(predicted))
+        right = predicted == self._labels_of(y, len(predicted))
         return float(np.average(right, weights=checked_weights(sample_weight, len(right))))
 
     def predict_proba(self, X: Any) -> Array:
@@ -98,12 +98,18 @@ class LabelTree(ClassifierMixin, OptimalTree):  # type: ignore[misc]
         self._leaf_classes = self._class_places(tree.shows())
         return self.classes_[self._leaf_classes]
 
-    def _class_places(self, labels: Any) -> Array:
-        """The places of labels in `classes_`; raises InputError for a task whose labels are others."""
+    def _labels_of(self, y: Any, n_rows: int) -> Array:
+        """(n,) the labels of other rows; raises InputError for texts where the classes are none, and for others."""
+        labels = labels_of(y, n_rows)
+        if isinstance(labels[0], str) != isinstance(self.classes_[0], str):
+            found = f"it has labels such as {labels.tolist()[0]!r}, which equal none of {shown(self.classes_.tolist())}"
+            raise InputError("y", found, "give labels of the type that fit was given")
+        return labels
+
+    def _class_places(self, labels: Any, argument: str = "task") -> Array:
+        """The places of labels in `classes_`; raises InputError, of the argument that has them, for others."""
         place = {label: number for number, label in enumerate(self.classes_.tolist())}
-        for label in labels:
-            if label not in place:
-                raise InputError("task", f"its leaves show {label!r}, which is no class", "give one of labels")
+        check_known(argument, labels, place, "class")
         return np.array([place[label] for label in labels], dtype=np.int64)
 
 
@@ -218,7 +224,7 @@ class CostSensitiveTreeClassifier(LabelTree):
         else:
             table = self._table()
             order = [list(table.classes or ()).index(label) for label in self.classes_.tolist()]
-            actual = self._class_places(labels_of(y, len(leaves)).tolist())
+            actual = self._class_places(self._labels_of(y, len(leaves)).tolist(), "y")
             each = np.array(table.matrix, dtype=np.float64)[np.ix_(order, order)][actual]
             tests = np.array([float(paid) for paid, _ in tests_of_leaves(self.tree_, table)])
         paid = each[np.arange(len(leaves)), self._leaf_classes[leaves]] + tests[leaves]

@@ -87,10 +87,10 @@ class FairTreeClassifier(LabelTree):
         """(favourable predictions, rows) of every group, by the rows that count; arguments as of `group_rates`."""
         groups = self._groups(X, sensitive_features)
         predicted = self.predict(X)
-        labels = predicted if y is None else labels_of(y, len(predicted))
+        labels = predicted if y is None else self._labels_of(y, len(predicted))
         data = Dataset.make(np.zeros((len(predicted), 0), np.uint8), labels.tolist(), **{ROW_DATA: groups})
         # The labels at hand may be but some of those that the tree knows.
-        places, classes = np.searchsorted(self.classes_, labels), tuple(self.classes_.tolist())
+        places, classes = self._class_places(labels.tolist(), "y"), tuple(self.classes_.tolist())
         data = attrs.evolve(data, class_numbers=places, classes=classes)
         notion = self._notion(data)
         if y is None and notion.rates != ("all",):
@@ -259,7 +259,7 @@ def cross_validate_fair(
         totals[kind] = {name: (int(hits), int(size)) for name, (hits, size) in found.items()}
     pairs = [(kind, a, b) for kind, of in totals.items() for a, b in itertools.permutations(of, 2)]
     kind, a, b = max(pairs, key=lambda each: _share(totals[each[0]][each[1]]) - _share(totals[each[0]][each[2]]))
-    shares = [[_share(each) for each in of.values()] for fold in counts for of in fold.values()]
+    shares = [[_share(each) for each in of.values() if each[1]] for fold in counts for of in fold.values()]
     gaps = np.array([max(of) - min(of) for of in shares]).reshape(len(counts), -1).max(axis=1)
     return Bunch(
         accuracy=np.array(accuracy),

@@ -7,6 +7,7 @@ import numbers
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import attrs
 import numpy as np
 from sklearn.utils import _safe_indexing, validation
 
@@ -43,9 +44,12 @@ def checked_table(estimator: Any, X: Any, *, reset: bool) -> Table:
     if min(table.shape) == 0:
         what = "sample(s)" if table.n_rows == 0 else "feature(s)"
         raise ValueError(f"Found array with 0 {what} (shape={table.shape}) while a minimum of 1 is required.")
+    if reset:
+        estimator._is_named = table.names is not None
     if not isinstance(X, Table):
         validation.validate_data(estimator, X, reset=reset, skip_check_array=True)
-        return table
+        # the columns of a table without names are found by their places, as scikit-learn has it
+        return table if estimator._is_named else attrs.evolve(table, names=None)
     if reset:
         estimator.n_features_in_, estimator.feature_names_in_ = len(table.columns), np.array(table.names, object)
     known = getattr(estimator, "feature_names_in_", None)
