@@ -25,6 +25,10 @@ LARGEST_CODE = 2**53
 INFEASIBLE = 2**60
 """In place of a whole cost: what is infeasible. The sum of four of them fits int64."""
 
+NOT_WHOLE = -7 * 2**58
+"""In place of a cost that is not whole: with an infeasible one it still adds up to less than LOWEST // 2, and the sum
+of four of them fits int64."""
+
 SPARE_BITS = 3
 """So few bits are left that every finite code lies between LOWEST and INFINITE."""
 
@@ -54,8 +58,8 @@ def real_of(typing: Any, x: Any) -> Any:
 
 @inline
 def whole(x):  # type: ignore[no-untyped-def]
-    """A number that is to be whole, as int64; LOWEST if it is not, which makes the search start again in reals."""
-    return int64(x) if int64(x) == x else int64(LOWEST)
+    """A number that is to be whole, as int64; NOT_WHOLE if it is not, which makes the search start again in reals."""
+    return int64(x) if int64(x) == x else int64(NOT_WHOLE)
 
 
 @inline

@@ -20,8 +20,6 @@ from streed.kernels.views import inline, keep_apart, matrix, vector
 task: Any = None
 """What is of the task: see `leaves.py`."""
 
-WHOLE = False
-"""Its trait."""
 
 _LARGEST_CODE = float(LARGEST_CODE)
 
@@ -43,14 +41,6 @@ def code_of(e, cost, scale):  # type: ignore[no-untyped-def]
 
 
 @inline
-def both(before, behind):  # type: ignore[no-untyped-def]
-    """What two sides cost together."""
-    if WHOLE and min(before, behind) <= LOWEST // 2:
-        return task.VALUE(LOWEST)
-    return before + behind
-
-
-@inline
 def add_row(on_left, p, amount, word):  # type: ignore[no-untyped-def]
     """Adds a row's amount to the lanes in which it is on the left."""
     keep_apart()
@@ -69,11 +59,11 @@ def weigh_stumps(numbers, min_leaf, on_left, left, t, passed, best_left, best_ri
         here = task.at(on_left, l)
         a = task.leaf_of(parameters, limits, min_leaf, here)
         b = task.leaf_of(parameters, limits, min_leaf, task.minus(task.at(left, l), here))
-        on_l = both(a, b)
+        on_l = a + b
         a = task.leaf_of(parameters, limits, min_leaf, task.minus(before, here))
         right = task.minus(t, task.at(left, l))
         b = task.leaf_of(parameters, limits, min_leaf, task.plus(task.minus(right, before), here))
-        on_r = both(a, b)
+        on_r = a + b
         best_left[l] = min(best_left[l], on_l)
         best_right[l] = min(best_right[l], on_r)
 
@@ -150,7 +140,7 @@ def find_stump_of_thresholds(address):  # type: ignore[no-untyped-def]
             if orders[f, r] >= uint32(NEW):
                 here = task.entries(passed)
                 before = task.leaf_of(parameters, limits, min_leaf, here)
-                cost = both(before, task.leaf_of(parameters, limits, min_leaf, task.minus(t, here)))
+                cost = before + task.leaf_of(parameters, limits, min_leaf, task.minus(t, here))
                 if cost < best:
                     best = cost
                     e.found_column = f
