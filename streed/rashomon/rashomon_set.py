@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 
 from streed.dp.recursion import StopMonitor
-from streed.errors import InputError, MismatchError
+from streed.errors import InputError, MismatchError, brief
 from streed.exact import Array, Range, readable
 from streed.problem.known_tree import with_costs
 from streed.rashomon.counting import Counted, Key
@@ -280,11 +280,12 @@ class RashomonSet:
         return fewest_columns(self)
 
     def predict_proba(self, X: Any = None, *, samples: int | None = None, rng: Any = None) -> Array:
-        """(n, K) float64: the share of the trees that give each row of X each label.
+        """(n, K) float64: the share of the trees that give each row of X each label, or class where leaves show these.
 
         `X`: a table as `Tree.predict` takes it; None for the rows of the data. All trees are asked; where there are
         more than 100,000 give `samples`, how many of them are asked, drawn by `rng` (as in `sample`). Raises InputError
-        for an empty set, for more trees than that without `samples`, and for rows that the trees cannot read.
+        for an empty set, for more trees than that without `samples`, for rows that the trees cannot read, and for
+        leaves that show neither, such as means.
         """
         self._check_not_empty()
         question = self.counted.question
@@ -294,13 +295,22 @@ class RashomonSet:
         drawn = range(0 if samples is None else Range(1, whole=True, meaning="of trees").read("samples", samples))
         draw, data = drawing(rng), question.data
         places = self._places() if samples is None else (self._place(draw(self._total)) for _ in drawn)
-        roots = list(itertools.starmap(self._trees.tree, places))
+        if question.bound.overrides("leaf_label"):  # what follows from the rows
+            trees = list(itertools.starmap(self._tree, places))
+            roots, width = [tree.root for tree in trees], len(data.classes)
+            try:
+                numbers = [[data.classes.index(each) for each in tree.shows()] for tree in trees]
+            except ValueError:
+                shown = f"leaves of {type(question.task).__name__} show {brief(trees[0].shows()[0])}, no class of y"
+                raise InputError("task", shown, "let trees of sample(k) predict") from None
+        else:
+            roots, width = list(itertools.starmap(self._trees.tree, places)), question.n_labels
+            numbers = [[node.label for node in walk(root) if isinstance(node, Leaf)] for root in roots]
         asked = {j: data.column(j) for j in set().union(*map(used_columns, roots))}
         rows = TreeRows.of(data if X is None else X, asked, data.n_columns, data.recipe)
-        votes, each = np.zeros((rows.n_rows, question.n_labels)), np.arange(rows.n_rows)
-        for root in roots:
-            labels = np.array([node.label for node in walk(root) if isinstance(node, Leaf)])
-            votes[each, labels[route(root, rows.sides, rows.n_rows)]] += 1
+        votes, each = np.zeros((rows.n_rows, width)), np.arange(rows.n_rows)
+        for root, labels in zip(roots, numbers, strict=True):
+            votes[each, np.array(labels)[route(root, rows.sides, rows.n_rows)]] += 1
         return votes / len(roots)
 
     def distinct_predictions(self) -> int:
