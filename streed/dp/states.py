@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from streed.data.questions import Questions
-from streed.exact import LARGEST_TOTAL, Array
+from streed.exact import Array
 from streed.kernels.compilation import clock
 from streed.task import TOTAL, RowCostTask, State, Task, beside_sums
 from streed.task.analysis.facts import reads
@@ -54,15 +54,14 @@ class RowSetSums:
     """The statistics of all rows times their weights, as whole numbers, in digits that float64 adds exactly."""
 
     def __init__(self, task: Task, data: Dataset) -> None:
-        self._named: list[tuple[str, int | None, int, bool]] = []
-        """Of every statistic its name, how many sums it has (None: a number), what these are to be divided by, and
-        whether they are beyond 64 bits."""
+        self._named: list[tuple[str, int | None, int]] = []
+        """Of every statistic its name, how many sums it has (None: a number), and what these are to be divided by."""
         columns = [data.counts.astype(object)[None, :]]
-        for name, (values, unit) in ExactSums(task, data).items():
+        sums = ExactSums(task, data)
+        for name, (values, unit) in sums.items():
             columns.append(values.reshape(data.n_rows, -1).T.astype(object) * unit.numerator)
-            wide = bool((np.abs(columns[-1]).sum(axis=1) >= LARGEST_TOTAL).any())
             width = None if values.ndim == 1 else len(columns[-1])
-            self._named.append((name, width, unit.denominator, wide))
+            self._named.append((name, width, unit.denominator))
         whole = np.concatenate(columns).T
         self._bits, digits = _FLOAT_BITS - 1 - data.n_rows.bit_length(), []
         while max(np.abs(whole).sum(axis=0)) >= 2**_FLOAT_BITS:
@@ -71,8 +70,8 @@ class RowSetSums:
         self._digits = np.concatenate([*digits, whole], axis=1).astype(np.float64)
         """(n, digits * sums): the least ones of all sums first; the last have the signs."""
         self._width = whole.shape[1]
-        self.exact = True
-        """Whether sums are given exactly; else, where they are too fine for 64 bits, rounded once."""
+        self.exact = sums.takes_fractions
+        """Whether sums are given exactly; else they are rounded once, where they are no whole numbers."""
 
     def total(self, members: Array) -> tuple[Any, ...]:
         """The number of these rows (m,), then their sums, flat."""
@@ -99,11 +98,11 @@ class RowSetSums:
     def named(self, sums: Sequence[Any]) -> dict[str, Any]:
         """The sums by the names of the statistics; see `exact`."""
         begin, found = 1, {}
-        for name, width, denominator, wide in self._named:
+        for name, width, denominator in self._named:
             numbers: Sequence[Any] = sums[begin : begin + (1 if width is None else width)]
             begin += len(numbers)
             if denominator > 1:
-                divided = Fraction if self.exact or not wide else int.__truediv__
+                divided = Fraction if self.exact else int.__truediv__
                 numbers = [divided(x, denominator) for x in numbers]
             found[name] = numbers[0] if width is None else tuple(numbers)
         return found
@@ -161,7 +160,7 @@ class States:
         self.used: Sequence[int] = range(len(self._literals))
         """The splits that trees may have."""
         self._sums = RowSetSums(task, data)
-        self.exact = self._sums.exact = self._takes_fractions()
+        self.exact = self._sums.exact
         """Whether the task is given all sums exactly."""
         everyone = np.arange(data.n_rows)
         self._apart = inner.overrides("exact_cost") and task.exact_cost(data, everyone, 0) is not None
@@ -204,17 +203,6 @@ class States:
         n = self.data.n_rows
         packed = np.frombuffer(rows.to_bytes((n + 7) // 8, "little"), dtype=np.uint8)
         return np.flatnonzero(np.unpackbits(packed, count=n, bitorder="little"))
-
-    def _takes_fractions(self) -> bool:
-        """Whether methods can compute with exact sums; those that call numpy, for one, need floats."""
-        try:
-            state = self.state_of_rows(np.arange(self.data.n_rows))
-            for k in self.labels:
-                self.task.leaf_cost(state, k)
-            self.task.lower_bound(state)
-            return all(limit.allows(state) in (True, False) for limit in self.limits)
-        except Exception:  # noqa: BLE001 - whatever the task's own code raises
-            return False
 
     # -- leaves ----------------------------------------------------------------------------------------------------
 

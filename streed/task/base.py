@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import attrs
 
 from streed.data import Dataset
-from streed.exact import ONE, Array
+from streed.exact import ONE, Array, exact_number
 from streed.task.states import Fields, Limit, State
 
 if TYPE_CHECKING:
@@ -312,8 +312,8 @@ class RowCostTask(Task):
     def row_costs(self, data: Dataset) -> Array:
         """(n, K) integers or floats: what giving row i the label k costs, before row weights."""
 
-    def split_cost(self) -> Fraction | int:
-        """The cost of one branching node, the same at every state (default 0)."""
+    def split_cost(self) -> Fraction | float:
+        """The cost of one branching node, the same at every state (default 0); a float is the decimal it prints as."""
         return 0
 
     def cost_terms(self, data: Dataset) -> list[tuple[Fraction, Array]]:
@@ -330,7 +330,7 @@ class RowCostTask(Task):
 
     @final
     def branching_cost(self, rows: int, path: tuple[int, ...], split: int) -> Value | None:
-        return self.split_cost()
+        return exact_number(self.split_cost(), "split_cost")
 
 
 @attrs.frozen(init=False)

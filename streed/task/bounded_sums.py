@@ -160,7 +160,7 @@ def exact_costs(task: RowCostTask, data: Dataset, *, of_all_labels: bool = False
     shape = (data.n_rows, len(task.labels(data)))
     terms = [(weight, checked_costs(costs, task, shape)) for weight, costs in task.cost_terms(data)]
     room = LARGEST_TOTAL // shape[1] if of_all_labels else LARGEST_TOTAL
-    return integer_costs(terms, task.split_cost(), data.exact_weights, room)
+    return integer_costs(terms, exact_number(task.split_cost(), "split_cost"), data.exact_weights, room)
 
 
 def checked_costs(costs: Any, task: RowCostTask, shape: tuple[int, int]) -> Array:
@@ -202,7 +202,7 @@ def row_sum(
     given: Any = costs if costs.exact else costs.wide
     cap = None if most is None else math.floor(Fraction(exact_number(most)) / given.unit)
     # not `given.split`, which is cut off where no optimum can have a split, and other trees can
-    split = Fraction(form.split_cost()) / given.unit
+    split = Fraction(exact_number(form.split_cost())) / given.unit
     return RowSum(given.costs, int(split), exact_number(given.unit), None, cap)
 
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.errors import TaskError
-from streed.exact import Array, exact_integers
+from streed.exact import Array, exact_integers, exact_number
 from streed.task.analysis.linear_form import row_cost_form
 from streed.task.base import RowCostTask, Task, bound, name, scoring
 from streed.task.bounded_sums import checked_costs
@@ -177,7 +177,7 @@ class WeightedSum(RowCostTask):
         return found
 
     def split_cost(self) -> Fraction | int:
-        return sum((weight * term.split_cost() for weight, term in self.terms), Fraction(0))
+        return sum((weight * exact_number(term.split_cost(), "split_cost") for weight, term in self.terms), Fraction(0))
 
 
 @final

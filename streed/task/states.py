@@ -17,7 +17,7 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.errors import TaskError
-from streed.exact import LARGEST_TOTAL, Array, exact_integers, exact_number
+from streed.exact import LARGEST_TOTAL, Array, as_float, exact_integers, exact_number
 
 if TYPE_CHECKING:
     from streed.task.base import Task
@@ -326,13 +326,32 @@ class ExactSums(Mapping[str, tuple[Array, Fraction]]):
         return len(self._statistics)
 
     def state(self, rows: Array) -> State:
-        """The state of the rows (m,) given by number, in exact Python numbers."""
+        """The state of the rows (m,) given by number, in exact Python numbers wherever the task's methods take them."""
+        return self._state(rows, exact_number if self.takes_fractions else as_float)
+
+    @functools.cached_property
+    def takes_fractions(self) -> bool:
+        """Whether methods can compute with exact sums; those that call numpy, for one, need floats."""
+        task, every_row = self._task, np.arange(self._data.n_rows)
+        if all(worth.denominator == 1 for _, worth in self.values()):
+            return True
+        s = self._state(every_row, Fraction)
+        try:
+            for k in range(len(task.labels(self._data))):
+                task.leaf_cost(s, k)
+            task.lower_bound(s)
+            return all(limit.allows(s) in (True, False) for limit in task.limits)
+        except Exception:  # noqa: BLE001 - whatever the task's own code raises
+            return False
+
+    def _state(self, rows: Array, read: Callable[[Fraction], Any]) -> State:
+        """The state of rows by number; sums in parts of 1 as they are read."""
         sums = {}
         for name, (whole, worth) in self.items():
             totals, many = whole[rows].sum(axis=0), whole.ndim > 1
-            unit = worth.numerator if worth.denominator == 1 else worth
-            exact = [exact_number(x * unit) for x in (totals.tolist() if many else [int(totals)])]
-            sums[name] = tuple(exact) if many else exact[0]
+            known = totals.tolist() if many else [int(totals)]
+            numbers = [x * worth.numerator if worth.denominator == 1 else read(x * worth) for x in known]
+            sums[name] = tuple(numbers) if many else numbers[0]
         return State(self._data.count(rows), **sums, **beside_sums(self._task, self._data, rows))
 
     @functools.cached_property
