@@ -30,6 +30,9 @@ MOST_CATEGORIES = 256
 NUMBER = re.compile(r"[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|[+-]?inf(inity)?", re.IGNORECASE)
 """A number as files have them; more zeros before it make a name."""
 
+_NOTATION = re.compile(rf"{NUMBER.pattern}|(?=[^0-9]*[0-9])[\W\d_]*", re.IGNORECASE)
+"""A number, or digits and signs: numbers and dates as people write them."""
+
 _FEW, _DIFFERENT = 10, 0.5
 """More texts than these, of which more than this share of the rows differ, name rows, not categories."""
 
@@ -266,18 +269,18 @@ def column_of_categories(
 
 
 def _warn_of_numbers(name: str, texts: Iterable[Any], left_out: bool) -> None:
-    """Warns of texts of which most are numbers, where some are none or the column is left out."""
-    seen = [_is_number(text) for text in itertools.islice(texts, 100)]
+    """Warns of texts of which most are numbers, where some are none; where the column is left out, of any notation."""
+    seen = [_is_number(text, _NOTATION if left_out else NUMBER) for text in itertools.islice(texts, 100)]
     if 2 * sum(seen) > len(seen):
         wrong = next(itertools.filterfalse(_is_number, texts), None)
         if left_out or wrong is not None:
             said = "left out, as nearly all differ" if left_out else "categories"
-            why = "give them as numbers" if wrong is None else f"{brief(wrong)} is none"
+            why = "give them as numbers" if wrong is None else f"{brief(wrong)} is none: write 1234.5, or 2024-12-31"
             warnings.warn(f"column {name!r} has texts, most of them numbers, which are {said}; {why}", stacklevel=2)
 
 
-def _is_number(text: Any) -> bool:
-    return isinstance(text, str) and NUMBER.fullmatch(text) is not None
+def _is_number(text: Any, pattern: re.Pattern[str] = NUMBER) -> bool:
+    return isinstance(text, str) and pattern.fullmatch(text) is not None
 
 
 def names_of_rest(categories: Sequence[Any], other: bool, gaps: bool) -> list[str]:

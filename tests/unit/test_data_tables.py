@@ -375,8 +375,9 @@ def test_thresholds_in_the_declared_order() -> None:
 
 
 def test_texts_of_numbers_are_told() -> None:
-    with pytest.warns(UserWarning, match=r"'age' has texts, most of them numbers, which are left out.*'1,234' is none"):
-        Dataset.make({"age": [*map(str, range(40)), "1,234"]})
+    for wrong, texts in (("1,234", [*map(str, range(40)), "1,234"]), ("0/11", [f"{day}/11" for day in range(40)])):
+        with pytest.warns(UserWarning, match=f"'age' has texts, most of them numbers, .* left out.*'{wrong}' is none"):
+            Dataset.make({"age": texts})
 
 
 def test_every_library_that_knows_an_order() -> None:
