@@ -24,7 +24,7 @@ import attrs
 import numpy as np
 
 from streed.data import Dataset
-from streed.errors import InputError, TaskError, brief, class_line, definition, own_line, returning_line
+from streed.errors import InputError, StreedError, TaskError, brief, class_line, definition, own_line, returning_line
 from streed.exact import Array, fraction_of
 from streed.task.base import COMPONENTWISE, PARTIAL, TOTAL, GeneralTask, RowCostTask, Task, Value, objective, parts_of
 from streed.task.objective import record_of
@@ -328,12 +328,12 @@ class ContractCheck:
             self.refuse(name, arguments, value, f"return what every leaf costs: {_kind(others[0])}")
 
     def call(self, name: str, *arguments: Any) -> Any:
-        """What the member returns; complains about what it raises, but lets InputError pass: the data is at fault."""
+        """What the member returns; complains about what it raises, but lets pass what streed itself refuses."""
         try:
             return getattr(self.task, name)(*arguments)
-        except InputError:
-            raise
-        except Exception as error:  # noqa: BLE001 - whatever the user's code raises, told as it is
+        except Exception as error:
+            if isinstance(error, InputError) or (isinstance(error, StreedError) and own_line(error) is None):
+                raise
             raised = error
         said = str(raised) if isinstance(raised, TaskError) else f"{type(raised).__name__}: {raised}"
         key = raised.args[0] if isinstance(raised, KeyError) and raised.args else None

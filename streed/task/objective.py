@@ -148,7 +148,7 @@ class Objective(Joint):
         parts = tuple(part.bind(data) for part in self.parts)
         for part in parts[1:] if self.most else ():
             if not worsens(part, data):
-                raise not_worsening(part, "its costs may be negative")
+                raise not_worsening(part, "its costs may be negative (declare `worsening` if they are not)")
         limits = tuple(limit.bind(data) for limit in self.leaf_limits)
         made = attrs.evolve(
             self, parts=parts, leaf_limits=limits, unbound=self.unbound or tuple(map(scoring, self.parts, parts))

@@ -77,10 +77,10 @@ def can_generate(
 
     `sums`: its `quick_sums`, and `costs` gives its `first_costs`, where they are kept.
     """
-    own = objective(task)
-    if own.reads_rows or own.order != TOTAL or is_larger_better(own) is None:
+    own, written = objective(task), written_terms(task)
+    if own.reads_rows or own.order != TOTAL or is_larger_better(own) is None or not any(w for w, *_ in written):
         return False
-    terms = [term for _, term, _ in written_terms(task)]
+    terms = [term for _, term, _ in written]
     members = (getattr(type(part), name) for part in terms for name in _METHODS)
     if not all(part.stands_alone for part in terms) or not all(isinstance(x, types.FunctionType) for x in members):
         return False
@@ -134,7 +134,7 @@ def explain(task: Task, data: Dataset | None = None) -> str:
     """What was derived about the task, one fact a line, part by part where it is a composition.
 
     What depends on the data set is told for `data`, or for a made-up one of two classes without row data. Raises
-    InputError for row data that `data` lacks.
+    InputError for row data that `data` lacks, and TaskError for what cannot be bound to it.
     """
     task = as_costs(task)
     lines = _outline(task)
@@ -142,6 +142,8 @@ def explain(task: Task, data: Dataset | None = None) -> str:
         shown = Dataset.make([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]) if data is None else data
         told = _sentences(task.bind(shown), shown)
     except StreedError as error:
+        if data is not None:
+            raise
         return "\n".join([*lines, f"nothing can be derived without the data it asks for ({error})"])
     except KeyError as error:
         name = error.args[0] if error.args else None
