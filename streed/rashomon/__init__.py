@@ -81,11 +81,10 @@ def rashomon(
     data = Dataset.make(
         X, y, sample_weight=sample_weight, frequency=frequency, categorical=categorical, max_cuts=max_cuts, **row_data
     )
-    depth, nodes, leaf_rows = tree_limits(max_depth, max_nodes, min_leaf, data)
+    depth, nodes, _ = shape = tree_limits(max_depth, max_nodes, min_leaf, data)
     check_stops(time_limit, memory_limit, threads)
     data = affordable(task, data, depth, nodes, timed=False)
-    shape = {"max_depth": depth, "max_nodes": nodes, "min_leaf": leaf_rows}
-    question = Question.of(task, data, labels=labels, trivial=trivial, columns=columns, **shape)
+    question = Question.of(task, data, shape, labels, trivial, columns)
     if "budget" in near or not question.sums:  # else `solve` says it
         positive_class(task, data, warn=True)
     price = question.sums[0].split if question.sums else question.split

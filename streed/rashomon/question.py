@@ -58,18 +58,18 @@ class Question:
         cls,
         task: Task,
         data: Dataset,
-        *,
-        max_depth: int | None,
-        min_leaf: int = 1,
-        labels: str = "all",
-        trivial: bool = True,
-        columns: str = "distinct",
-        max_nodes: int | None = None,
+        shape: tuple[int | None, int | None, int],
+        labels: str,
+        trivial: bool,
+        columns: str,
     ) -> Question:
-        """The question; raises InputError for a task whose trees cannot be counted exactly, and says why."""
+        """The question about trees of a shape (`tree_limits`).
+
+        Raises InputError for a task whose trees cannot be counted exactly, and says why.
+        """
         check_choice("labels", labels, LABELS)
         check_choice("columns", columns, COLUMNS)
-        bound = task.bind(data)
+        bound, (max_depth, max_nodes, min_leaf) = task.bind(data), shape
         inner = objective(bound)
         if not trivial and bound.overrides("leaf_label"):
             raise InputError("trivial", "leaves of this task show no labels, by which splits are trivial", "use True")

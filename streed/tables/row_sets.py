@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterator
 from typing import Any, final
 
 import numpy as np
-from numba import int16, int64, uint64
+from numba import int16, int64
 
 from streed.bnb.bounds import bound_by_node
 from streed.bnb.branch_cache import extend_branch, literal
 from streed.bnb.expand import ask
-from streed.bnb.nodes import columns_of
+from streed.bnb.nodes import write_side
 from streed.bnb.oracle import NativeOracle
 from streed.bnb.session import search_fully
 from streed.bnb.workspace import Workspace
@@ -68,15 +68,6 @@ def count_pairs(engine, rows, depth, weights, base, sums):  # type: ignore[no-un
 
 
 @native
-def write_rows(e, rows, column, without, into):  # type: ignore[no-untyped-def]
-    """Writes the rows with the column, or without it."""
-    bits = columns_of(e)[column]
-    flip = uint64(0) - uint64(without)
-    for w in range(e.row_words):
-        into[w] = rows[w] & (bits[w] ^ flip)
-
-
-@native
 def _rank_deep(e, rows, budget, split, branch, active, separates, least):  # type: ignore[no-untyped-def]
     """Writes what the children of every column cost at depth three (2, m), as far as the budget asks for it."""
     size = len(active)
@@ -95,14 +86,14 @@ def _rank_deep(e, rows, budget, split, branch, active, separates, least):  # typ
         if not separates[k] or lower1[k] + lower0[k] + split[COST] > budget or stopped(e):
             continue
         high1, low1 = extend_branch(branch, branch, literal(active[k], 1))
-        write_rows(e, rows, active[k], 0, child)
+        write_side(e, rows, active[k], 0, child)
         room = budget + 1 - split[COST]
         ask(e, child, int64(SHALLOW), room - lower0[k], int64(0), high1, low1)
         lower1[k] = max(lower1[k], int64(e.lower))
         if lower1[k] + lower0[k] >= room:
             continue
         high0, low0 = extend_branch(branch, branch, literal(active[k], 0))
-        write_rows(e, rows, active[k], 1, child)
+        write_side(e, rows, active[k], 1, child)
         ask(e, child, int64(SHALLOW), room - lower1[k], int64(0), high0, low0)
         lower0[k] = max(lower0[k], int64(e.lower))
         least[0, k] = lower1[k]
