@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from streed.data.questions import Questions
+from streed.errors import TaskError
 from streed.exact import Array
 from streed.kernels.compilation import clock
 from streed.task import TOTAL, RowCostTask, State, Task, beside_sums
@@ -223,7 +224,11 @@ class States:
     def cost(self, state: State, members: Array | None, k: int) -> Value:
         """What a leaf at this state costs with a label; exactly, by its rows (m,), where they are given."""
         exact = None if members is None else self.task.exact_cost(self.data, members, k)
-        return self.task.leaf_cost(state, k) if exact is None else exact
+        found = self.task.leaf_cost(state, k) if exact is None else exact
+        if found is None:
+            said = f"a leaf of {state.rows} rows costs None by {type(self.task).__name__}"
+            raise TaskError(f"{said}; return a number at every state (is a `return` missing?)")
+        return found
 
     def _ask(self, state: State, members: Array | None) -> list[Found]:
         task = self.task

@@ -84,8 +84,9 @@ def check_task(task: object) -> None:
 
 
 def is_shipped(task: Task) -> bool:
-    """Whether the task and all tasks that it is made of are streed's own."""
-    return all(type(part).__module__.startswith("streed.") for part in parts_of(task))
+    """Whether the task, all tasks that it is made of and its limits are streed's own."""
+    limits = (each.limit if isinstance(each, OwnLimit) else each for each in task.limits)
+    return all(type(part).__module__.startswith("streed.") for part in (*parts_of(task), *limits))
 
 
 @functools.lru_cache(256)
