@@ -30,23 +30,44 @@ labels but one, 2 for each label and 4 for each row."""
 @functools.cache
 def score(kind: str, lane: Any, counts: bool) -> Any:
     """The kernel that scores splits of costs of a kind; `counts`: leaves need several rows."""
-    kernel = {SIGNED: make_signed, LABELLED: make_labelled, MATRIX: make_matrix}[kind](lane, counts)
+    kernel = {SIGNED: score_signed, LABELLED: score_labelled, MATRIX: score_matrix}[kind]
+    has_labels = kind == MATRIX
 
     @unit(KERNEL)
     def score_splits(address):  # type: ignore[no-untyped-def]
-        kernel(record_at(address))
+        e = record_at(address)
+        place_rows(e)
+        amounts = matrix(e.amounts, e.rows, e.labels if has_labels else 1, lane)
+        scratch = matrix(e.scratch, e.scratch_space, SPLITS, lane)
+        kernel(e, amounts, matrix(e.frequency, e.rows, 1, lane) if counts else None, scratch)
 
     return score_splits
 
 
 @inline
+def _asked(e):  # type: ignore[no-untyped-def]
+    """(the rows in the order of each column, the splits that have each row on their left)."""
+    orders = matrix(e.asked_orders, max(e.asked_columns, 1), e.asked_rows + 1, uint32)
+    return orders, vector(e.mask, e.rows, uint32)
+
+
+@inline
 def _add(values, row, lanes, inside, everything):  # type: ignore[no-untyped-def]
-    """Two sums with what a row adds to them: of the rows in each lane, and of all."""
+    """Two sums with what a row adds to them: of the rows in each lane, and of all; as they are without values."""
+    if values is None:
+        return inside, everything
     here = broadcast(values, row, 0)
     return inside + keep_lanes(lanes, here), everything + here
 
 
-def make_signed(lane: Any, counts: bool) -> Any:
+@inline
+def _keep_allowed(amount, frequency, rows, rest, e):  # type: ignore[no-untyped-def]
+    """An amount in the lanes of stumps with rows enough on both sides, else 0."""
+    return amount if frequency is None else keep_at_least(amount, minimum(rows, rest), e.min_leaf)
+
+
+@native
+def score_signed(e, signed, frequency, scratch):  # type: ignore[no-untyped-def]
     """For two labels: the best stump on both sides in one pass over the rows of each column.
 
     A row costs s more under label 0 than under label 1 (or less), and nothing under its better label. Rows of signed
@@ -54,80 +75,89 @@ def make_signed(lane: Any, counts: bool) -> Any:
     (W - |L| - |S - L|) / 2, where |L| + |S - L| = max(|S|, 2L - S, S - 2L): of all splits of a column, only the largest
     and the smallest L count. Amounts: lane (N, 1), s.
     """
-
-    @native
-    def score(e):  # type: ignore[no-untyped-def]
-        place_rows(e)
-        n = e.asked_rows
-        orders = matrix(e.asked_orders, max(e.asked_columns, 1), n + 1, uint32)
-        mask = vector(e.mask, e.rows, uint32)
-        signed = matrix(e.amounts, e.rows, 1, lane)
-        frequency = matrix(e.frequency, e.rows if counts else 1, 1, lane)
-        scratch = matrix(e.scratch, e.scratch_space, SPLITS, lane)
-        zero = fill(scratch, 0)
-        left = left_weight = left_rows = all_sum = all_weight = all_rows = zero
-        for r in range(n):
-            row = int64(orders[0, r] & uint32(ROW))
+    orders, mask = _asked(e)
+    zero = fill(scratch, 0)
+    left = left_weight = left_rows = all_sum = all_weight = all_rows = zero
+    for r in range(e.asked_rows):
+        row = int64(orders[0, r] & uint32(ROW))
+        lanes = int64(mask[row])
+        amount = broadcast(signed, row, 0)
+        size = maximum(amount, zero - amount)
+        left = left + keep_lanes(lanes, amount)
+        left_weight = left_weight + keep_lanes(lanes, size)
+        all_sum = all_sum + amount
+        all_weight = all_weight + size
+        left_rows, all_rows = _add(frequency, row, lanes, left_rows, all_rows)
+    right_rows = all_rows - left_rows
+    left_most = left_least = right_most = right_least = zero
+    for f in range(e.asked_columns):
+        on_left = passed = rows_left = rows_passed = zero
+        for r in range(e.asked_rows):
+            entry = orders[f, r]
+            row = int64(entry & uint32(ROW))
+            if entry >= uint32(NEW):
+                rows_right = rows_passed - rows_left
+                a = _keep_allowed(on_left, frequency, rows_left, left_rows - rows_left, e)
+                b = _keep_allowed(passed - on_left, frequency, rows_right, right_rows - rows_right, e)
+                left_most = maximum(left_most, a)
+                left_least = minimum(left_least, a)
+                right_most = maximum(right_most, b)
+                right_least = minimum(right_least, b)
             lanes = int64(mask[row])
-            amount = broadcast(signed, row, 0)
-            size = maximum(amount, zero - amount)
-            left = left + keep_lanes(lanes, amount)
-            left_weight = left_weight + keep_lanes(lanes, size)
-            all_sum = all_sum + amount
-            all_weight = all_weight + size
-            if counts:
-                left_rows, all_rows = _add(frequency, row, lanes, left_rows, all_rows)
-        right_rows = all_rows - left_rows
-        left_most = left_least = right_most = right_least = zero
-        for f in range(e.asked_columns):
-            on_left = passed = rows_on_left = rows_passed = zero
-            for r in range(n):
-                entry = orders[f, r]
-                row = int64(entry & uint32(ROW))
-                if entry >= uint32(NEW):
-                    a = on_left
-                    b = passed - on_left
-                    if counts:
-                        rows_on_right = rows_passed - rows_on_left
-                        fewest = minimum(rows_on_left, left_rows - rows_on_left)
-                        a = keep_at_least(a, fewest, e.min_leaf)
-                        fewest = minimum(rows_on_right, right_rows - rows_on_right)
-                        b = keep_at_least(b, fewest, e.min_leaf)
-                    left_most = maximum(left_most, a)
-                    left_least = minimum(left_least, a)
-                    right_most = maximum(right_most, b)
-                    right_least = minimum(right_least, b)
-                lanes = int64(mask[row])
-                on_left, passed = _add(signed, row, lanes, on_left, passed)
-                if counts:
-                    rows_on_left, rows_passed = _add(frequency, row, lanes, rows_on_left, rows_passed)
-        store(scratch, 0, 0, left)
-        store(scratch, 1, 0, left_weight)
-        store(scratch, 2, 0, left_most)
-        store(scratch, 3, 0, left_least)
-        store(scratch, 4, 0, left_rows)
-        store(scratch, 5, 0, all_sum - left)
-        store(scratch, 6, 0, all_weight - left_weight)
-        store(scratch, 7, 0, right_most)
-        store(scratch, 8, 0, right_least)
-        store(scratch, 9, 0, right_rows)
-        write_costs(e, scratch, 0, vector(e.leaf_left, SPLITS, int64), vector(e.stump_left, SPLITS, int64))
-        write_costs(e, scratch, 5, vector(e.leaf_right, SPLITS, int64), vector(e.stump_right, SPLITS, int64))
+            on_left, passed = _add(signed, row, lanes, on_left, passed)
+            rows_left, rows_passed = _add(frequency, row, lanes, rows_left, rows_passed)
+    _write_signed(e, scratch, (left, left_weight, left_most, left_least), e.leaf_left, e.stump_left)
+    right = (all_sum - left, all_weight - left_weight, right_most, right_least)
+    _write_signed(e, scratch, right, e.leaf_right, e.stump_right)
+    _forbid(e, frequency, scratch, left_rows, right_rows)
 
-    @native
-    def write_costs(e, scratch, at, leaf, stump):  # type: ignore[no-untyped-def]
+
+@inline
+def _write_signed(e, scratch, side, leaf, stump):  # type: ignore[no-untyped-def]
+    """Writes what a side costs, of its sums: signed and absolute, and the largest and the smallest of its stumps."""
+    store(scratch, 0, 0, side[0])
+    store(scratch, 1, 0, side[1])
+    store(scratch, 2, 0, side[2])
+    store(scratch, 3, 0, side[3])
+    for l in range(e.asked_splits):
+        total, weight = int64(scratch[0, l]), int64(scratch[1, l])
+        most, least = 2 * int64(scratch[2, l]) - total, total - 2 * int64(scratch[3, l])
+        vector(leaf, SPLITS, int64)[l] = (weight - abs(total)) // 2
+        vector(stump, SPLITS, int64)[l] = (weight - max(most, least)) // 2
+
+
+@inline
+def _forbid(e, frequency, scratch, left_rows, right_rows):  # type: ignore[no-untyped-def]
+    """Makes sides with too few rows for a leaf INFEASIBLE."""
+    if frequency is not None:
+        store(scratch, 0, 0, left_rows)
+        store(scratch, 1, 0, right_rows)
         for l in range(e.asked_splits):
-            total = int64(scratch[at, l])
-            weight = int64(scratch[at + 1, l])
-            most = 2 * int64(scratch[at + 2, l]) - total
-            least = total - 2 * int64(scratch[at + 3, l])
-            leaf[l] = (weight - abs(total)) // 2
-            stump[l] = (weight - max(most, least)) // 2
-            if counts and int64(scratch[at + 4, l]) < e.min_leaf:
-                leaf[l] = INFEASIBLE
-                stump[l] = INFEASIBLE
+            if int64(scratch[0, l]) < e.min_leaf:
+                vector(e.leaf_left, SPLITS, int64)[l] = vector(e.stump_left, SPLITS, int64)[l] = INFEASIBLE
+            if int64(scratch[1, l]) < e.min_leaf:
+                vector(e.leaf_right, SPLITS, int64)[l] = vector(e.stump_right, SPLITS, int64)[l] = INFEASIBLE
 
-    return score
+
+@inline
+def _write_sides(e, scratch, costs):  # type: ignore[no-untyped-def]
+    """Writes what sides cost: leaf and stump on the left, then on the right."""
+    store(scratch, 0, 0, costs[0])
+    store(scratch, 1, 0, costs[1])
+    store(scratch, 2, 0, costs[2])
+    store(scratch, 3, 0, costs[3])
+    for l in range(e.asked_splits):
+        vector(e.leaf_left, SPLITS, int64)[l] = int64(scratch[0, l])
+        vector(e.stump_left, SPLITS, int64)[l] = int64(scratch[1, l])
+        vector(e.leaf_right, SPLITS, int64)[l] = int64(scratch[2, l])
+        vector(e.stump_right, SPLITS, int64)[l] = int64(scratch[3, l])
+
+
+@inline
+def _clear_labels(e, scratch):  # type: ignore[no-untyped-def]
+    """Makes the sums of all labels 0 on both sides."""
+    for k in range(RESULTS, RESULTS + 2 * e.labels):
+        store(scratch, k, 0, fill(scratch, 0))
 
 
 @inline
@@ -143,7 +173,8 @@ def _add_row(scratch, lanes, weights, row, label):  # type: ignore[no-untyped-de
     return weight, on_left, sum_left, sum_right
 
 
-def make_labelled(lane: Any, counts: bool) -> Any:
+@native
+def score_labelled(e, weights, frequency, scratch):  # type: ignore[no-untyped-def]
     """Where every row is of one label: it costs its weight under every other one (weighted errors).
 
     A leaf costs the weight of its rows less that of their heaviest label. One pass over the rows of a column keeps the
@@ -151,187 +182,135 @@ def make_labelled(lane: Any, counts: bool) -> Any:
     a few operations a row whatever the number of labels. A second pass from the other end adds the largest weight
     behind. Amounts: lane (N, 1), the weights; `label_of` int32 (N).
     """
-    write_sides = make_write_sides(counts)
-
-    @native
-    def score(e):  # type: ignore[no-untyped-def]
-        place_rows(e)
-        n = e.asked_rows
-        labels = e.labels
-        orders = matrix(e.asked_orders, max(e.asked_columns, 1), n + 1, uint32)
-        mask = vector(e.mask, e.rows, uint32)
-        weights = matrix(e.amounts, e.rows, 1, lane)
-        label_of = vector(e.label_of, e.rows, int32)
-        frequency = matrix(e.frequency, e.rows if counts else 1, 1, lane)
-        scratch = matrix(e.scratch, e.scratch_space, SPLITS, lane)
-        zero = fill(scratch, 0)
-        begin = RESULTS + 2 * labels
-        for k in range(2 * labels):
-            store(scratch, RESULTS + k, 0, zero)
-        left_weight = all_weight = left_rows = all_rows = left_leaf = right_leaf = zero
-        for r in range(n):
-            row = int64(orders[0, r] & uint32(ROW))
-            lanes = int64(mask[row])
-            weight, on_left, sum_left, sum_right = _add_row(scratch, lanes, weights, row, int64(label_of[row]))
-            left_weight = left_weight + on_left
-            all_weight = all_weight + weight
-            left_leaf = maximum(left_leaf, sum_left)
-            right_leaf = maximum(right_leaf, sum_right)
-            if counts:
-                left_rows, all_rows = _add(frequency, row, lanes, left_rows, all_rows)
-        right_rows = all_rows - left_rows
-        left_best = right_best = zero
-        for f in range(e.asked_columns):
-            for k in range(2 * labels):
-                store(scratch, RESULTS + k, 0, zero)
-            most_left = most_right = rows_left = rows_passed = zero
-            for r in range(n):
-                entry = orders[f, r]
-                row = int64(entry & uint32(ROW))
-                if entry >= uint32(NEW):
-                    at = begin + 4 * r
-                    store(scratch, at, 0, most_left)
-                    store(scratch, at + 1, 0, most_right)
-                    if counts:
-                        store(scratch, at + 2, 0, rows_left)
-                        store(scratch, at + 3, 0, rows_passed - rows_left)
-                lanes = int64(mask[row])
-                _, _, sum_left, sum_right = _add_row(scratch, lanes, weights, row, int64(label_of[row]))
-                most_left = maximum(most_left, sum_left)
-                most_right = maximum(most_right, sum_right)
-                if counts:
-                    rows_left, rows_passed = _add(frequency, row, lanes, rows_left, rows_passed)
-            for k in range(2 * labels):
-                store(scratch, RESULTS + k, 0, zero)
-            most_left = most_right = zero
-            for behind in range(n - 1):
-                r = n - 1 - behind
-                entry = orders[f, r]
-                row = int64(entry & uint32(ROW))
-                lanes = int64(mask[row])
-                _, _, sum_left, sum_right = _add_row(scratch, lanes, weights, row, int64(label_of[row]))
-                most_left = maximum(most_left, sum_left)
-                most_right = maximum(most_right, sum_right)
-                if entry >= uint32(NEW):
-                    at = begin + 4 * r
-                    on_left = load(scratch, at, 0) + most_left
-                    on_right = load(scratch, at + 1, 0) + most_right
-                    if counts:
-                        rows = load(scratch, at + 2, 0)
-                        on_left = keep_at_least(on_left, minimum(rows, left_rows - rows), e.min_leaf)
-                        rows = load(scratch, at + 3, 0)
-                        on_right = keep_at_least(on_right, minimum(rows, right_rows - rows), e.min_leaf)
-                    left_best = maximum(left_best, on_left)
-                    right_best = maximum(right_best, on_right)
-        store(scratch, 0, 0, left_weight - left_leaf)
-        store(scratch, 1, 0, left_weight - left_best)
-        store(scratch, 2, 0, (all_weight - left_weight) - right_leaf)
-        store(scratch, 3, 0, (all_weight - left_weight) - right_best)
-        store(scratch, 4, 0, left_rows)
-        store(scratch, 5, 0, right_rows)
-        write_sides(e, scratch)
-
-    return score
+    orders, mask = _asked(e)
+    label_of = vector(e.label_of, e.rows, int32)
+    zero = fill(scratch, 0)
+    _clear_labels(e, scratch)
+    left_weight = all_weight = left_rows = all_rows = left_leaf = right_leaf = zero
+    for r in range(e.asked_rows):
+        row = int64(orders[0, r] & uint32(ROW))
+        lanes = int64(mask[row])
+        weight, on_left, sum_left, sum_right = _add_row(scratch, lanes, weights, row, int64(label_of[row]))
+        left_weight = left_weight + on_left
+        all_weight = all_weight + weight
+        left_leaf = maximum(left_leaf, sum_left)
+        right_leaf = maximum(right_leaf, sum_right)
+        left_rows, all_rows = _add(frequency, row, lanes, left_rows, all_rows)
+    right_rows = all_rows - left_rows
+    right_weight = all_weight - left_weight
+    left_best = right_best = zero
+    for f in range(e.asked_columns):
+        _pass_labels(e, f, weights, frequency, scratch)
+        most_left = most_right = zero
+        _clear_labels(e, scratch)
+        for behind in range(e.asked_rows - 1):
+            r = e.asked_rows - 1 - behind
+            entry = orders[f, r]
+            row = int64(entry & uint32(ROW))
+            _, _, sum_left, sum_right = _add_row(scratch, int64(mask[row]), weights, row, int64(label_of[row]))
+            most_left = maximum(most_left, sum_left)
+            most_right = maximum(most_right, sum_right)
+            if entry >= uint32(NEW):
+                at = RESULTS + 2 * e.labels + 4 * r
+                a = load(scratch, at, 0) + most_left
+                b = load(scratch, at + 1, 0) + most_right
+                if frequency is not None:
+                    rows_left, rows_right = load(scratch, at + 2, 0), load(scratch, at + 3, 0)
+                    a = _keep_allowed(a, frequency, rows_left, left_rows - rows_left, e)
+                    b = _keep_allowed(b, frequency, rows_right, right_rows - rows_right, e)
+                left_best = maximum(left_best, a)
+                right_best = maximum(right_best, b)
+    left = left_weight - left_leaf, left_weight - left_best
+    _write_sides(e, scratch, (*left, right_weight - right_leaf, right_weight - right_best))
+    _forbid(e, frequency, scratch, left_rows, right_rows)
 
 
-def make_write_sides(counts: bool) -> Any:
-    """The kernel that writes the costs; INFEASIBLE of a side with too few rows, if `counts`: leaves need several."""
+@inline
+def _pass_labels(e, f, weights, frequency, scratch):  # type: ignore[no-untyped-def]
+    """Writes down at every threshold of a column the largest weight of a label on the way there, and how many rows."""
+    orders, mask = _asked(e)
+    label_of = vector(e.label_of, e.rows, int32)
+    most_left = most_right = rows_left = rows_passed = fill(scratch, 0)
+    _clear_labels(e, scratch)
+    for r in range(e.asked_rows):
+        entry = orders[f, r]
+        row = int64(entry & uint32(ROW))
+        if entry >= uint32(NEW):
+            at = RESULTS + 2 * e.labels + 4 * r
+            store(scratch, at, 0, most_left)
+            store(scratch, at + 1, 0, most_right)
+            if frequency is not None:
+                store(scratch, at + 2, 0, rows_left)
+                store(scratch, at + 3, 0, rows_passed - rows_left)
+        lanes = int64(mask[row])
+        _, _, sum_left, sum_right = _add_row(scratch, lanes, weights, row, int64(label_of[row]))
+        most_left = maximum(most_left, sum_left)
+        most_right = maximum(most_right, sum_right)
+        rows_left, rows_passed = _add(frequency, row, lanes, rows_left, rows_passed)
 
-    @native
-    def write_sides(e, scratch):  # type: ignore[no-untyped-def]
-        write_costs(e, scratch, vector(e.leaf_left, SPLITS, int64), 0, 4)
-        write_costs(e, scratch, vector(e.stump_left, SPLITS, int64), 1, 4)
-        write_costs(e, scratch, vector(e.leaf_right, SPLITS, int64), 2, 5)
-        write_costs(e, scratch, vector(e.stump_right, SPLITS, int64), 3, 5)
 
-    @native
-    def write_costs(e, scratch, costs, at, rows):  # type: ignore[no-untyped-def]
-        for l in range(e.asked_splits):
-            few = counts and int64(scratch[rows, l]) < e.min_leaf
-            costs[l] = INFEASIBLE if few else int64(scratch[at, l])
-
-    return write_sides
-
-
-def make_matrix(lane: Any, counts: bool) -> Any:
+@native
+def score_matrix(e, costs, frequency, scratch):  # type: ignore[no-untyped-def]
     """For any costs per row and label. Amounts: lane (N, K), the costs, none below 0."""
-    write_sides = make_write_sides(counts)
-
-    @native
-    def score(e):  # type: ignore[no-untyped-def]
-        place_rows(e)
-        n = e.asked_rows
-        labels = e.labels
-        orders = matrix(e.asked_orders, max(e.asked_columns, 1), n + 1, uint32)
-        mask = vector(e.mask, e.rows, uint32)
-        costs = matrix(e.amounts, e.rows, labels, lane)
-        frequency = matrix(e.frequency, e.rows if counts else 1, 1, lane)
-        scratch = matrix(e.scratch, e.scratch_space, SPLITS, lane)
-        zero = fill(scratch, 0)
-        worst = infeasible_of(scratch)
-        # of label k: sums left and right of the split; then those of the rows that were passed
-        for k in range(labels):
-            left = everything = zero
-            for r in range(n):
-                row = int64(orders[0, r] & uint32(ROW))
+    orders, mask = _asked(e)
+    zero = fill(scratch, 0)
+    # of label k: sums left and right of the split; then those of the rows that were passed
+    left_leaf = right_leaf = fill(scratch, infeasible_of(scratch))
+    for k in range(e.labels):
+        left = everything = zero
+        for r in range(e.asked_rows):
+            row = int64(orders[0, r] & uint32(ROW))
+            cost = broadcast(costs, row, k)
+            left = left + keep_lanes(int64(mask[row]), cost)
+            everything = everything + cost
+        store(scratch, RESULTS + 4 * k, 0, left)
+        store(scratch, RESULTS + 4 * k + 1, 0, everything - left)
+        left_leaf = minimum(left_leaf, left)
+        right_leaf = minimum(right_leaf, everything - left)
+    left_rows = all_rows = zero
+    for r in range(e.asked_rows if frequency is not None else 0):
+        row = int64(orders[0, r] & uint32(ROW))
+        left_rows, all_rows = _add(frequency, row, int64(mask[row]), left_rows, all_rows)
+    right_rows = all_rows - left_rows
+    left_saved = right_saved = zero
+    for f in range(e.asked_columns):
+        for k in range(e.labels):
+            store(scratch, RESULTS + 4 * k + 2, 0, zero)
+            store(scratch, RESULTS + 4 * k + 3, 0, zero)
+        rows_left = rows_passed = zero
+        for r in range(e.asked_rows):
+            entry = orders[f, r]
+            row = int64(entry & uint32(ROW))
+            if entry >= uint32(NEW):
+                rows_right = rows_passed - rows_left
+                # what the split saves of the cost of a leaf, never below 0
+                a, b = _costs_of_stumps(e, scratch)
+                a = _keep_allowed(left_leaf - a, frequency, rows_left, left_rows - rows_left, e)
+                b = _keep_allowed(right_leaf - b, frequency, rows_right, right_rows - rows_right, e)
+                left_saved = maximum(left_saved, a)
+                right_saved = maximum(right_saved, b)
+            lanes = int64(mask[row])
+            for k in range(e.labels):
+                at = RESULTS + 4 * k
                 cost = broadcast(costs, row, k)
-                left = left + keep_lanes(int64(mask[row]), cost)
-                everything = everything + cost
-            store(scratch, RESULTS + 4 * k, 0, left)
-            store(scratch, RESULTS + 4 * k + 1, 0, everything - left)
-        left_rows = all_rows = zero
-        if counts:
-            for r in range(n):
-                row = int64(orders[0, r] & uint32(ROW))
-                left_rows, all_rows = _add(frequency, row, int64(mask[row]), left_rows, all_rows)
-        right_rows = all_rows - left_rows
-        left_leaf = right_leaf = fill(scratch, worst)
-        for k in range(labels):
-            left_leaf = minimum(left_leaf, load(scratch, RESULTS + 4 * k, 0))
-            right_leaf = minimum(right_leaf, load(scratch, RESULTS + 4 * k + 1, 0))
-        left_saved = right_saved = zero
-        for f in range(e.asked_columns):
-            for k in range(labels):
-                store(scratch, RESULTS + 4 * k + 2, 0, zero)
-                store(scratch, RESULTS + 4 * k + 3, 0, zero)
-            rows_left = rows_passed = zero
-            for r in range(n):
-                entry = orders[f, r]
-                row = int64(entry & uint32(ROW))
-                if entry >= uint32(NEW):
-                    left_before = left_behind = right_before = right_behind = fill(scratch, worst)
-                    for k in range(labels):
-                        at = RESULTS + 4 * k
-                        passed = load(scratch, at + 2, 0)
-                        left_before = minimum(left_before, passed)
-                        left_behind = minimum(left_behind, load(scratch, at, 0) - passed)
-                        passed = load(scratch, at + 3, 0)
-                        right_before = minimum(right_before, passed)
-                        right_behind = minimum(right_behind, load(scratch, at + 1, 0) - passed)
-                    # what the split saves of the cost of a leaf, never below 0
-                    on_left = left_leaf - (left_before + left_behind)
-                    on_right = right_leaf - (right_before + right_behind)
-                    if counts:
-                        rows_right = rows_passed - rows_left
-                        on_left = keep_at_least(on_left, minimum(rows_left, left_rows - rows_left), e.min_leaf)
-                        on_right = keep_at_least(on_right, minimum(rows_right, right_rows - rows_right), e.min_leaf)
-                    left_saved = maximum(left_saved, on_left)
-                    right_saved = maximum(right_saved, on_right)
-                lanes = int64(mask[row])
-                for k in range(labels):
-                    at = RESULTS + 4 * k
-                    cost = broadcast(costs, row, k)
-                    on_left = keep_lanes(lanes, cost)
-                    store(scratch, at + 2, 0, load(scratch, at + 2, 0) + on_left)
-                    store(scratch, at + 3, 0, load(scratch, at + 3, 0) + (cost - on_left))
-                if counts:
-                    rows_left, rows_passed = _add(frequency, row, lanes, rows_left, rows_passed)
-        store(scratch, 0, 0, left_leaf)
-        store(scratch, 1, 0, left_leaf - left_saved)
-        store(scratch, 2, 0, right_leaf)
-        store(scratch, 3, 0, right_leaf - right_saved)
-        store(scratch, 4, 0, left_rows)
-        store(scratch, 5, 0, right_rows)
-        write_sides(e, scratch)
+                on_left = keep_lanes(lanes, cost)
+                store(scratch, at + 2, 0, load(scratch, at + 2, 0) + on_left)
+                store(scratch, at + 3, 0, load(scratch, at + 3, 0) + (cost - on_left))
+            rows_left, rows_passed = _add(frequency, row, lanes, rows_left, rows_passed)
+    _write_sides(e, scratch, (left_leaf, left_leaf - left_saved, right_leaf, right_leaf - right_saved))
+    _forbid(e, frequency, scratch, left_rows, right_rows)
 
-    return score
+
+@inline
+def _costs_of_stumps(e, scratch):  # type: ignore[no-untyped-def]
+    """What stumps cost on the left and on the right, which tell the rows that were passed from those behind."""
+    left_before = left_behind = right_before = right_behind = fill(scratch, infeasible_of(scratch))
+    for k in range(e.labels):
+        at = RESULTS + 4 * k
+        passed = load(scratch, at + 2, 0)
+        left_before = minimum(left_before, passed)
+        left_behind = minimum(left_behind, load(scratch, at, 0) - passed)
+        passed = load(scratch, at + 3, 0)
+        right_before = minimum(right_before, passed)
+        right_behind = minimum(right_behind, load(scratch, at + 1, 0) - passed)
+    return left_before + left_behind, right_before + right_behind
