@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numba import int32, int64, uint64
 
 from streed.bnb.shared_store import is_shared, more_children, more_edges
@@ -161,16 +162,33 @@ def planned_budget(e, node, column, without):  # type: ignore[no-untyped-def]
 
 @native
 def sort_edges(e, node):  # type: ignore[no-untyped-def]
-    """Puts the edges of a node in order of their upper bounds (insertion: equal ones stay as they are)."""
-    edges = edges_of(e)
-    words = matrix(e.edges, e.edge_space, _EDGE_WORDS, int32)
-    begin = int64(node.edges)
-    for i in range(begin + 1, begin + node.n_edges):
-        k = i
-        while k > begin and edges[k - 1].upper > edges[k].upper:
-            for w in range(_EDGE_WORDS):
-                words[k - 1, w], words[k, w] = words[k, w], words[k - 1, w]
-            k -= 1
+    """Puts the edges of a node in order of their upper bounds, by merging runs: equal ones stay as they are."""
+    edges, begin, n = edges_of(e), int64(node.edges), int64(node.n_edges)
+    at = int64(1)
+    while at < n and edges[begin + at - 1].upper <= edges[begin + at].upper:
+        at += 1
+    if at >= n:
+        return
+    order, merged = np.arange(n), np.empty(n, np.int64)
+    width = int64(1)
+    while width < n:
+        for first in range(0, n, 2 * width):
+            middle, last = min(first + width, n), min(first + 2 * width, n)
+            i, j = first, middle
+            for k in range(first, last):
+                if j == last or (i < middle and edges[begin + order[i]].upper <= edges[begin + order[j]].upper):
+                    merged[k] = order[i]
+                    i += 1
+                else:
+                    merged[k] = order[j]
+                    j += 1
+        order, merged = merged, order
+        width *= 2
+    words = matrix(e.edges, e.edge_space, _EDGE_WORDS, int32)[begin : begin + n]
+    held = words.copy()
+    for k in range(n):
+        for w in range(_EDGE_WORDS):
+            words[k, w] = held[order[k], w]
 
 
 # -- blocks --------------------------------------------------------------------------------------------------------

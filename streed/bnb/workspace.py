@@ -47,6 +47,9 @@ _BOUNDS = 2 * ctypes.c_int64
 
 _BRANCH, _INDEX, _SIMILAR = 24, 16, 16
 
+_DEEP = 60
+"""From this depth on, there are more subproblems than floats count."""
+
 
 def limits_of(packed: PackedProblem, problem: Problem) -> tuple[int, int]:
     """(depth, branching nodes), UNLIMITED without a limit, or where the other one already allows no more."""
@@ -136,7 +139,7 @@ def share(problem: PackedProblem, bytes_: float, limits: tuple[int, int]) -> Spa
         return Space(branches=16, nodes=16, edges=16, children=16, path=path)
     shares = (0.25, 0.55, 0.06, 0.12) if _is_relaxed(problem, limits) else (0.02, 0.35, 0.2, 0.41)
     most_nodes = most_branches = math.inf
-    if max_depth < UNLIMITED and not budgeted:
+    if max_depth < _DEEP and not budgeted:
         levels = range(max_depth - 2)
         most_nodes = float(sum(min(float(2 * columns) ** level, 1e18) for level in levels))
         most_branches = float(sum(math.comb(columns, k) * 2.0**k for k in range(1, max_depth - 1)))
