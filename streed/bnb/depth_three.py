@@ -221,7 +221,7 @@ def solve_root(engine):  # type: ignore[no-untyped-def]
     least = int64(LOWEST) if e.scored == 1 else int64(0)
     root.lower = least
     root.upper = INFINITE
-    ask(e, rows_of(e)[e.root], int64(e.root_depth), int64(e.root_target), least, uint64(0), uint64(0))
+    ask(e, rows_of(e)[e.root], int64(e.root_depth), int64(e.root_target), least, (uint64(0), uint64(0)))
     root.split = e.split
     root.upper = e.upper
     root.lower = max(least, min(e.lower, e.upper))
@@ -237,7 +237,7 @@ def _split_of(e, rows, depth, budget, high, low, count):  # type: ignore[no-unty
         return int64(nodes_of(e)[e.root].split), int64(NONE), depth - 1
     if depth == 0 or not has_rows(e, rows):
         return int64(LEAF), int64(NONE), depth
-    ask(e, rows, depth, int64(INFINITE), int64(0), uint64(0), uint64(0))
+    ask(e, rows, depth, int64(INFINITE), int64(0), (uint64(0), uint64(0)))
     return e.split, int64(NONE), depth - 1
 
 
@@ -250,7 +250,7 @@ def _first_split_of(e, rows, depth, budget, high, low, count):  # type: ignore[n
     """As `listing` asks."""
     if depth == 0 or stopped(e) or not has_rows(e, rows):
         return int64(LEAF), int64(NONE), depth
-    ask(e, rows, min(depth, int64(2)), int64(INFINITE), int64(0), uint64(0), uint64(0))
+    ask(e, rows, min(depth, int64(2)), int64(INFINITE), int64(0), (uint64(0), uint64(0)))
     return e.split, int64(NONE), depth - 1
 
 

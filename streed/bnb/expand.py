@@ -44,10 +44,10 @@ def is_shallow(node):  # type: ignore[no-untyped-def]
 
 
 @inline
-def ask(e, rows, depth, target, lower, high, low, entry=NONE, which=BEST):  # type: ignore[no-untyped-def]
+def ask(e, rows, depth, target, lower, branch, entry=NONE, which=BEST):  # type: ignore[no-untyped-def]
     """Has the work unit solve the rows (W,) to the depth (at most three), given an entry of the similarity cache.
 
-    `which` says whose children are solved to depth two: see BEST, ALL and BELOW.
+    `branch` is (high, low). `which` says whose children are solved to depth two: see BEST, ALL and BELOW.
     """
     e.asked_rows = rows.ctypes.data
     e.asked_depth = depth
@@ -55,9 +55,19 @@ def ask(e, rows, depth, target, lower, high, low, entry=NONE, which=BEST):  # ty
     e.asked_lower = lower
     e.asked_all = which
     e.asked_similar = entry
-    e.asked_high = high
-    e.asked_low = low
+    e.asked_high, e.asked_low = branch
     call(e.solve_shallow, e)
+
+
+@inline
+def keep_tree(e, node):  # type: ignore[no-untyped-def]
+    """Gives the node the tree that a work unit found, if it is the first one or a better one; says whether it is."""
+    keeps = node.split == NO_TREE or e.upper < node.upper
+    if keeps:
+        node.upper = e.upper
+        node.split = e.split
+        node.found = e.visits
+    return keeps
 
 
 @inline
@@ -88,7 +98,7 @@ def expand_node(e):  # type: ignore[no-untyped-def]
         # to solve all sides once more would take longer than it saves
         e.asked_edges = INFINITE
         infinite = int64(INFINITE)
-        ask(e, rows, int64(SHALLOW), infinite, int64(0), e.asked_high, e.asked_low, which=ALL)
+        ask(e, rows, int64(SHALLOW), infinite, int64(0), (e.asked_high, e.asked_low), which=ALL)
     else:
         e.asked_rows = rows.ctypes.data
         e.asked_depth = 0
@@ -99,10 +109,7 @@ def expand_node(e):  # type: ignore[no-untyped-def]
         if e.scored == 0:
             node.priced = int16(raise_sides(e))
             node.lower = max(int64(node.lower), min(bound_by_row_prices(e, rows), e.upper))
-    if node.split == NO_TREE or e.upper < node.upper:
-        node.upper = e.upper
-        node.split = e.split
-        node.found = e.visits
+    keep_tree(e, node)
     since = int64(LOWEST)
     if again:
         since = int64(node.rest)
@@ -110,34 +117,34 @@ def expand_node(e):  # type: ignore[no-untyped-def]
         node.n_edges = 0
     if e.scored == 1:
         node.lower = max(int64(node.lower), min(e.least, int64(node.upper)))
+    if not _add_edges(e, node, relaxed, since) and not again:
+        node.n_edges = NONE  # a search that is taken up again opens it anew: without edges it would seem settled
+
+
+@native
+def _add_edges(e, node, relaxed, since):  # type: ignore[no-untyped-def]
+    """Whether the edges of the expanded node that may be optimal, from the lower bound `since`, are there, or none."""
     if relaxed and stopped(e):
         # not all columns were solved: the tree found counts, the bounds of edges would not
-        if not again:
-            node.n_edges = NONE  # a search that is taken up again opens it anew: without edges it would seem settled
-        return
+        return False
     if (node.upper <= min(e.split_cost, INFINITE - 1) and e.scored == 0) or e.n_active == 0:
         node.lower = node.upper
-        return
+        return True
     find_best(e, node, relaxed)
     n_edges, n_children, rest = list_edges(e, node, relaxed, since, False)
     if stopped(e):
         # not all ways to share the budget were looked at
-        if not again:
-            node.n_edges = NONE
-        return
+        return False
     if node.lower >= node.upper:
-        return
-    if n_edges == 0:
-        node.rest = rest
-        return
-    if not _make_room(e, node, n_edges, n_children):
-        e.crowded = 1
-        if not again:
-            node.n_edges = NONE
-        return
+        return True
+    if n_edges > 0:
+        if not _make_room(e, node, n_edges, n_children):
+            e.crowded = 1
+            return False
+        list_edges(e, node, relaxed, since, True)
+        node.n_edges += n_edges
     node.rest = rest
-    list_edges(e, node, relaxed, since, True)
-    node.n_edges += n_edges
+    return True
 
 
 @native

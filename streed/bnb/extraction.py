@@ -282,7 +282,7 @@ def _split_of(e, rows, depth, budget, high, low, count):  # type: ignore[no-unty
         shallow = int64(1)
     elif depth > 2 and not (depth == SHALLOW and e.evictions > 0):
         shallow = int64(2) if e.relaxed == 1 else int64(1)
-    ask(e, rows, shallow, int64(INFINITE), int64(0), high, low)
+    ask(e, rows, shallow, int64(INFINITE), int64(0), (high, low))
     return e.split, int64(NONE), shallow - 1
 
 
@@ -299,7 +299,7 @@ def _settled_split(e, v, rows, depth, budget, high, low):  # type: ignore[no-unt
                 return int64(node.split), int64(NONE), int64(SHALLOW - 1)
             return int64(node.split), v, below(depth)
     shallow = depth if is_unit else int64(2) if e.relaxed == 1 else int64(1)
-    ask(e, rows, shallow, int64(INFINITE), int64(0), high, low)
+    ask(e, rows, shallow, int64(INFINITE), int64(0), (high, low))
     return e.split, int64(NONE), shallow - 1
 
 

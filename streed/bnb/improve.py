@@ -22,7 +22,7 @@ from numba import int16, int64
 
 from streed.bnb.bounds import bound_by_equal_rows, choose_apart, choose_edge, goal_of, next_side
 from streed.bnb.branch_cache import extend_branch, literal
-from streed.bnb.expand import ask, bound_by_row_prices, epoch_of, is_shallow, latest_prices, open_node
+from streed.bnb.expand import ask, bound_by_row_prices, epoch_of, is_shallow, keep_tree, latest_prices, open_node
 from streed.bnb.node_store import enter_node, look_up, write_node
 from streed.bnb.nodes import (
     below,
@@ -67,19 +67,12 @@ def improve(e, level, target, high, low):  # type: ignore[no-untyped-def]
         return
     lock_node(e, path[level])
     renew(e, path[level])
-    is_new = nodes[path[level]].n_edges == NONE
-    if level > 0 and is_new and nodes[path[level]].lower < min(target, nodes[path[level]].upper):
-        e.asked_node = path[level]
-        e.asked_target = target
-        call(e.bound_by_similar, e)
-    if level > 0 and nodes[path[level]].lower >= min(target, nodes[path[level]].upper):
+    if level > 0 and _is_bounded(e, path[level], target):
         unlock_node(e, path[level])
         return
     known = int64(NONE)
-    if is_new:
+    if nodes[path[level]].n_edges == NONE:
         open_node(e, level, target, high, low)
-        if level == 0:
-            report(e)
     else:
         known = _step_of(nodes[path[level]])
     while not stopped(e) and e.crowded == 0:
@@ -95,11 +88,10 @@ def improve(e, level, target, high, low):  # type: ignore[no-untyped-def]
             open_node(e, level, max(target, node.rest + (node.upper - node.rest) // 2 + 1), high, low)
             continue
         insists = True
-        if is_shared(e):
-            edge, insists = choose_apart(e, level, edge, min(target, int64(node.upper)))
         goal = goal_of(e, level, target, min(second, int64(node.rest)))
         if is_shared(e):
-            # an edge that was chosen apart may be worse than the second best one
+            edge, insists = choose_apart(e, level, edge, min(target, int64(node.upper)))
+            # it may be worse than the second best one
             goal = max(goal, min(target, int64(node.upper), int64(edges_of(e)[node.edges + edge].lower) + 1))
         raised = int64(0)
         side = next_side(e, level, edge, goal)
@@ -115,20 +107,35 @@ def improve(e, level, target, high, low):  # type: ignore[no-untyped-def]
             lock_node(e, path[level])
             settled, bit = leave(e, level, edge, side)
             raised |= bit
-            if settled:
-                side = next_side(e, level, edge, goal)
-            else:
-                side = int64(NONE)
+            side = next_side(e, level, edge, goal) if settled else int64(NONE)
         use_edge(e, level, edge, raised)
-        if level == 0:
-            report(e)
-    node = nodes[path[level]]
-    if node.lower >= node.upper and is_alone(e, path[level]):
-        free_edges(e, node)
-    if node.lower >= node.upper or _step_of(node) != known:
-        e.asked_node = path[level]
-        call(e.remember, e)
+    if level == 0:
+        report(e)
+    _close(e, path[level], known)
     unlock_node(e, path[level])
+
+
+@native
+def _is_bounded(e, v, target):  # type: ignore[no-untyped-def]
+    """Whether the lower bound of a node has reached the target, or the upper bound; a new one's is raised first."""
+    node = nodes_of(e)[v]
+    if node.n_edges == NONE and node.lower < min(target, node.upper):
+        e.asked_node = v
+        e.asked_target = target
+        call(e.bound_by_similar, e)
+    return node.lower >= min(target, node.upper)
+
+
+@native
+def _close(e, v, known):  # type: ignore[no-untyped-def]
+    """Forgets the edges of a settled node; the similarity cache remembers one whose bound has left the step `known`."""
+    node = nodes_of(e)[v]
+    settled = node.lower >= node.upper
+    if settled and is_alone(e, v):
+        free_edges(e, node)
+    if settled or _step_of(node) != known:
+        e.asked_node = v
+        call(e.remember, e)
 
 
 @native
@@ -186,12 +193,9 @@ def solve_shallow(e, level, target, high, low):  # type: ignore[no-untyped-def]
         unlock_node(e, v)
         if node.lower >= target or (node.lower >= node.upper and node.split != NO_TREE):
             return
-    ask(e, rows_of(e)[v], int64(node.depth), target, int64(node.lower), high, low, entry)
+    ask(e, rows_of(e)[v], int64(node.depth), target, int64(node.lower), (high, low), entry)
     lock_node(e, v)
-    if node.split == NO_TREE or e.upper < node.upper:
-        node.upper = e.upper
-        node.split = e.split
-        node.found = e.visits
+    if keep_tree(e, node):
         node.n_edges = 0
     if e.upper < target and e.lower >= e.upper and e.upper == node.upper:
         # of the splits of this value, none was left out for the target

@@ -14,7 +14,7 @@ from streed.kernels.counting.rows import child_bytes
 from streed.kernels.record_proxy import ALIGNMENT
 from streed.kernels.records import CHILD, EDGE, INFINITE, LANES, LOWEST, NODE
 from streed.kernels.scoring import generated, many_labels, two_labels
-from streed.kernels.views import engine_at, inline, matrix, vector
+from streed.kernels.views import engine_at, inline, matrix, native, vector
 
 _FEW_NODES = 64
 """Searches of no more nodes than this use no similarity cache."""
@@ -37,6 +37,12 @@ def lay_out(engine, base, lane, calls_costs):  # type: ignore[no-untyped-def]
     last and are touched only as they grow.
     """
     e = engine_at(engine)
+    return _lay_out_caches(e, _lay_out_node(e, int64(base), lane, calls_costs))
+
+
+@native
+def _lay_out_node(e, at, lane, calls_costs):  # type: ignore[no-untyped-def]
+    """As `lay_out`, of scratch space for the node that a thread has at hand, and for its children."""
     rows = e.row_space
     width = e.width
     groups = e.groups
@@ -44,7 +50,6 @@ def lay_out(engine, base, lane, calls_costs):  # type: ignore[no-untyped-def]
     splits = width + e.categorical
     words = (rows // 16 + groups) * width * 2
     pairs = planes * width * width * lane
-    at = int64(base)
     e.rows, at = _reserve(at, (rows + 64) * 4)
     e.all_words, at = _reserve(at, words)
     e.kept_words, at = _reserve(at, words)
@@ -86,9 +91,15 @@ def lay_out(engine, base, lane, calls_costs):  # type: ignore[no-untyped-def]
         e.rows_with, at = _reserve(at, (rows + 64) * 4)
         e.row_starts, at = _reserve(at, (rows + 1) * 4)
         e.row_columns, at = _reserve(at, rows * width * 2)
+    return at
+
+
+@native
+def _lay_out_caches(e, at):  # type: ignore[no-untyped-def]
+    """As `lay_out`, of the caches, the path and the store of nodes, unless that of another thread is searched."""
     if e.node_space > _FEW_NODES:
         e.similarity_cache, at = _reserve(at, similarity_cache.ROWS_OF_SIMILARITY_CACHE * similarity_cache.ENTRIES * 8)
-        e.archive_children, at = _reserve(at, similarity_cache.ENTRIES * 2 * width * 4)
+        e.archive_children, at = _reserve(at, similarity_cache.ENTRIES * 2 * e.width * 4)
     else:
         e.archived = 0
     # where all rows cost the same under every label, none is kept
@@ -111,14 +122,15 @@ def lay_out(engine, base, lane, calls_costs):  # type: ignore[no-untyped-def]
 
 @entry
 def link_problem(  # type: ignore[no-untyped-def]
-    engine, row_bits, column_rows, group_words, profits, signed_costs, literals, columns, flipped, control
+    engine, row_bits, column_rows, group_words, costs, literals, columns, flipped
 ):
     """Writes the addresses of what every problem has, each array as `records` describes it.
 
-    Fills signed_costs, and says whether every row profits under one label only (`class_bound`): fewer labels than
-    classes then leave errors.
+    `costs` are profits and signed_costs. Fills the latter, and says whether every row profits under one label only
+    (`class_bound`): fewer labels than classes then leave errors.
     """
     e = engine_at(engine)
+    profits, signed_costs = costs
     e.row_bits = row_bits.ctypes.data
     e.column_rows = column_rows.ctypes.data
     e.group_words = group_words.ctypes.data
@@ -127,7 +139,6 @@ def link_problem(  # type: ignore[no-untyped-def]
     e.literals = literals.ctypes.data
     e.caller_columns = columns.ctypes.data
     e.flipped = flipped.ctypes.data
-    e.control = control.ctypes.data
     if e.scored == 1:
         return
     of_classes = profit_by_class(profits, e.labels, signed_costs)

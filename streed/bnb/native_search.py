@@ -63,20 +63,8 @@ def _search(
     begin: float,
 ) -> Outcome | None:
     """The outcome; None if the codes of the encoding are too fine for the task's values."""
-    packed = encoding.packed
-    limits = limits_of(packed, problem)
-    control = np.zeros(ROWS_OF_CONTROL, np.int64)
-    control[UPPER] = INFINITE
     target = INFINITE if search_limits.beat is None else min(encoding.target(search_limits.beat), INFINITE)
-    control[SHARED_UPPER] = target
-    workspaces = make_workspaces(packed, search_limits, order == BEST_FIRST, limits, control, packed.lane_type())
-    for each in workspaces:
-        link_units(each)
-        each.engine["root_target"] = target
-    session = Session(workspaces)
-    if row_prices and limits[0] == UNLIMITED and search_limits.memory_limit is None:
-        # a limited depth leaves little to charge, as pure leaves are short; and linear programs have no memory limit
-        session.beside = PricingBeside(control, functools.partial(encoding.leaves, problem), workspaces)
+    session, workspaces = _session_below(target, problem, encoding, search_limits, order, row_prices)
     trace = Trace()
     packed_at = time.perf_counter()
 
@@ -126,6 +114,26 @@ def _search(
     stats |= {"nodes": session.nodes, "exact": encoding.exact, "route": encoding.route}
     stopped = (session.reason or "memory") if is_open else None
     return certify(problem, encoding, preorder, (session.lower, upper), bound_of(session.lower), stopped, stats)
+
+
+def _session_below(
+    target: int, problem: Problem, encoding: Encoding, search_limits: SearchLimits, order: str, row_prices: bool
+) -> tuple[Session, list[Workspace]]:
+    """The search for trees below the target, and the workspaces of its threads, linked to their kernels."""
+    packed = encoding.packed
+    limits = limits_of(packed, problem)
+    control = np.zeros(ROWS_OF_CONTROL, np.int64)
+    control[UPPER] = INFINITE
+    control[SHARED_UPPER] = target
+    workspaces = make_workspaces(packed, search_limits, order == BEST_FIRST, limits, control, packed.lane_type())
+    for each in workspaces:
+        link_units(each)
+        each.engine["root_target"] = target
+    session = Session(workspaces)
+    if row_prices and limits[0] == UNLIMITED and search_limits.memory_limit is None:
+        # a limited depth leaves little to charge, as pure leaves are short; and linear programs have no memory limit
+        session.beside = PricingBeside(control, functools.partial(encoding.leaves, problem), workspaces)
+    return session, workspaces
 
 
 def _overflowed(problem: Problem, workspaces: list[Workspace]) -> bool:

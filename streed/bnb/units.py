@@ -129,10 +129,9 @@ def _missing(deep: bool) -> str | None:
 
 def compile_shared(*, deep: bool) -> None:
     """Compiles what depends neither on the kind of a search nor on its lane; `deep`: of more than three levels."""
-    words, table = "int64[::1]", "int64[:, ::1]"
     ready(lay_out, "(int64, int64, int64, boolean)")
-    of_problem = ("int64", "int32[:, ::1]", "uint64[:, ::1]", words, table, table, words, words, "uint8[::1]", words)
-    ready(link_problem, f"({', '.join(of_problem)})")
+    words, costs = "int64[::1]", "UniTuple(int64[:, ::1], 2)"
+    ready(link_problem, f"(int64, int32[:, ::1], uint64[:, ::1], {words}, {costs}, {words}, {words}, uint8[::1])")
     ready(empty_caches, "(int64, uint64[::1])")
     compile_measuring()
     if deep:

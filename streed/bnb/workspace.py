@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -213,19 +213,30 @@ class Workspace:
         self.beside: PricingBeside | None = None
         """With what its search takes turns, if with anything."""
         self.engine = RecordProxy()
-        scoring, prices, row_values = problem.scoring, problem.prices, problem.row_values
         relaxed = _is_relaxed(problem, limits)
-        self.engine.write(self._sizes(problem, relaxed) | {"best_first": best_first, "joins": joins})
+        of_search = {"best_first": best_first, "joins": joins, "control": address_of(control)}
+        self.engine.write(self._sizes(problem, relaxed) | of_search)
         groups = problem.groups
         row_bits = problem.row_bits if problem.row_bits.shape[1] else np.zeros((len(problem.row_bits), 1), np.int32)
         self.profits = np.ascontiguousarray(groups.profits[:, : self.engine["planes"]])
         self.signed_costs = np.zeros((len(groups.profits), 2), np.int64)
         link_problem(
-            self.engine.address, row_bits, problem.column_rows, groups.words, self.profits, self.signed_costs,
-            problem.literals, problem.column, problem.flipped, control,
+            self.engine.address, row_bits, problem.column_rows, groups.words, (self.profits, self.signed_costs),
+            problem.literals, problem.column, problem.flipped,
         )  # fmt: skip
         # nothing is expanded without limits on nodes where splits cost nothing
         self._class_lane = None if relaxed else self._weigh_classes(problem)
+        self._kept = [row_bits, *self._link_task(problem)]
+        lane, calls_costs = np.dtype(lane_type).itemsize, problem.scoring is not None and problem.scoring.calls_costs
+        self._buffer = record_proxy.borrow(lay_out(self.engine.address, 0, lane, calls_costs) + ALIGNMENT)
+        self._begin: int = address_of(self._buffer)
+        lay_out(self.engine.address, -(-self._begin // ALIGNMENT) * ALIGNMENT, lane, calls_costs)
+        self.rows = problem.rows
+        empty_caches(self.engine.address, self.rows)
+
+    def _link_task(self, problem: PackedProblem) -> Iterable[Array]:
+        """Writes the addresses of what only some tasks have; gives the arrays of it, which are to be kept."""
+        scoring, prices = problem.scoring, problem.prices
         arrays: dict[str, Array] = {}
         if scoring is not None:
             arrays["numbers"] = scoring.numbers
@@ -233,8 +244,8 @@ class Workspace:
                 arrays["row_floors"] = scoring.row_floors
             if scoring.split_costs is not None:
                 arrays["split_costs"] = scoring.split_costs
-        if row_values is not None:
-            arrays["row_values"] = row_values
+        if problem.row_values is not None:
+            arrays["row_values"] = problem.row_values
         if prices is not None:
             arrays |= {
                 "full_test_costs": prices.full,
@@ -245,19 +256,12 @@ class Workspace:
             arrays["floor_mask"], arrays["floors"] = problem.floors
         for name, array in arrays.items():
             self.engine[name] = array.ctypes.data
-        self._kept = [row_bits, *arrays.values()]
         if scoring is not None:
             for name, unit in (("score", "score"), ("combine", "combine_values"), ("subtract", "subtract_values")):
                 self.engine[name] = scoring.kernels.address(unit)
             if scoring.row_floors is not None:
                 ctypes.CFUNCTYPE(None, ctypes.c_int64)(scoring.kernels.address("find_floors"))(self.engine.address)
-        lane = np.dtype(lane_type).itemsize
-        calls_costs = scoring is not None and scoring.calls_costs
-        self._buffer = record_proxy.borrow(lay_out(self.engine.address, 0, lane, calls_costs) + ALIGNMENT)
-        self._begin: int = address_of(self._buffer)
-        lay_out(self.engine.address, -(-self._begin // ALIGNMENT) * ALIGNMENT, lane, calls_costs)
-        self.rows = problem.rows
-        empty_caches(self.engine.address, self.rows)
+        return arrays.values()
 
     def _sizes(self, problem: PackedProblem, relaxed: bool) -> dict[str, int]:
         """What the record says of the problem and of the space for it, but for addresses."""

@@ -85,16 +85,14 @@ def _rank_deep(e, rows, budget, split, branch, active, separates, least):  # typ
     for k in np.argsort(key):
         if not separates[k] or lower1[k] + lower0[k] + split[COST] > budget or stopped(e):
             continue
-        high1, low1 = extend_branch(branch, branch, literal(active[k], 1))
         write_side(e, rows, active[k], 0, child)
         room = budget + 1 - split[COST]
-        ask(e, child, int64(SHALLOW), room - lower0[k], int64(0), high1, low1)
+        ask(e, child, int64(SHALLOW), room - lower0[k], int64(0), extend_branch(branch, branch, literal(active[k], 1)))
         lower1[k] = max(lower1[k], int64(e.lower))
         if lower1[k] + lower0[k] >= room:
             continue
-        high0, low0 = extend_branch(branch, branch, literal(active[k], 0))
         write_side(e, rows, active[k], 1, child)
-        ask(e, child, int64(SHALLOW), room - lower1[k], int64(0), high0, low0)
+        ask(e, child, int64(SHALLOW), room - lower1[k], int64(0), extend_branch(branch, branch, literal(active[k], 0)))
         lower0[k] = max(lower0[k], int64(e.lower))
         least[0, k] = lower1[k]
         least[1, k] = lower0[k]
@@ -112,7 +110,7 @@ def rank_columns(engine, rows, depth, branch, budget, split):  # type: ignore[no
     # children of columns that may be below the target are solved to depth three, those of others stay UNKNOWN
     values[OPTIMUM1 : OPTIMUM0 + 1] = UNKNOWN
     target = budget + 1 if depth == SHALLOW else int64(INFINITE)
-    ask(e, rows, int64(SHALLOW), target, int64(0), branch, branch, which=BELOW)
+    ask(e, rows, int64(SHALLOW), target, int64(0), (branch, branch), which=BELOW)
     size = int64(e.n_active)
     local = vector(e.active, e.width, int64)
     active = np.empty(size, np.int64)
