@@ -70,11 +70,14 @@ def repack(planes, n, bits, literals, n_bits, spare, literals2):  # type: ignore
 
 
 @native
-def merge(planes, n_planes, weights, counts, n, stamps, keys, at, now):  # type: ignore[no-untyped-def]
+def merge(rows, n_planes, n, table, now):  # type: ignore[no-untyped-def]
     """(rows that remain, what the others weigh, how many they are): rows that the same literals remove become one.
 
-    The others are those that no literal removes.
+    The others are those that no literal removes. `rows` are (planes, weights, counts); a place of the table (stamps,
+    keys, at) is taken if its stamp is `now`.
     """
+    planes, weights, counts = rows
+    stamps, keys, at = table
     size = int64(64)
     while size < 4 * n:
         size *= 2
@@ -128,11 +131,13 @@ def weigh_removed(plane, shift, weights, n):  # type: ignore[no-untyped-def]
 
 
 @native
-def take(planes, n_planes, weights, counts, n, bit, kept, planes2, weights2, counts2):  # type: ignore[no-untyped-def]
+def take(rows, n_planes, n, bit, kept, into):  # type: ignore[no-untyped-def]
     """(rows that the literal of a bit keeps, the most that conjunctions of them weigh, by rows that stay in any case).
 
-    Writes the rows with the bits `kept` only, in place if arrays are the same.
+    Writes the rows (planes, weights, counts) with the bits `kept` only, in place if `into` is the same.
     """
+    planes, weights, counts = rows
+    planes2, weights2, counts2 = into
     plane = planes[bit >> 6]
     mask = uint64(1) << uint64(bit & 63)
     q = 0
@@ -188,18 +193,7 @@ def _sort(bits, keeps, n):  # type: ignore[no-untyped-def]
 
 @entry
 def heaviest_conjunctions(  # type: ignore[no-untyped-def]
-    masks,
-    literals_allowed,
-    weights,
-    counts,
-    least_rows,
-    threshold,
-    most_literals,
-    node_limit,
-    control,
-    values,
-    found,
-    lengths,
+    of_rows, literals_allowed, least_rows, threshold, most_literals, node_limit, control, answers
 ):
     """(the largest weight seen, nodes, whether it ended, conjunctions stored).
 
@@ -207,9 +201,12 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
     threshold, such are stored as weigh more than any larger set of rows that the rules lead to; once there is no room
     for more, the lightest one stored is the threshold.
 
-    masks (N, m) int8 are -1 where a row has a column, literals_allowed (2 m,) uint8, weights (N,) int32 whose sums fit,
-    counts (N,) int64 the rows that each stands for. Answers in values (cap,), found (cap, LONGEST) and lengths (cap,).
+    of_rows: masks (N, m) int8, -1 where a row has a column, weights (N,) int32 whose sums fit, and counts (N,) int64,
+    the rows that each stands for. literals_allowed (2 m,) uint8. Answers: what each weighs (cap,), its literals (cap,
+    LONGEST) and how many they are (cap,).
     """
+    masks, weights, counts = of_rows
+    values, found, lengths = answers
     n, m = masks.shape
     limited = most_literals < m or least_rows > 1
     most_literals = min(most_literals, LONGEST)
@@ -240,9 +237,7 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
     size = 64
     while size < 4 * n:
         size *= 2
-    stamps = np.zeros(size, np.int64)
-    keys = np.zeros(size, np.uint64)
-    at = np.zeros(size, np.int32)
+    table = np.zeros(size, np.int64), np.zeros(size, np.uint64), np.zeros(size, np.int32)
     now = int64(0)
     rows = np.flatnonzero((weights != 0) | (least_rows > 1))
     n_rows[0] = len(rows)
@@ -267,9 +262,7 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
             c = 0
             while True:
                 now += 1
-                n_rows[d], weight, count = merge(
-                    planes[d], n_planes[d], own[d], many[d], n_rows[d], stamps, keys, at, now
-                )
+                n_rows[d], weight, count = merge((planes[d], own[d], many[d]), n_planes[d], n_rows[d], table, now)
                 settled[d] += weight
                 rows_settled[d] += count
                 gain = settled[d]
@@ -323,9 +316,8 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
                     path[d, length[d]] = literals[d, free]
                     length[d] += 1
                     live[d, free >> 6] &= ~(uint64(1) << uint64(free & 63))
-                    n_rows[d], _ = take(
-                        planes[d], n_planes[d], own[d], many[d], n_rows[d], free, live[d], planes[d], own[d], many[d]
-                    )
+                    here = planes[d], own[d], many[d]
+                    n_rows[d], _ = take(here, n_planes[d], n_rows[d], free, live[d], here)
                     behind = c
                     c = 0
                     for j in range(behind):
@@ -351,9 +343,9 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
             live[d, bit >> 6] &= ~(uint64(1) << uint64(bit & 63))
             if keeps[d, j] <= threshold:
                 continue
-            n_rows[d + 1], most = take(
-                planes[d], n_planes[d], own[d], many[d], n_rows[d], bit, live[d], planes[d + 1], own[d + 1], many[d + 1]
-            )
+            here = planes[d], own[d], many[d]
+            below = planes[d + 1], own[d + 1], many[d + 1]
+            n_rows[d + 1], most = take(here, n_planes[d], n_rows[d], bit, live[d], below)
             if settled[d] + most <= threshold:
                 continue
             settled[d + 1] = settled[d]

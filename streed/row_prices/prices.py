@@ -201,17 +201,18 @@ class Pricing:
         None that is overcharged by more than the tolerance is missed, unless there are more nodes than the limit: then
         the last is None.
         """
-        leaves, found = self.leaves, (np.zeros(most, np.int64), np.zeros((most, LONGEST), np.int32))
-        lengths, longest = np.zeros(most, np.int64), min(leaves.most_literals, 2**30)
+        leaves, longest = self.leaves, min(self.leaves.most_literals, 2**30)
+        answers = np.zeros(most, np.int64), np.zeros((most, LONGEST), np.int32), np.zeros(most, np.int64)
         columns: list[tuple[int, ...]] = []
         worst, ended = -self.due, True
         for costs in self._costs.T:
+            of_rows = leaves.masks, (units - costs).astype(np.int32), leaves.counts
+            threshold = self.due + tolerance
             heaviest, visited, ended, stored = heaviest_conjunctions(
-                leaves.masks, leaves.allowed, (units - costs).astype(np.int32), leaves.counts, leaves.min_leaf,
-                self.due + tolerance, longest, node_limit, self._control, *found, lengths,
-            )  # fmt: skip
+                of_rows, leaves.allowed, leaves.min_leaf, threshold, longest, node_limit, self._control, answers
+            )
             node_limit, worst = node_limit - visited, max(worst, heaviest - self.due)
-            columns += [tuple(found[1][j, : lengths[j]].tolist()) for j in range(stored)]
+            columns += [tuple(answers[1][j, : answers[2][j]].tolist()) for j in range(stored)]
             if not ended:
                 break
         return columns, max(worst, tolerance) if ended else None

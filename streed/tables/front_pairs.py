@@ -127,7 +127,7 @@ def front_of_node(rows, scratch, node, depth):  # type: ignore[no-untyped-def]
     used = scratch.begins[groups]
     words = scratch.words[: used * stride].reshape((used, stride))
     pairs = scratch.pairs[: planes * stride * stride].reshape((planes * stride, stride))
-    count_pairs(words, scratch.begins, groups, kept, weights, planes, pairs, stride, scratch.units)
+    count_pairs(words, scratch.begins, groups, kept, weights, planes, pairs, scratch.units)
     if signed:
         _merge_signed(rows, scratch, pairs, stride, kept, keys)
     for j in range(0 if signed else kept):

@@ -159,14 +159,14 @@ def _mixed(rows, of_first, row_bits, blocks, units, j, k, out):  # type: ignore[
 
 
 @entry
-def _pairs(units, begins, columns, multipliers, pairs, stride):  # type: ignore[no-untyped-def]
-    count_units(units, begins, len(begins) - 1, columns, multipliers, multipliers.shape[1], pairs, stride)
+def _pairs(units, begins, columns, multipliers, pairs):  # type: ignore[no-untyped-def]
+    count_units(units, begins, len(begins) - 1, columns, multipliers, multipliers.shape[1], pairs)
 
 
 @entry
 def _pairs_of_words(words, begins, columns, multipliers, pairs, units):  # type: ignore[no-untyped-def]
     groups = len(begins) - 1
-    count_split(words, begins, groups, columns, multipliers, multipliers.shape[1], pairs, words.shape[1], units)
+    count_split(words, begins, groups, columns, multipliers, multipliers.shape[1], pairs, units)
 
 
 def _draw(rng: np.random.Generator, rows: int, columns: int) -> tuple[Array, Array]:
@@ -237,7 +237,7 @@ def test_pair_sums_of_units_and_words_are_matrix_products(lane: Any, seed: int) 
             starts[-1] + _build(np.arange(begin, end, dtype=np.int32), packed, stride // 32, units, starts[-1])
         )
     pairs = np.full((2 * stride, stride), 77, lane)
-    _pairs(units, np.array(starts), columns, multipliers, pairs, stride)
+    _pairs(units, np.array(starts), columns, multipliers, pairs)
     assert (pairs.reshape(2, stride, stride)[:, :columns] == expected[:, :columns]).all()
     words, starts_of_words = _words_of(bits[: begins[-1]], begins)
     pairs[:] = 77

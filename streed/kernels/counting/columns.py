@@ -175,12 +175,13 @@ def _add_literals(codes, p, position, categories, sets, column, literals):  # ty
 
 
 @entry
-def _pack(codes, position, categories, flips, room, column, flipped, literals, sets, lanes, valid):  # type: ignore[no-untyped-def]
-    """As `pack_columns`, of the codes row by row, into these arrays.
+def _pack(codes, position, categories, flips, room, bit_columns, lanes, valid):  # type: ignore[no-untyped-def]
+    """As `pack_columns`, of the codes row by row, into these arrays; `bit_columns`: column, flipped, literals, sets.
 
     `room` is zero, and so are sets, valid and flipped: the bits by row, those by column, a block, then the slots of
     `_keep_distinct`. `lanes` has room for the row bits of all columns, which are written without gaps.
     """
+    column, flipped, literals, sets = bit_columns
     p, words = len(categories), len(valid)
     places, blocks = WORD * words, (p + WORD - 1) // WORD
     at = room.ctypes.data
@@ -237,7 +238,7 @@ def pack_columns(
     slots = 1 << (2 * p + 2).bit_length() if merge else 0
     room = np.zeros(2 * WORD * words * -(-p // WORD) + WORD + slots, np.uint64)
     lanes = np.empty(WORD * words * -(-most // LANES), np.int32)
-    _pack(codes.reshape(-1), position, categories, flips, room, column, flipped, literals, sets, lanes, valid)
+    _pack(codes.reshape(-1), position, categories, flips, room, (column, flipped, literals, sets), lanes, valid)
     count = literals.item(-1)
     row_bits = lanes[: WORD * words * -(-count // LANES)].reshape(WORD * words, -(-count // LANES))
     return column[:count], flipped[:count], literals, sets[:count], row_bits, valid

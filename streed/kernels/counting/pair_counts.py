@@ -75,7 +75,8 @@ def _counting(count: Any, most: int) -> Any:
     """The kernel that counts tiles by a function, of so many words or units at once."""
 
     @native
-    def count_pairs_of(words, begins, groups, columns, multipliers, planes, pairs, stride):  # type: ignore[no-untyped-def]
+    def count_pairs_of(words, begins, groups, columns, multipliers, planes, pairs):  # type: ignore[no-untyped-def]
+        stride = pairs.shape[1]
         for k in range(0, stride, LANES):
             for j in range(0, columns, TILE):
                 _clear_tile(planes, pairs, stride, j, k)
@@ -93,7 +94,7 @@ def _counting(count: Any, most: int) -> Any:
 count_words = _counting(count_tile, MOST_WORDS)
 """Writes pairs[p * stride + j, k] = sum over groups of multipliers[group, p] * (rows with columns j and k).
 
-Rows j are written up to a whole tile; what they hold beyond `columns` is zero.
+The stride is the length of a row. Rows j are written up to a whole tile; what they hold beyond `columns` is zero.
 """
 
 count_units = _counting(look_up_tile, MOST_UNITS)
@@ -101,8 +102,9 @@ count_units = _counting(look_up_tile, MOST_UNITS)
 
 
 @native
-def count_split(words, begins, groups, columns, multipliers, planes, pairs, stride, units):  # type: ignore[no-untyped-def]
+def count_split(words, begins, groups, columns, multipliers, planes, pairs, units):  # type: ignore[no-untyped-def]
     """As `count_words`, by `units`, room for CHUNK of them, to which words are split, so many at a time."""
+    stride = pairs.shape[1]
     for k in range(0, stride, LANES):
         for j in range(0, columns, TILE):
             _clear_tile(planes, pairs, stride, j, k)
@@ -124,17 +126,18 @@ count_child_tile, count_child_pairs, MOST_OF_CHILD = (
 
 
 @inline
-def count_pairs(words, begins, groups, columns, multipliers, planes, pairs, stride, units):  # type: ignore[no-untyped-def]
+def count_pairs(words, begins, groups, columns, multipliers, planes, pairs, units):  # type: ignore[no-untyped-def]
     """`count_words`, or `count_split` where the processor looks up."""
     if LOOKS_UP:
-        count_split(words, begins, groups, columns, multipliers, planes, pairs, stride, units)
+        count_split(words, begins, groups, columns, multipliers, planes, pairs, units)
     else:
-        count_words(words, begins, groups, columns, multipliers, planes, pairs, stride)
+        count_words(words, begins, groups, columns, multipliers, planes, pairs)
 
 
 @native
-def _count_diagonal(words, begins, groups, columns, multipliers, planes, pairs, stride):  # type: ignore[no-untyped-def]
+def _count_diagonal(words, begins, groups, columns, multipliers, planes, pairs):  # type: ignore[no-untyped-def]
     """As `count_words`, where j is k."""
+    stride = pairs.shape[1]
     for p in range(planes):
         for k in range(0, stride, LANES):
             total = fill(pairs, 0)
@@ -161,9 +164,9 @@ def count_node(e, lane, multipliers, planes, diagonal=False):  # type: ignore[no
     pairs = matrix(e.pairs, planes * e.stride, e.stride, lane)
     totals = vector(e.totals, planes, int64)
     if diagonal:
-        _count_diagonal(words, begins, e.groups, e.n_active, multipliers, planes, pairs, e.stride)
+        _count_diagonal(words, begins, e.groups, e.n_active, multipliers, planes, pairs)
     else:
-        count_pairs(words, begins, e.groups, e.n_active, multipliers, planes, pairs, e.stride, units_of(e))
+        count_pairs(words, begins, e.groups, e.n_active, multipliers, planes, pairs, units_of(e))
     for p in range(planes):
         totals[p] = 0
         for g in range(e.groups):
@@ -184,4 +187,4 @@ def count_child(e, lane, multipliers, planes):  # type: ignore[no-untyped-def]
     """Pair sums of the child that `load_child` compacted."""
     begins = vector(e.child_begins, e.groups + 1, int64)
     pairs = matrix(e.child_pairs, planes * e.stride, e.stride, lane)
-    count_child_pairs(child_of(e), begins, e.groups, e.n_active, multipliers, planes, pairs, e.stride)
+    count_child_pairs(child_of(e), begins, e.groups, e.n_active, multipliers, planes, pairs)

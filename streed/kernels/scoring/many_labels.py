@@ -62,9 +62,11 @@ def _quadrants(e, classes, pairs, sums, totals, j, k, stride):  # type: ignore[n
 
 
 @inline
-def _too_small(cost1, cost0, e, pairs, sums, totals, j, k, stride, infeasible, both):  # type: ignore[no-untyped-def]
+def _too_small(e, costs, pairs, sums, totals, j, k, both):  # type: ignore[no-untyped-def]
     """The two costs, `infeasible` where a quadrant has fewer rows than a leaf needs; `both`: also those without j."""
-    rows11, rows10, rows01, rows00 = _quarters(pairs, sums, totals, e.rows_plane, j, k, stride)
+    cost1, cost0 = costs
+    infeasible = infeasible_of(sums)
+    rows11, rows10, rows01, rows00 = _quarters(pairs, sums, totals, e.rows_plane, j, k, e.stride)
     cost1 = forbid(cost1, rows11, e.min_leaf, infeasible)
     cost0 = forbid(cost0, rows01, e.min_leaf, infeasible)
     if both:
@@ -108,11 +110,10 @@ def _scoring(*, priced: bool = False, classes: bool = False) -> Any:
     @native
     def score(e, lane, pairs, sums, totals, column):  # type: ignore[no-untyped-def]
         stride = e.stride
-        infeasible = infeasible_of(sums)
         scores = matrix(e.scores, ROWS_OF_SCORES, e.width, lane)
         prices = matrix(e.pair_test_costs, stride, stride, lane)
         for k in range(0, stride, LANES):
-            split1 = fill(sums, infeasible)
+            split1 = fill(sums, infeasible_of(sums))
             split0 = split1
             for j in range(e.n_binary):
                 c11, c10, c01, c00, _, _, _, _ = _quadrants(e, classes, pairs, sums, totals, j, k, stride)
@@ -126,7 +127,7 @@ def _scoring(*, priced: bool = False, classes: bool = False) -> Any:
                     cost1 = cost1 + rows1 * asked
                     cost0 = cost0 + (fill(sums, totals[e.rows_plane]) - rows1) * asked
                 if not classes and e.min_leaf > 1:
-                    cost1, cost0 = _too_small(cost1, cost0, e, pairs, sums, totals, j, k, stride, infeasible, True)
+                    cost1, cost0 = _too_small(e, (cost1, cost0), pairs, sums, totals, j, k, True)
                 split1 = minimum(split1, cost1)
                 split0 = minimum(split0, cost0)
             if not priced and not classes:
@@ -142,7 +143,6 @@ def _scoring(*, priced: bool = False, classes: bool = False) -> Any:
 def _by_categories(e, pairs, sums, totals, k, split1, split0):  # type: ignore[no-untyped-def]
     """What the sides of column k (a lane) cost split once, which may be by a categorical column."""
     stride = e.stride
-    infeasible = infeasible_of(sums)
     literals = matrix(e.local_literals, 3, max(e.categorical, 1), int64)
     for c in range(e.n_categorical):
         cost1 = fill(sums, 0)
@@ -154,7 +154,7 @@ def _by_categories(e, pairs, sums, totals, k, split1, split0):  # type: ignore[n
             cost1 = cost1 + c11
             cost0 = cost0 + c01
             if e.min_leaf > 1:
-                bad1, bad0 = _too_small(bad1, bad0, e, pairs, sums, totals, j, k, stride, infeasible, False)
+                bad1, bad0 = _too_small(e, (bad1, bad0), pairs, sums, totals, j, k, False)
         split1 = minimum(split1, maximum(cost1, bad1))
         split0 = minimum(split0, maximum(cost0, bad0))
     return split1, split0
@@ -193,7 +193,7 @@ def _bounding(*, classes: bool = False) -> Any:
                 two1 = minimum(two1, minimum(c11 + below10, c10 + below11))
                 two0 = minimum(two0, minimum(c01 + below00, c00 + below01))
             if not classes:
-                two1, two0 = _bound_by_categories(e, pairs, sums, totals, k, one1, one0, two1, two0)
+                two1, two0 = _bound_by_categories(e, scores, pairs, sums, totals, k, two1, two0)
             store(scores, TWO1, k, two1)
             store(scores, TWO0, k, two0)
 
@@ -201,9 +201,11 @@ def _bounding(*, classes: bool = False) -> Any:
 
 
 @inline
-def _bound_by_categories(e, pairs, sums, totals, k, one1, one0, two1, two0):  # type: ignore[no-untyped-def]
+def _bound_by_categories(e, scores, pairs, sums, totals, k, two1, two0):  # type: ignore[no-untyped-def]
     """The bounds of the sides of column k (a lane), whose first split may be by a categorical column."""
     stride = e.stride
+    one1 = load(scores, ONE1, k)
+    one0 = load(scores, ONE0, k)
     literals = matrix(e.local_literals, 3, max(e.categorical, 1), int64)
     worst1 = load(sums, e.labels, k)
     worst0 = fill(sums, totals[e.labels]) - worst1
