@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 
 from streed.data import Dataset
-from streed.errors import InputError, errors_of_methods
+from streed.errors import InputError, argument_names, errors_of_methods
 from streed.exact import Range
 from streed.problem import SearchLimits
 from streed.problem.known_tree import held_tree
@@ -131,11 +131,14 @@ def improve(tree: Any, task: Task, X: Any, y: Any = None, *, max_depth: int | No
     goes on from there. `max_depth`: None is the depth of the tree. `arguments` are those of `solve`, and so are the
     errors.
     """
+    if tree is None:
+        raise InputError("tree", "None is no tree", "give one, or call streed.solve")
     if max_depth is None:
         known = held_tree(tree)
         depth = getattr(known, "max_depth", None) if hasattr(known, "children_left") else getattr(known, "depth", None)
         max_depth = None if depth is None else int(depth)
-    return solve(task, X, y, max_depth=max_depth, warm_start=tree, **arguments)
+    with argument_names(warm_start="tree"):
+        return solve(task, X, y, max_depth=max_depth, warm_start=tree, **arguments)
 
 
 def _tightest_limits(solving: Solving, time_limit: float | None) -> tuple[TightestLimit, ...]:

@@ -27,21 +27,7 @@ from streed.tasks import (
     SquaredError,
 )
 from streed.tasks.cost_tables import CostTable, TestCost
-
-
-class OwnErrors(streed.Task):
-    """A task as users write them, which is no linear function."""
-
-    superadditive = True
-
-    def statistics(self, data):  # type: ignore[no-untyped-def]
-        return {"counts": data.class_numbers[:, None] == np.arange(data.n_classes)}
-
-    def leaf_cost(self, s, k):  # type: ignore[no-untyped-def]
-        return s.rows - max(s.counts)
-
-    def worst_per_row(self, data):  # type: ignore[no-untyped-def]
-        return np.ones(data.n_rows)
+from tests.benchmarks.versions import CompiledAccuracy
 
 
 def solves() -> dict[str, Callable[[], Any]]:
@@ -76,7 +62,7 @@ def solves() -> dict[str, Callable[[], Any]]:
         "costs with tests": (tests, classes, 3, {}),
         "costs per row": (InstanceCosts(), None, 3, {"costs": costs}),
         "policy": (PolicyValue(method="ipw"), None, 2, policy),
-        "a task of one's own": (OwnErrors(), y, 2, {}),
+        "a task of one's own": (CompiledAccuracy(), y, 2, {}),
     }
     made: dict[str, Callable[[], Any]] = {}
     for columns, values in X.items():

@@ -299,6 +299,8 @@ def test_what_cannot_be_beaten_or_adopted_is_refused() -> None:
     refused("upper_bound", "True", call=lambda: solve(upper_bound=True))
     refused("upper_bound", "nan", call=lambda: solve(upper_bound=float("nan")))
     refused("warm_start", "is no tree", call=lambda: solve(warm_start="tree"))
+    refused("tree", "None is no tree", call=lambda: streed.improve(None, Accuracy(), BITS, TRUTH))
+    refused("tree", "no column 'x", call=lambda: streed.improve(deep, Accuracy(), table, TRUTH))
     refused("warm_start", "depth 3", call=lambda: solve(max_depth=2, warm_start=deep))
     refused("warm_start", "branching nodes", call=lambda: solve(max_depth=3, max_nodes=1, warm_start=deep))
     refused("warm_start", "a leaf of", call=lambda: solve(min_leaf=120, warm_start=deep))
