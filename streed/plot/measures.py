@@ -140,10 +140,8 @@ def rates_of(
     rows = X if isinstance(X, Rows) else Rows.make(X, y, **further)
     predicted, found = rows.predicted(tree_of(tree)), dict[str, dict[str, float]]()
     for notion in (DemographicParity, EqualOpportunity, PredictiveEquality):
-        try:
-            found |= shares(notion(feature, positive=positive).counts(rows.data, predicted))
-        except ZeroDivisionError:
-            continue
+        counts = notion(feature, positive=positive).counts(rows.data, predicted)
+        found |= {kind: each for kind, each in shares(counts).items() if len(each) == len(counts[kind])}
     return found
 
 

@@ -63,7 +63,7 @@ def count_pairs(engine, rows, depth, weights, base, sums):  # type: ignore[no-un
         words = matrix(e.words, e.n_words, e.stride, int16)
         begins = vector(e.group_begins, e.groups + 1, int64)
         pairs = matrix(sums.ctypes.data, len(total) * e.stride, e.stride, int64)
-        count_column_pairs(words, begins, e.groups, columns, weights, len(total), pairs, e.stride, units_of(e))
+        count_column_pairs(words, begins, e.groups, columns, weights, len(total), pairs, units_of(e))
     return vector(e.active, e.width, int64)[:columns].copy(), int64(e.stride), total, least
 
 

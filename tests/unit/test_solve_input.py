@@ -83,7 +83,6 @@ GAPS += [np.ma.masked_array([0, 1, 0, 1], [False, False, True, False]), np.array
 BAD: list[tuple[str, Any, str, list[str]]] = [
     *(("y", gaps, "missing value in row 2", [name for name in FRONTS if name != "policy"]) for gaps in GAPS),
     ("y", ["a", "b", 3, "a"], "sorted together", ["solve", "rashomon", "classifier", "fair", "costs"]),
-    ("y", None, "there is none", ["solve", "rashomon"]),
     ("y", ["1", "b", "3", "a"], "no number", ["regressor", "survival"]),
     *(("treatment", gaps, "missing value in row 2", ["policy"]) for gaps in GAPS),
     ("treatment", ["a", "b", 3, "a"], "sorted", ["policy"]),
