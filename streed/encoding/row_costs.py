@@ -204,7 +204,8 @@ class RowCosts(Encoding):
         if tests is not None:
             packed = attrs.evolve(packed, prices=tests.packed(packed.column, divisor, data.size))
         elif rows.values is None:
-            packed = attrs.evolve(packed, floors=floors_of(problem, packed, costs.costs, divisor))
+            floors = floors_of(problem, packed, costs.costs, divisor)
+            packed = packed if floors is None else attrs.evolve(packed, floors=floors)
         return cls(packed, costs, divisor, tests)
 
     def value(self, code: int) -> Any:

@@ -234,7 +234,7 @@ def group_rows(costs: Array, divisor: int, counts: Array | None, codes: Array | 
     group_of, profits = np.empty(n, np.int64), np.zeros((MOST_GROUPS + 1, labels + 2), np.int64)
     asked = NO_TIMES if counts is None else counts
     groups, base, worst = find_groups(costs, divisor, asked, group_of, profits, np.zeros(_SLOTS, np.int64))
-    counted = int(asked.sum())
+    counted = 0 if counts is None else int(counts.sum())
     if groups <= MOST_GROUPS:
         return Groups(*place_groups(group_of, groups), profits[:groups].copy(), base, worst, counted=counted)
     profits, base = _profits(costs, divisor)
