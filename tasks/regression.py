@@ -4,10 +4,10 @@ SquaredError, with a cost per branching node; a leaf predicts the mean of its ro
 
     minimise sum over rows (x, y) of (y - tree(x))^2 + cost_complexity * (branching nodes)
 
-So it costs sum y^2 - (sum y)^2 / n. With `normalized`, the squared errors are divided by
-those of the mean of all rows, so that they are 1 - R^2 and `cost_complexity` is a share of them, as pystreed's
-"cost-complex-regression" has it (Breiman et al.: Classification and Regression Trees, 1984, Chapter 8; M. van den Bos,
-J. van der Linden, E. Demirovic: Piecewise Constant and Linear Regression Trees, ICML 2024, of linear leaves, too).
+So it costs sum y^2 - (sum y)^2 / n. With `normalized`, the squared errors are divided by those of the mean of all rows,
+so that they are 1 - R^2 and `cost_complexity` is a share of them, as pystreed's "cost-complex-regression" has it
+(Breiman et al.: Classification and Regression Trees, 1984, Chapter 8; M. van den Bos, J. van der Linden, E. Demirovic:
+Piecewise Constant and Linear Regression Trees, ICML 2024, of linear leaves, too).
 
 QuantileError: leaves predict a quantile c of their targets, such as the 90th percentile; the pinball loss.
 
@@ -317,9 +317,6 @@ class AbsoluteError(QuantileError):
     quantile: Any = attrs.field(default=Fraction(1, 2), init=False, repr=False)
 
 
-_LEAST = 2.0**-1000  # a cost that floats hold to all their digits, and those of its leaves to nearly as many
-
-
 @final
 @attrs.frozen
 class LinearLeaves(GeneralTask):
@@ -331,11 +328,10 @@ class LinearLeaves(GeneralTask):
 
     ridge: Any = attrs.field(default=0, validator=Range(0))
     units: Any = bound(())
-    """Of the m features: powers of two, as all units are, so that nothing is rounded."""
     size: float = bound(1.0)
     unit: float = bound(1.0)
     weight: float = bound(1.0)
-    """The units of targets, of how far they lie from their mean, and of weights."""
+    """The units, powers of two, of the features, of targets, of how far these lie from their mean, and of weights."""
 
     def bind(self, data: Dataset) -> LinearLeaves:
         units, size = _units(_features(data)), float(_units(data.targets))
@@ -343,7 +339,8 @@ class LinearLeaves(GeneralTask):
         weight = 1.0 if data.weights is None else float(_units(data.weights))
         found = attrs.evolve(self, units=units, size=size, unit=unit, weight=weight)
         whole = found._fit(data, np.arange(data.n_rows))[2]
-        if whole and not _LEAST < whole * unit * weight * unit < math.inf:
+        # floats hold a cost from there on to all their digits, and those of its leaves to nearly as many
+        if whole and not 2.0**-1000 < whole * unit * weight * unit < math.inf:
             raise InputError("y", "its squared errors are beyond what floats hold", "measure y in another unit")
         return found
 

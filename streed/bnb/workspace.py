@@ -47,9 +47,6 @@ _BOUNDS = 2 * ctypes.c_int64
 
 _BRANCH, _INDEX, _SIMILAR = 24, 16, 16
 
-_DEEP = 60
-"""From this depth on, there are more subproblems than floats count."""
-
 
 def limits_of(packed: PackedProblem, problem: Problem) -> tuple[int, int]:
     """(depth, branching nodes), UNLIMITED without a limit, or where the other one already allows no more."""
@@ -139,7 +136,7 @@ def share(problem: PackedProblem, bytes_: float, limits: tuple[int, int]) -> Spa
         return Space(branches=16, nodes=16, edges=16, children=16, path=path)
     shares = (0.25, 0.55, 0.06, 0.12) if _is_relaxed(problem, limits) else (0.02, 0.35, 0.2, 0.41)
     most_nodes = most_branches = math.inf
-    if max_depth < _DEEP and not budgeted:
+    if max_depth < 60 and not budgeted:  # deeper, there are more subproblems than floats count
         levels = range(max_depth - 2)
         most_nodes = float(sum(min(float(2 * columns) ** level, 1e18) for level in levels))
         most_branches = float(sum(math.comb(columns, k) * 2.0**k for k in range(1, max_depth - 1)))
@@ -247,11 +244,8 @@ class Workspace:
         if problem.row_values is not None:
             arrays["row_values"] = problem.row_values
         if prices is not None:
-            arrays |= {
-                "full_test_costs": prices.full,
-                "discounted_test_costs": prices.given,
-                "caller_columns": prices.alike,
-            }
+            arrays |= {"full_test_costs": prices.full, "discounted_test_costs": prices.given}
+            arrays["caller_columns"] = prices.alike
         if problem.floors is not None:
             arrays["floor_mask"], arrays["floors"] = problem.floors
         for name, array in arrays.items():
