@@ -52,7 +52,7 @@ from streed.exact import Array, Range, exact_number
 from streed.task import PARTIAL, Composition, RowCostTask, State, Task, Value, bound
 from streed.task.algebra import add, scale
 from streed.task.joint import IN_ORDER, TaskInOrder, WeightedSum
-from streed.tasks.impurity import ClassCounts, total
+from streed.tasks.impurity import ClassCounts
 
 
 @final
@@ -197,7 +197,7 @@ class WorstLeaf(ClassCounts):
     worsening: ClassVar[bool] = True
 
     def leaf_cost(self, s: State, k: int) -> Any:
-        rows = total(s.counts)
+        rows = sum(s.counts)
         return (rows - s.counts[k]) / rows if rows > 0 else 0.0
 
     def combine(self, a: Any, b: Any) -> Any:

@@ -34,23 +34,6 @@ from streed.exact import Array
 from streed.task import State, Task, bound
 
 
-def total(counts: Any) -> Any:
-    """The sum of the counts."""
-    whole = 0
-    for count in counts:
-        whole += count
-    return whole
-
-
-def largest(counts: Any) -> Any:
-    """The largest of the counts."""
-    most = counts[0]
-    for count in counts:
-        if count > most:
-            most = count
-    return most
-
-
 @attrs.frozen
 class ClassCounts(Task):
     """A task of the (weighted) numbers of rows per class."""
@@ -92,7 +75,7 @@ class Gini(MajorityLeaves):
     scale: float = bound(1.0)
 
     def leaf_cost(self, s: State, k: int) -> Any:
-        rows = total(s.counts)
+        rows = sum(s.counts)
         if rows == 0:
             return 0.0
         squares = 0.0
@@ -141,7 +124,7 @@ class Entropy(MajorityLeaves):
         return attrs.evolve(bound_, table=x * np.log2(np.maximum(x, 1)))
 
     def leaf_cost(self, s: State, k: int) -> Any:
-        rows = total(s.counts)
+        rows = sum(s.counts)
         if len(self.table) > 0:
             left = self.table[int(rows)]
             for count in s.counts:

@@ -59,7 +59,7 @@ import numpy as np
 from streed.data import Dataset
 from streed.exact import Array, Range
 from streed.task import State, Task, bound
-from streed.tasks.impurity import ClassCounts, MajorityLeaves, largest, total
+from streed.tasks.impurity import ClassCounts, MajorityLeaves
 
 _MOST_ROWS = 1e15  # beyond it, the rows at hand are lost in rounding
 
@@ -89,7 +89,7 @@ class MinimumError(ClassCounts):
         return attrs.evolve(self, strength=strength, against=against, least=float(against.min()))
 
     def leaf_cost(self, s: State, k: int) -> Any:
-        rows = total(s.counts)
+        rows = sum(s.counts)
         return rows * (rows - s.counts[k] + self.against[k]) / (rows + self.strength)
 
     def worst_per_row(self, data: Dataset) -> Array:
@@ -98,7 +98,7 @@ class MinimumError(ClassCounts):
 
     def lower_bound(self, s: State) -> Any:
         """The cost of all rows in one leaf without errors: that is concave in the rows, so parts cost no less."""
-        rows = total(s.counts)
+        rows = sum(s.counts)
         return rows * self.least / (rows + self.strength)
 
 
@@ -142,7 +142,7 @@ class PessimisticError(ClassCounts):
         return float(np.interp(self.confidence, _CONFIDENCES, _DEVIATIONS)) ** 2
 
     def leaf_cost(self, s: State, k: int) -> Any:
-        rows = total(s.counts)
+        rows = sum(s.counts)
         errors = rows - s.counts[k]
         none = without_errors(rows, self.confidence)
         if errors < 1:
@@ -162,7 +162,7 @@ class PessimisticError(ClassCounts):
         - e >= 1, e + 1/2 < n: with m = e + 1/2 < n the root in `by_normal` is at least v / 2, so that the leaf costs at
           least n (m + v) / (n + v), which grows with m >= 1.5: at least h(n).
         """
-        rows = total(s.counts)
+        rows = sum(s.counts)
         if rows <= 0:
             return 0.0
         certain = without_errors(rows, self.confidence)
@@ -210,8 +210,8 @@ class QuinlanMDL(CodedLeaves):
         return attrs.evolve(CodedLeaves.bind(self, data), n_classes=len(data.class_labels))
 
     def leaf_cost(self, s: State, k: int) -> Any:
-        rows = total(s.counts)
-        exceptions = rows - largest(s.counts)
+        rows = sum(s.counts)
+        exceptions = rows - max(s.counts)
         most = math.floor((rows + 1) / 2) if self.n_classes == 2 else rows
         bits = self.leaf_bits + math.log2(most + 1) + log2_choose(rows, exceptions)
         if self.n_classes > 2:
@@ -251,7 +251,7 @@ class MehtaMDL(CodedLeaves):
         return attrs.evolve(found, half=half, leaf_bits=leaf, least=least)
 
     def leaf_cost(self, s: State, k: int) -> Any:
-        rows = total(s.counts)
+        rows = sum(s.counts)
         bits = self.leaf_bits
         if rows > 0:
             bits += self.half * math.log2(rows / 2)
@@ -292,7 +292,7 @@ class BayesianTree(MajorityLeaves):
         return attrs.evolve(self, classes=classes, whole=len(classes) * self.concentration)
 
     def leaf_cost(self, s: State, k: int) -> Any:
-        cost = math.lgamma(total(s.counts) + self.whole) - math.lgamma(self.whole)
+        cost = math.lgamma(sum(s.counts) + self.whole) - math.lgamma(self.whole)
         for count in s.counts:
             cost -= math.lgamma(count + self.concentration) - math.lgamma(self.concentration)
         return cost
@@ -309,6 +309,6 @@ class BayesianTree(MajorityLeaves):
 
     def lower_bound(self, s: State) -> Any:
         """The cost of all rows in one class: that is concave in the rows, so parts cost no less."""
-        rows = total(s.counts)
+        rows = sum(s.counts)
         most = math.lgamma(rows + self.concentration) - math.lgamma(self.concentration)
         return math.lgamma(rows + self.whole) - math.lgamma(self.whole) - most
