@@ -34,7 +34,7 @@ from streed.data.strict_json import rebuild
 from streed.errors import InputError, MismatchError, check_kind, escaped, path_of
 from streed.exact import Range
 from streed.proof import check
-from streed.proof.check import MAGIC, UNLIMITED, Goal, Plane, Record, Sums
+from streed.proof.check import MAGIC, UNLIMITED, Goal, Record, Sums
 from streed.proof.prover import Prover, ProverSums, StoppedError
 from streed.proof.statement import Statement
 from streed.result import Progress, Reporter
@@ -178,7 +178,7 @@ def prove_statement(statement: Statement, tree: Tree, seconds: float | None, beg
     (tree_of_proof, goal), amounts = statement.claim(tree), statement.amounts
     deadline = None if seconds is None else began + 0.8 * seconds  # the rest is for the checker's steps
     multipliers = find_multipliers(statement, goal, deadline) if amounts else []
-    problem = ProverSums(statement.table.X, goal.costs, statement.limits, amounts, (multipliers, []))
+    problem = ProverSums(statement.table.X, goal.costs, statement.limits, amounts, multipliers)
 
     def tell(lower: int, claims: int) -> None:
         if listener.due():
@@ -190,8 +190,8 @@ def prove_statement(statement: Statement, tree: Tree, seconds: float | None, beg
     records = find_records(problem, goal.reached, deadline, tell)
     for record in records:  # the checker's own steps, which know already what the prover counted
         problem.add(record)
-    found = check.prove([problem], amounts, goal.reached)
-    written = to_bytes({"tree": tree_of_proof, "arguments": list(statement.arguments)}, [(multipliers, records)])
+    found = check.prove(problem, amounts, goal.reached)
+    written = to_bytes({"tree": tree_of_proof, "arguments": list(statement.arguments)}, multipliers, records)
     bound, words = found * goal.costs.unit, goal.words(found)
     if goal.is_score:
         bound = goal.worth if found >= goal.reached else Fraction(1)
@@ -247,10 +247,10 @@ def find_records(problem: Sums, reached: int, deadline: float | None, tell: Any)
     return prover.records(roots)
 
 
-def to_bytes(said: dict[str, Any], planes: list[Plane]) -> bytes:
-    """The file of a proof: what it says of itself, its tree among it, and planes."""
-    listed = [[[str(m) for m in plane[0]], [[sum(r.path, ()), *r[1:]] for r in plane[1]]] for plane in planes]
-    text = json.dumps(said | {"planes": listed}, sort_keys=True, separators=(",", ":"), allow_nan=False)
+def to_bytes(said: dict[str, Any], multipliers: list[Fraction], records: list[Record]) -> bytes:
+    """The file of a proof: what it says of itself, its tree among it, multipliers and claims."""
+    listed = {"multipliers": list(map(str, multipliers)), "claims": [[sum(r.path, ()), *r[1:]] for r in records]}
+    text = json.dumps(said | listed, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return MAGIC + zlib.compress(text.encode())
 
 

@@ -10,11 +10,11 @@ hold, and show a bound only: on other data, or within other limits, than the fil
 
 A tree branches by a column of codes 0, 1, 2, ..., one child for every code. A split costs s, and with --test a price
 for each of its rows, which is less below other splits. Amounts, sums over rows (--amounts) and the number of splits,
-may have to be in intervals. A proof is a list of planes, one where nothing is limited. A plane has a multiplier m_j for
-every amount a_j, and claims about c + sum_j m_j a_j, where c is the cost. Equal rows share a leaf, so they are one row
-here, and what its best label costs is taken off (FLOOR): costs are 0 or more, whole units. A claim (S, d, L) says that
-every tree of depth d or less costs at least L on the rows S, those with some codes, below splits by these columns; w(A)
-is the most that the rows A can cost. The rules, whose proofs are in docs/reference/proof-format.md:
+may have to be in intervals. A proof has a multiplier m_j for every amount a_j, and claims about c + sum_j m_j a_j,
+where c is the cost. Equal rows share a leaf, so they are one row here, and what its best label costs is taken off
+(FLOOR): costs are 0 or more, whole units. A claim (S, d, L) says that every tree of depth d or less costs at least L on
+the rows S, those with some codes, below splits by these columns; w(A) is the most that the rows A can cost. The rules,
+whose proofs are in docs/reference/proof-format.md:
 
 COUNT     the optimum of depth two or less is computed outright. Without a limit on the depth a side of the first split
           is a leaf or has one split, both computed, or pays for two.
@@ -23,7 +23,7 @@ SPLIT     the optimum of S is its leaf, or a split and the sides' bounds, for th
 TRANSFER  for d' >= d, a tree for B costs on A at most w(A without B) more: the optimum of (B, d) is at least that of
           (A, d') less w(A without B), if no split is dearer at A. With --min-leaf, only if A has all of B, and with
           more than two codes no others.
-PLANE     trees within the limits cost no less than the least c + sum_j m_j a_j of any tree, less the largest of
+DUALITY   trees within the limits cost no less than the least c + sum_j m_j a_j of any tree, less the largest of
           sum_j m_j z_j for amounts z within the limits.
 LIST      else all trees whose c + sum_j m_j a_j is small enough for a better tree are listed by costs and amounts.
 """
@@ -46,7 +46,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-MAGIC = b"streed proof 2\n"
+MAGIC = b"streed proof 3\n"
 SCORES = ("f1", "fbeta", "jaccard")
 UNLIMITED = 255
 """The depth of claims about trees of any depth."""
@@ -304,28 +304,22 @@ class Record(NamedTuple):
     anchors: list[int]
 
 
-Plane = tuple[list[Fraction], list[Record]]
-"""A multiplier for every amount, and claims."""
-
-
-def read_file(raw: bytes) -> tuple[dict[str, Any], list[Plane]]:
-    """What a proof says beside its planes, and these."""
+def read_file(raw: bytes) -> tuple[dict[str, Any], list[Fraction], list[Record]]:
+    """What a proof says, its multipliers, one for every amount, and its claims."""
     require(raw.startswith(MAGIC), "this is no proof, or of another version")
-    stream, planes = zlib.decompressobj(), []
+    stream = zlib.decompressobj()
     try:
         text = stream.decompress(raw[len(MAGIC) :], LONGEST)
         require(stream.eof, "the file is cut off, or too long")
         said = json.loads(text)
-        for multipliers, claims in said["planes"]:
-            require(all(isinstance(m, str) for m in multipliers), "the multipliers cannot be read")
-            numbers = itertools.chain.from_iterable((*path, depth, bound, *back) for path, depth, bound, back in claims)
-            require(all(type(x) is int and x >= 0 for x in numbers), "a claim has other than whole numbers")
-            records = [Record(list(zip(p[::2], p[1::2], strict=True)), d, bound, back) for p, d, bound, back in claims]
-            planes.append(([fraction(m, "a multiplier") for m in multipliers], records))
+        multipliers, claims = said["multipliers"], said["claims"]
+        require(all(isinstance(m, str) for m in multipliers), "the multipliers cannot be read")
+        numbers = itertools.chain.from_iterable((*path, depth, bound, *back) for path, depth, bound, back in claims)
+        require(all(type(x) is int and x >= 0 for x in numbers), "a claim has other than whole numbers")
+        records = [Record(list(zip(p[::2], p[1::2], strict=True)), d, bound, back) for p, d, bound, back in claims]
+        return said, [fraction(m, "a multiplier") for m in multipliers], records
     except (ValueError, TypeError, KeyError, RecursionError, UsageError, zlib.error) as error:
         raise RejectedError(f"the file is damaged ({type(error).__name__})") from None
-    require(0 < len(planes) <= 64, "the file has no planes, or more than 64")
-    return said, planes
 
 
 # -- the rules ---------------------------------------------------------------------------------------------------------
@@ -343,16 +337,18 @@ class Sums:
     those of any claim, the first stands; those of other tests differ.
     """
 
-    def __init__(self, X: Array, costs: Costs, limits: Limits, amounts: Sequence[Amount], plane: Plane) -> None:
+    def __init__(
+        self, X: Array, costs: Costs, limits: Limits, amounts: Sequence[Amount], multipliers: Sequence[Fraction]
+    ) -> None:
         self.depth, self.min_leaf = limits
         full, given = self._find_rows(X, costs.tests)
         each = np.stack([costs.costs, *(amount.of_rows for amount in amounts)], axis=2)
         self.parts = np.zeros((self.m, *each.shape[1:]), np.int64)  # (m, K, 1 + J)
         np.add.at(self.parts, self.of_row, each)
         self.of_split = [costs.split, *(amount.of_split for amount in amounts)]
-        require(len(plane[0]) == len(amounts), "a plane needs a multiplier for every amount")
-        scale = math.lcm(1, *(m.denominator for m in plane[0]))
-        self.factors = [scale, *(int(m * scale) for m in plane[0])]
+        require(len(multipliers) == len(amounts), "a proof needs a multiplier for every amount")
+        scale = math.lcm(1, *(m.denominator for m in multipliers))
+        self.factors = [scale, *(int(m * scale) for m in multipliers)]
         self.allowed = 0  # the largest sum of multiplied amounts within the limits
         for factor, amount in zip(self.factors[1:], amounts, strict=True):
             end = amount.most if factor > 0 else amount.least
@@ -379,8 +375,6 @@ class Sums:
         self.known: dict[bytes, dict[int, int]] = {}  # bounds by rows and depth
         self.listed = 0
         self.root = Part(np.ones(self.m, np.bool_), self.full)
-        for record in plane[1]:
-            self.add(record)
 
     def _find_rows(self, X: Array, tests: Tests) -> tuple[Array, Array]:
         """What a split costs a row: (P,) below no others, and (P, P) below one by each column, (P, 1) if nothing."""
@@ -552,22 +546,16 @@ def _distinct(points: Array) -> Array:
     return np.asarray(points[new])
 
 
-def prove(made: list[Sums], amounts: Sequence[Amount], reached: int) -> int:
+def prove(made: Sums, amounts: Sequence[Amount], reached: int) -> int:
     """What every tree within the limits costs at least, in whole units; LIST is about those of less than `reached`."""
-    depth = made[0].depth
-    best = max(-((each.allowed - each.lower(each.root, depth)) // each.factors[0]) for each in made)  # PLANE
+    root, depth, budget = made.root, made.depth, made.budget(reached)
+    best = -((made.allowed - made.lower(root, depth)) // made.factors[0])  # DUALITY
     if best >= reached or depth == UNLIMITED or not amounts:
         return min(best, reached)
-    # of each column the plane in which it costs most above the budget
-    above = np.array([each.splits(each.root, depth) - each.budget(reached) for each in made])
-    found = [made[0].trees(made[0].root, 0, BIG - 1)]
     try:
-        for column, place in enumerate(above.argmax(0).tolist()):
-            if above[place, column] <= 0:
-                found.append(made[place].first(made[place].root, depth, column, made[place].budget(reached)))
+        points = made.trees(root, depth, budget)
     except MemoryError:
         return best
-    points = np.concatenate(found)
     within = np.ones(len(points), np.bool_)
     for j, (_, _, least, most) in enumerate(amounts, 1):
         within &= (least is None or points[:, j] >= least) & (most is None or points[:, j] <= most)
@@ -627,17 +615,20 @@ def main(arguments: list[str] | None = None, program: str | None = None) -> int:
             raise UsageError("--max-depth and --max-nodes are zero or more, --min-leaf one or more")
         limits = Limits(UNLIMITED if given.no_limit else min(given.max_depth, UNLIMITED), given.min_leaf)
         table = parse_table(given.table.read_bytes(), given, given.table)
-        header, planes = read_file(given.proof.read_bytes())
+        header, multipliers, claims = read_file(given.proof.read_bytes())
         amounts = amounts_of(given, table)
         goal = goal_of(given, table, follow(header.get("tree"), table, limits, amounts))
-        found = prove([Sums(table.X, goal.costs, limits, amounts, plane) for plane in planes], amounts, goal.reached)
+        sums = Sums(table.X, goal.costs, limits, amounts, multipliers)
+        for record in claims:
+            sums.add(record)
+        found = prove(sums, amounts, goal.reached)
     except (UsageError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     except RejectedError as error:
         print(f"REJECTED: {error}")
         return 1
-    print(said(given, table, goal, found, sum(len(claims) for _, claims in planes)))
+    print(said(given, table, goal, found, len(claims)))
     if found < goal.reached and isinstance(made_for := header.get("arguments"), list):
         print(f"The file says that it was made for: {ascii(' '.join(map(str, made_for)))[:300]}")
     return 0 if found == goal.reached else 3

@@ -186,7 +186,7 @@ class Statement:
         """The costs; raises InputError for numbers that the checker could not sum exactly."""
         try:
             goal = check.goal_of(self.given, self.table, tree)
-            check.Sums(self.table.X, goal.costs, self.limits, self.amounts, ([Fraction(0)] * len(self.amounts), []))
+            check.Sums(self.table.X, goal.costs, self.limits, self.amounts, [Fraction(0)] * len(self.amounts))
         except (check.UsageError, check.RejectedError) as error:
             raise InputError("costs", str(error), "give numbers of fewer digits") from error
         return goal

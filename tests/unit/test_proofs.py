@@ -90,8 +90,9 @@ def _said(files: tuple[Path, Path, list[str]], capsys: Any, *more: str) -> tuple
     return code, streams.out + streams.err
 
 
-def _file(said: Any, *planes: Any) -> bytes:
-    text = said if isinstance(said, bytes) else json.dumps(said | {"planes": [*planes]}).encode()
+def _file(said: Any, multipliers: Any = (), claims: Any = ()) -> bytes:
+    whole = said if isinstance(said, bytes) else said | {"multipliers": multipliers, "claims": claims}
+    text = whole if isinstance(whole, bytes) else json.dumps(whole).encode()
     return check.MAGIC + zlib.compress(text)
 
 
@@ -101,32 +102,31 @@ DEEP = b'{"tree": ' + b'{"column": 0, "children": {"0": {"label": "0"}, "1": ' *
 HOSTILE = {
     "nothing": b"",
     "no text": check.MAGIC,
-    "another version": b"streed proof 1\n" + _file(TREE, [[], []])[15:],
+    "another version": b"streed proof 2\n" + _file(TREE)[15:],
     "a bomb": check.MAGIC + zlib.compress(b" " * 2**26),
     "no JSON": _file(b"tree"),
     "text nested too deeply": _file(b'{"tree": ' + b"[" * 100_000),
-    "a deep tree": _file(DEEP + b', "planes": [[[], []]]}'),
+    "a deep tree": _file(DEEP + b', "multipliers": [], "claims": []}'),
     "a list": _file(b"[]"),
-    "no planes": _file(TREE),
-    "too many planes": _file(TREE, *[[[], []]] * 65),
-    "a plane that is none": _file(TREE, 3),
-    "no tree": _file({}, [[], []]),
-    "numbers for names": _file({"tree": {"column": True, "children": []}}, [[], []]),
-    "children in a list": _file({"tree": {"column": 0, "children": ["0", "1"]}}, [[], []]),
-    "a column that is not there": _file({"tree": {"column": 99, "children": {}}}, [[], []]),
-    "a label that is none": _file({"tree": {"label": ["0"]}}, [[], []]),
-    "too many multipliers": _file(TREE, [["1"], []]),
-    "a multiplier that is no text": _file(TREE, [[1], []]),
-    "a large bound": _file(TREE, [[], [[[], 4, 10**30, []]]]),
-    "a bound below nothing": _file(TREE, [[], [[[], 4, -1, []]]]),
-    "a bound that is no number": _file(TREE, [[], [[[], 4, 1.5, []]]]),
-    "a bound that is not shown": _file(TREE, [[], [[[], 4, 1, []]]]),
-    "an anchor ahead": _file(TREE, [[], [[[], 4, 0, [1]]]]),
-    "itself": _file(TREE, [[], [[[], 4, 0, [0]]]]),
-    "an anchor of too little depth": _file(TREE, [[], [[[], 3, 0, []], [[], 5, 0, [1]]]]),
-    "too large a depth": _file(TREE, [[], [[[], 256, 0, []]]]),
-    "a code that is not there": _file(TREE, [[], [[[0, 7], 4, 0, []]]]),
-    "half a code": _file(TREE, [[], [[[0], 4, 0, []]]]),
+    "no claims": check.MAGIC + zlib.compress(b'{"multipliers": []}'),
+    "multipliers that are none": _file(TREE, 3),
+    "no tree": _file({}),
+    "numbers for names": _file({"tree": {"column": True, "children": []}}),
+    "children in a list": _file({"tree": {"column": 0, "children": ["0", "1"]}}),
+    "a column that is not there": _file({"tree": {"column": 99, "children": {}}}),
+    "a label that is none": _file({"tree": {"label": ["0"]}}),
+    "too many multipliers": _file(TREE, ["1"]),
+    "a multiplier that is no text": _file(TREE, [1]),
+    "a large bound": _file(TREE, [], [[[], 4, 10**30, []]]),
+    "a bound below nothing": _file(TREE, [], [[[], 4, -1, []]]),
+    "a bound that is no number": _file(TREE, [], [[[], 4, 1.5, []]]),
+    "a bound that is not shown": _file(TREE, [], [[[], 4, 1, []]]),
+    "an anchor ahead": _file(TREE, [], [[[], 4, 0, [1]]]),
+    "itself": _file(TREE, [], [[[], 4, 0, [0]]]),
+    "an anchor of too little depth": _file(TREE, [], [[[], 3, 0, []], [[], 5, 0, [1]]]),
+    "too large a depth": _file(TREE, [], [[[], 256, 0, []]]),
+    "a code that is not there": _file(TREE, [], [[[0, 7], 4, 0, []]]),
+    "half a code": _file(TREE, [], [[[0], 4, 0, []]]),
 }
 
 
@@ -185,20 +185,20 @@ def test_prices_of_tests_and_ends_of_amounts_by_hand() -> None:
     X, nothing = np.array([[0], [1]], np.uint8), np.zeros((2, 2), np.int64)
     amount = check.Amount(nothing, 0, -3, 5)
     for multiplier, allowed in ((2, 10), (-2, 6)):
-        plane: check.Plane = ([Fraction(multiplier)], [])
-        assert check.Sums(X, check.Costs(nothing, 0), check.Limits(1), [amount], plane).allowed == allowed
+        sums = check.Sums(X, check.Costs(nothing, 0), check.Limits(1), [amount], [Fraction(multiplier)])
+        assert sums.allowed == allowed
     for least, most in ((1, 1), (1, 2), (0, 1)):  # the split has 1 of the amount, and costs nothing
         at_ends = [check.Amount(np.array([[0, 1], [0, 1]]), 0, least, most)]
         costs = check.Costs(1 - np.eye(2, dtype=np.int64), 0)
-        sums = check.Sums(X, costs, check.Limits(1), at_ends, ([Fraction(0)], []))
-        assert check.prove([sums], at_ends, 2) == 0
+        sums = check.Sums(X, costs, check.Limits(1), at_ends, [Fraction(0)])
+        assert check.prove(sums, at_ends, 2) == 0
 
 
 def test_a_claim_about_more_rows_says_nothing_where_a_leaf_of_few_may_be_needed() -> None:
     for codes, known in ((2, [99, 99]), (3, [0, 0, 0])):
         X = np.arange(6, dtype=np.uint8)[:, None] % codes
         costs = check.Costs(np.array([[0, 1]] * 6, np.int64), 0)
-        sums = check.Sums(X, costs, check.Limits(3, 2), [], ([], []))
+        sums = check.Sums(X, costs, check.Limits(3, 2), [], [])
         assert sums.transfer(sums.root, sums.root, 102).tolist() == known
 
 

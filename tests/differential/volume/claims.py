@@ -19,7 +19,7 @@ import numpy as np
 
 from streed.exact import Array
 from streed.proof import check, find_records, to_bytes
-from streed.proof.check import BIG, UNLIMITED, Amount, Costs, Limits, Plane, Record, RejectedError, Sums, Tests
+from streed.proof.check import BIG, UNLIMITED, Amount, Costs, Limits, Record, RejectedError, Sums, Tests
 
 CLAIMS = 15
 """That are drawn for each problem."""
@@ -77,18 +77,17 @@ class Problem:
             for a, x in zip(self.amounts, point[1:], strict=True)
         )
 
-    def relaxed(self, planes: list[Plane]) -> list[Sums]:
-        """The checker's problems with these claims; raises RejectedError."""
-        return [Sums(self.X, self.costs, self.limits, self.amounts, plane) for plane in planes]
+    def relaxed(self, multipliers: list[Fraction], records: list[Record]) -> Sums:
+        """The checker's problem with these claims; raises RejectedError."""
+        made = Sums(self.X, self.costs, self.limits, self.amounts, multipliers)
+        for record in records:
+            made.add(record)
+        return made
 
-    def bound(self, planes: list[Plane], reached: int) -> int:
-        """What the checker accepts of these planes, written and read; raises RejectedError."""
-        return check.prove(self.relaxed(check.read_file(to_bytes({}, planes))[1]), self.amounts, reached)
-
-    def proved(self, reached: int, multipliers: list[Fraction]) -> list[Plane]:
-        """A proof that no tree costs less."""
-        (problem,) = self.relaxed([(multipliers, [])])
-        return [(multipliers, find_records(problem, reached, None, None))]
+    def bound(self, multipliers: list[Fraction], records: list[Record], reached: int) -> int:
+        """What the checker accepts of a proof, written and read; raises RejectedError."""
+        _, *read = check.read_file(to_bytes({}, multipliers, records))
+        return check.prove(self.relaxed(*read), self.amounts, reached)
 
 
 def draw_problem(draw: random.Random) -> Problem:
@@ -120,10 +119,9 @@ def draw_problem(draw: random.Random) -> Problem:
     return Problem(X, Costs(np.array(costs, np.int64), split, Fraction(1), tests), amounts, Limits(depth, min_leaf))
 
 
-def wrong_claims(draw: random.Random, problem: Problem, plane: Plane) -> list[str]:
-    """Claims drawn behind those of a plane and pushed as far as the checker accepts, that are above the truth."""
+def wrong_claims(draw: random.Random, problem: Problem, made: Sums) -> list[str]:
+    """Claims drawn behind those of a proof and pushed as far as the checker accepts, that are above the truth."""
     wrong = []
-    (made,) = problem.relaxed([plane])
     for _ in range(CLAIMS):
         path = draw.sample(list(made.literal), min(len(made.literal), draw.randrange(3)))
         depth = draw.choice((0, 1, 2, 3, 3, 4, 5, UNLIMITED))
@@ -161,8 +159,8 @@ def wrong(seed: int, number: int) -> list[str]:
         for m, a in zip(multipliers, problem.amounts, strict=True)
     ]
     told = []
-    planes = problem.proved(optimum, multipliers)
-    found = problem.bound(planes, optimum)
+    records = find_records(problem.relaxed(multipliers, []), optimum, None, None)
+    found = problem.bound(multipliers, records, optimum)
     if found != optimum and (problem.limits.depth < UNLIMITED or not problem.amounts):
         told.append(f"{found} is proved, the optimum is {optimum}")
-    return told + wrong_claims(draw, problem, planes[0])
+    return told + wrong_claims(draw, problem, problem.relaxed(multipliers, records))

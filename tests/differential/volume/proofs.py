@@ -120,8 +120,8 @@ def changed(draw: random.Random, case: Case) -> tuple[str, bytes, bytes, list[st
             _change_tree(draw, said["tree"])
         text = bytearray(json.dumps(said).encode())
         if what == "claims":
-            numbers = [found.start() for found in re.finditer(rb"\d", text[text.index(b"planes") :])]
-            at = text.index(b"planes") + draw.choice(numbers or [0])
+            numbers = [found.start() for found in re.finditer(rb"\d", text[text.index(b"claims") :])]
+            at = text.index(b"claims") + draw.choice(numbers or [0])
             text[at : at + draw.randint(0, 2)] = draw.choice((b"", b"0", b"1", b"2", b"7", b"77", b"-1", b"0, 1"))
         data = MAGIC + zlib.compress(bytes(text))
     elif what == "table":
