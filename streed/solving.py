@@ -116,7 +116,7 @@ class Solving:
             outcome = outcome if leaf is None else attrs.evolve(outcome, solutions=(leaf,), unit=1)
         if self._own:
             for solution in outcome.solutions:
-                check_declarations(self.problem.task, self.data, solution.root, self.problem.sums)
+                check_declarations(self.problem.task, self.data, solution.root, lambda: self.problem.sums)
         return outcome
 
     def _search_limits(self) -> SearchLimits:

@@ -26,7 +26,7 @@ from streed.problem import Outcome, Problem, Solution
 from streed.problem.known_tree import with_costs
 from streed.task.analysis.linear_form import price_of_splits
 from streed.task.base import objective, parts_of
-from streed.task.states import StateInParts, sums_by
+from streed.task.states import StateInParts, sums_by_node
 from streed.tree import Branch, FlatBranch, Leaf, Node, flatten, nest, walk
 from streed.whole_costs import IntegerCosts, WideCosts
 
@@ -41,11 +41,8 @@ def measure_costs(problem: Problem, costs: IntegerCosts, preorder: Array) -> tup
     measured, leaf_of, end = measure_tree(preorder, writable(data.X), arity, costs.costs)
     columns, (labels, rows, leaf_costs, depths, _) = preorder.tolist(), measured.tolist()
     if data.frequency is not None:
-        sizes = sums_by(leaf_of, data.frequency, len(preorder))
-        rows = [int(sizes[at:behind].sum()) for at, behind in enumerate(end.tolist())]
-    leaf_rows = [n for n, column in zip(rows, columns, strict=True) if column == LEAF and n]
-    branches = len(columns) - columns.count(LEAF)
-    _check_limits(problem, max(depths), branches, leaf_rows)
+        rows = sums_by_node(leaf_of, data.frequency, end).tolist()
+    branches = check_limits(problem, columns, rows, max(depths))
     root = nest_preorder(columns, arity, labels, rows, leaf_costs)
     return sum(leaf_costs) + costs.split * branches, root
 
@@ -74,11 +71,14 @@ def nest_preorder(columns: list[int], arity: Array, labels: list[int], rows: lis
     return stack[0]
 
 
-def _check_limits(problem: Problem, depth: int, branches: int, leaf_rows: list[int]) -> None:
-    """Raises MismatchError if the tree breaks a limit; `leaf_rows` are the rows of its leaves that have any."""
+def check_limits(problem: Problem, columns: list[int], rows: list[int], depth: int) -> int:
+    """The number of branches of a tree in preorder, of nodes with so many rows; MismatchError if it breaks a limit."""
+    branches = len(columns) - columns.count(LEAF)
+    leaf_rows = [n for n, column in zip(rows, columns, strict=True) if column == LEAF and n]
     broken = problem.broken_by(depth, branches, min(leaf_rows, default=problem.min_leaf))
     if broken is not None:
         raise MismatchError(f"the tree has {broken}, which the limits forbid; please report this")
+    return branches
 
 
 def measure_methods(problem: Problem, of: Problem, preorder: Array) -> Solution:
@@ -108,35 +108,40 @@ def _measured(
     problem: Problem, preorder: Array, sums: Mapping[str, tuple[Array, Fraction]], exact: bool = True
 ) -> Solution:
     """As `measure_methods`, by these sums, whole numbers and the worth of 1; methods get floats if not `exact`."""
-    task, data, columns, m = problem.task, problem.data, preorder.tolist(), len(preorder)
-    arity, labels, names = data.category_counts, range(len(task.labels(data))), tuple(sums)
+    task, data, columns = problem.task, problem.data, preorder.tolist()
+    arity, labels, names, limits = data.category_counts, range(len(task.labels(data))), tuple(sums), task.limits
     leaf_of, end = route_rows(preorder, writable(data.X), arity)
-    sizes, ends, children_of = sums_by(leaf_of, data.counts, m).tolist(), end.tolist(), np.maximum(arity, 2).tolist()
-    totals = functools.cache(lambda name: sums_by(leaf_of, sums[name][0], m).tolist())
-    knows, shows_own = task.overrides("exact_cost"), task.overrides("leaf_label")
-    leaf_rows: list[int] = []
+    sizes, ends, children_of = sums_by_node(leaf_of, data.counts, end).tolist(), end.tolist(), np.maximum(arity, 2)
+    knows, shows_own, costs_splits = map(task.overrides, ("exact_cost", "leaf_label", "branching_cost"))
+    is_limited = task.overrides("feasible")
+    totals: dict[str, list[Any]] = {}
     depths: list[int] = []
     shown: list[Any] = []
 
+    def total(at: int, name: str) -> Any:
+        """The sum of a statistic over the rows of a node; of all nodes, when it is first asked for."""
+        if name not in totals:
+            whole, unit = sums[name]
+            totals[name] = _worths(sums_by_node(leaf_of, whole, end).tolist(), unit, exact)
+        return totals[name][at]
+
     def measure_leaf(at: int, above: int) -> tuple[Any, Leaf]:
         """(cost, leaf): its label is of least cost; of a leaf without rows, which costs None, that of its parent's."""
-        begin, behind = (at, at + 1) if sizes[at] else (above, ends[above])
-        s = StateInParts(
-            sum(sizes[begin:behind]), names, lambda name: _worth(totals(name)[begin:behind], sums[name][1], exact)
-        )
-        rows = np.flatnonzero((begin <= leaf_of) & (leaf_of < behind)) if knows else np.zeros(0)
-        costs = [task.exact_cost(data, rows, k) if knows else None for k in labels]
-        costs = [task.leaf_cost(s, k) if cost is None else cost for k, cost in zip(labels, costs, strict=True)]
-        allowed = [k for k in labels if task.feasible(costs[k])] or labels
+        place = at if sizes[at] else above
+        s = StateInParts(sizes[place], names, functools.partial(total, place))
+        rows: Any = np.flatnonzero((place <= leaf_of) & (leaf_of < ends[place])) if knows else None
+        costs = [task.exact_cost(data, rows, k) for k in labels] if knows else [None] * len(labels)
+        costs = [task.leaf_cost(s, k) if cost is None else cost for k, cost in enumerate(costs)]
+        allowed = ([k for k in labels if task.feasible(costs[k])] if is_limited else []) or labels
         best = functools.reduce(lambda a, b: b if task.better(costs[b], costs[a]) else a, allowed)
         if shows_own:
             known = task.exact_label(data, rows, best) if knows else None
             shown.append(task.leaf_label(s, best) if known is None else known)
         if not sizes[at]:
             return None, Leaf(best, 0, 0)
-        if not all(limit.allows(s) for limit in task.limits):
-            raise MismatchError(f"a leaf of {s.rows} rows breaks a limit; please report this")
-        leaf_rows.append(s.rows)
+        for limit in limits:
+            if not limit.allows(s):
+                raise MismatchError(f"a leaf of {s.rows} rows breaks a limit; please report this")
         return costs[best], Leaf(best, s.rows, costs[best])
 
     def measure(at: int, above: int, path: tuple[int, ...]) -> tuple[Any, Node]:
@@ -151,23 +156,25 @@ def _measured(
             child_at = ends[child_at]
             if found is not None:
                 value = found if value is None else task.combine(value, found)
-        size = sum(child.rows for child in children)
-        cost = task.branching_cost(size, tuple(sorted(set(path))), column)
-        return value if cost is None else task.combine(value, cost), Branch(column, tuple(children), size)
+        cost = task.branching_cost(sizes[at], tuple(sorted(set(path))), column) if costs_splits else None
+        return value if cost is None else task.combine(value, cost), Branch(column, tuple(children), sizes[at])
 
     value, root = measure(0, 0, ())
-    _check_limits(problem, max(depths), m - columns.count(LEAF), leaf_rows)
+    check_limits(problem, columns, sizes, max(depths))
     return Solution(value, root, tuple(shown) if shows_own else None)
 
 
-def _worth(parts: list[Any], unit: Fraction, exact: bool) -> Any:
-    """The sum of whole numbers of a unit, or of lists of them, as ints and fractions if `exact`, else as floats."""
-    if isinstance(parts[0], list):
-        return tuple(_worth(list(each), unit, exact) for each in zip(*parts, strict=True))
-    total = sum(parts)
-    if exact:
-        return total if unit == 1 else exact_number(total * unit)
-    return total * unit.numerator / unit.denominator
+def _worths(totals: list[Any], unit: Fraction, exact: bool) -> list[Any]:
+    """Whole numbers of a unit, or lists of them as tuples, as ints and fractions if `exact`, else as floats."""
+
+    def worth(total: Any) -> Any:
+        if isinstance(total, list):
+            return tuple(map(worth, total))
+        return exact_number(total * unit) if exact else total * unit.numerator / unit.denominator
+
+    if exact and unit == 1:
+        return list(map(tuple, totals)) if isinstance(totals[0], list) else totals
+    return list(map(worth, totals))
 
 
 _COLUMN_WORDS = ("X", "column", "columns", "n_columns", "ordered")

@@ -17,7 +17,7 @@ import numpy as np
 from streed.data import Dataset
 from streed.encoding.methods import ScoredTerm, split_table
 from streed.errors import TaskError
-from streed.exact import Array, fraction_of
+from streed.exact import ONE, Array, fraction_of
 from streed.kernels import coding
 from streed.problem import Problem
 from streed.task import State, Task, Value
@@ -124,10 +124,11 @@ class CostSamples:
         seen = [*problem.first_costs, *_branching_costs(task, terms, problem.data)]
         if not own.adds_values:
             seen.append(task.combine(seen[0], seen[0]))
-        whole = all(isinstance(x, numbers.Integral) for x in seen) and (table is None or table.dtype == np.int64)
-        known = itertools.chain(seen, () if table is None else table.tolist())
-        sizes: list[Any] = [abs(x) for x in known if isinstance(x, Fraction) or math.isfinite(x)]
-        largest, unit = max(sizes, default=0), Fraction(1)
+        kinds = set(map(type, seen))
+        whole = all(issubclass(x, numbers.Integral) for x in kinds) and (table is None or table.dtype == np.int64)
+        known = [x for x in (*seen, *(() if table is None else table.tolist())) if x - x == 0]
+        largest: Any = max(max(known, default=0), -min(known, default=0))
+        whole, unit = whole and largest < coding.LARGEST_CODE, ONE
         if own.adds_values and not _SMALL < largest < _LARGE:
             # a product with a weight may be too small for floats, or too large, and what is weighed is not
             states, labels = first_states(sums, problem.data), range(len(task.labels(problem.data)))
@@ -136,14 +137,15 @@ class CostSamples:
                 largest = max([largest, *(abs(term.weight * Fraction(x)) for x in costs if math.isfinite(x))])
             largest = fraction_of(largest)
             unit = Fraction(2) ** (largest.numerator.bit_length() - largest.denominator.bit_length() if largest else 0)
+            largest /= unit
         wide = largest_whole(task, sums, len(task.labels(problem.data)), problem.data.size) >= _LARGEST_NATIVE
-        whole, real = whole and largest < coding.LARGEST_CODE, any(isinstance(x, float) for x in seen)
-        return cls(whole, real, wide, bool(is_larger_better(own)), float(largest / unit), unit)
+        real = any(issubclass(x, float) for x in kinds)
+        return cls(whole, real, wide, bool(is_larger_better(own)), float(largest), unit)
 
 
 def _branching_costs(task: Task, terms: Sequence[ScoredTerm], data: Dataset) -> list[Value]:
     """What splits of all rows cost, with nothing and with everything else tested above; none where that is nothing."""
-    n, columns = data.size, range(data.n_columns)
+    n, columns = data.size, range(data.n_columns if task.overrides("branching_cost") else 0)
     if not any(reads(term.task, argument) for term in terms for argument in ("split", "path", "rows")):
         columns = columns[:1]
     alone = [task.branching_cost(n, (), split) for split in columns]

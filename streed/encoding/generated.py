@@ -121,12 +121,12 @@ class Scored(Encoding):
         planes = StatisticsMatrix.of(problem, methods.reads_weight)
         probe = CostSamples.of(problem, methods.terms)
         methods = methods.in_units(probe.unit)
-        table = split_table(methods.terms, problem)
+        table, calls = split_table(methods.terms, problem), methods.calls
         wide = planes.integral and probe.wide
         whole = planes.exact and probe.whole and not (wide or real)
         kind = coding.WHOLE if whole else coding.BITS if methods.combines else coding.GRID
         sign = -1 if probe.larger else 1
-        free = (table is None or sign * table.min() >= 0) and (not methods.calls or own.worsening)
+        free = (table is None or sign * table.min() >= 0) and (not calls or own.worsening)
         summed = planes.groups is None
         lane = planes.lane
         shape = KernelSpec(
@@ -152,12 +152,12 @@ class Scored(Encoding):
         scale, on_grains = grid_of(kind, problem, probe, lost)
         numbers, kept = methods.words(scale, planes.per_unit)
         alike = table is None or bool((table == table[0]).all())
-        packed = planes.pack(problem, merge=alike and not methods.calls)
+        packed = planes.pack(problem, merge=alike and not calls)
         split_costs = None
         if table is not None:  # by bit column and categorical column
             of_columns = np.concatenate([table[packed.column], table[list(data.categorical)]]) * sign
             split_costs = np.ascontiguousarray(of_columns, np.int64 if whole else np.float64)
-        bounded = free and not (summed or methods.calls or methods.combines or methods.limits)
+        bounded = free and not (summed or calls or methods.combines or methods.limits)
         scoring = Scoring(
             planes=shape.planes,
             rows_plane=shape.inputs,
@@ -167,7 +167,7 @@ class Scored(Encoding):
             real=not whole,
             worst_unit=_worst_unit(problem, probe.unit, scale) if bounded else 0,
             split_costs=split_costs,
-            calls_costs=methods.calls,
+            calls_costs=calls,
             path_words=(data.n_columns + 63) // 64 if methods.by_path else 0,
             numbers=numbers,
             kernels=compiled,

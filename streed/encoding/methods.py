@@ -6,6 +6,7 @@ statistics in planes, counted by groups of rows or summed by row.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import struct
@@ -210,7 +211,7 @@ class ScoredTerm:
         own = StateOfPart(s, self.prefix) if self.prefix else s
         return float(self.task.leaf_cost(own, 0 if self.task.any_label else k))
 
-    @property
+    @functools.cached_property
     def functions(self) -> dict[str, Callable[..., Any]]:
         """Its methods to compile, by name."""
         if self.weight == 0:

@@ -14,7 +14,7 @@ from typing import Any, final
 import numpy as np
 
 from streed.dp.solutions import costs_of_equal_rows, ideal_score, nondominated_at_root
-from streed.encoding.certificate import nest_preorder
+from streed.encoding.certificate import check_limits, nest_preorder
 from streed.errors import MismatchError
 from streed.exact import Array, in_whole, writable
 from streed.kernels.compilation import clock
@@ -28,7 +28,7 @@ from streed.tables.packing import Packed, pack_fronts
 from streed.tables.vector_trees import Preorder, joined
 from streed.task.base import objective
 from streed.task.bounded_sums import RowSum, values_of
-from streed.task.states import sums_by
+from streed.task.states import sums_by, sums_by_node
 from streed.tree.nodes import depth_of
 
 Front = tuple[Array, Array]
@@ -233,20 +233,17 @@ def measured(problem: Problem, sums: Sequence[RowSum], tree: Any, claimed: Seque
     preorder, labels = map(np.asarray, tree)
     data, columns, show = problem.data, preorder.tolist(), problem.task.objective_of
     leaf_of, end = route_rows(preorder, writable(data.X), data.category_counts)
-    sizes = sums_by(leaf_of, data.counts, len(columns)).tolist()
+    rows = sums_by_node(leaf_of, data.counts, end).tolist()
     chosen = np.arange(data.n_rows), labels[leaf_of]
     costs = sums_by(leaf_of, np.stack([each.costs[chosen] for each in sums], axis=1), len(columns))
-    shown = [show(values_of(sums, each)) if size else 0 for size, each in zip(sizes, costs.tolist(), strict=True)]
-    rows = [sum(sizes[at:behind]) for at, behind in enumerate(end.tolist())]
+    known = zip(columns, rows, costs.tolist(), strict=True)
+    shown = [show(values_of(sums, cost)) if column == LEAF and size else 0 for column, size, cost in known]
     root = nest_preorder(columns, data.category_counts, labels.tolist(), rows, shown)
-    branches = len(columns) - columns.count(LEAF)
+    branches = check_limits(problem, columns, rows, depth_of(root))
     value = values_of(sums, (costs.sum(axis=0) + [branches * each.split for each in sums]).tolist())
     worse = any(x > y for x, y in zip(value, claimed, strict=False))
     if worse or (exact and tuple(value) != tuple(claimed)):
         raise MismatchError(f"the tree's sums are {value}, the search claimed {claimed}; please report this")
-    broken = problem.broken_by(depth_of(root), branches, min(filter(None, sizes)))
-    if broken is not None:
-        raise MismatchError(f"the tree has {broken}, which the limits forbid; please report this")
     return Solution(value, root)
 
 

@@ -32,6 +32,8 @@ from streed.task.states import Limit, OwnLimit, State, Totals, in_columns, quick
 
 _MOST = 2**1023
 
+_MAY_BE_NONE = ("branching_cost", "subtract", "lower_bound")
+
 _CLASSES = 4
 """How many classes have their rows tried as a leaf."""
 
@@ -42,7 +44,7 @@ def check_contract(task: Task, data: Dataset, *, warns: bool = True) -> Dataset:
     Raises TaskError, with the line of the source at fault, unless a task keeps the contract.
     """
     names = ("X", "class_numbers", "weights", "sample_weight")
-    arrays: dict[str, Any] = {x: _to_read(getattr(data, x)) for x in names if getattr(data, x) is not None}
+    arrays: dict[str, Any] = {x: _to_read(array) for x in names if (array := getattr(data, x)) is not None}
     row_data = {name: _to_read(array) for name, array in data.row_data.items()}
     data = attrs.evolve(data, row_data=row_data, **arrays)
     ContractCheck(task, data).check(warns=warns)
@@ -110,16 +112,16 @@ class ContractCheck:
         self.name = type(task).__name__
 
     def check(self, *, warns: bool = True) -> None:
-        for part in parts_of(self.task):
-            if not is_shipped(part):
-                ContractCheck(part, self.data).check_declared(warns)
         given = self.task
         for part in parts_of(given):
+            own, check = not is_shipped(part), ContractCheck(part, self.data)
+            if own:
+                check.check_declared(warns)
             if part.stands_alone and part.overrides("limits"):
-                ContractCheck(part, self.data).fail("limits", "are the task's own", "set them by subject_to")
+                check.fail("limits", "are the task's own", "set them by subject_to")
             turned = part is not given and (part.maximize or part.overrides("score"))
-            if turned and part.stands_alone and not is_shipped(part):
-                ContractCheck(part, self.data).check(warns=warns)
+            if turned and part.stands_alone and own:
+                check.check(warns=warns)
         bound = self.call("bind", self.data)
         if not isinstance(bound, Task):
             self.refuse("bind", (self.data,), bound, "return a Task, such as self")
@@ -128,22 +130,21 @@ class ContractCheck:
         if not isinstance(labels, (Sequence, np.ndarray)) or isinstance(labels, str) or not len(labels):
             self.refuse("labels", (self.data,), labels, "return a list of at least one label")
         states = self.states(self.statistics())
-        costs: list[Value] = []
-        for s in states:
-            for k in range(len(labels)):
-                cost = self.call("leaf_cost", s, k)
-                self.check_value("leaf_cost", (s, k), cost, costs)
-                if cost == (math.inf if self.task.maximize else -math.inf):
-                    self.refuse("leaf_cost", (s, k), cost, "no leaf is better than all others: return a finite number")
-                costs.append(cost)
-            if self.task.order == TOTAL and self.task.overrides("leaf_label"):
-                of_state = costs[-len(labels) :]
-                self.call("leaf_label", s, of_state.index((max if self.task.maximize else min)(of_state)))
+        n, best = len(labels), max if self.task.maximize else min
+        asked = [(s, k) for s in states for k in range(n)]
+        costs = self.values("leaf_cost", asked)
+        endless = best(-math.inf, math.inf)
+        if endless in costs:
+            remedy = "no leaf is better than all others: return a finite number"
+            self.refuse("leaf_cost", asked[costs.index(endless)], endless, remedy)
+        for i, s in enumerate(states) if self.task.order == TOTAL and self.task.overrides("leaf_label") else ():
+            of_state = costs[i * n : (i + 1) * n]
+            self.call("leaf_label", s, of_state.index(best(of_state)))
         self.check_operators(costs)
         self.check_bounds(states, costs)
-        self.check_direction(given, costs[: len(labels)])
+        self.check_direction(given, costs[:n])
         if warns and self.data.sample_weight is not None:
-            self.warn_of_weights(states[0], costs[: len(labels)])
+            self.warn_of_weights(states[0], costs[:n])
 
     def check_declared(self, warns: bool) -> None:
         """Complain about declared facts; warn of names that nothing asks for, and are nearly those of members."""
@@ -167,7 +168,7 @@ class ContractCheck:
             costs, shape = self.call("row_costs", self.data), (self.data.n_rows, len(self.call("labels", self.data)))
             if getattr(costs, "shape", None) != shape:
                 self.refuse("row_costs", arguments, costs, f"return an array of shape {shape}: rows, labels")
-        found, again = (self.call("statistics", *arguments) for _ in range(2))
+        found, again = self.answers("statistics", [arguments] * 2)
         if not isinstance(found, dict):
             self.refuse("statistics", arguments, found, "return a dict of arrays by name")
         for name, values in found.items():
@@ -203,8 +204,8 @@ class ContractCheck:
         """The states of all rows, of the first and the last row alone, of some classes, and of the first rows."""
         data, n = self.data, self.data.n_rows
         sums = quick_sums(self.task, data, arrays)
-        classes = np.flatnonzero(np.bincount(data.class_numbers))[:_CLASSES]
-        of_classes = [np.flatnonzero(data.class_numbers == k) for k in classes]
+        classes = np.bincount(data.class_numbers).nonzero()[0][:_CLASSES]
+        of_classes = [(data.class_numbers == k).nonzero()[0] for k in classes]
         some = [slice(1), slice(n - 1, n), *of_classes, slice(3), slice((n + 1) // 2)] if n > 1 else []
         chosen: list[Any] = [slice(n), *some]
         return [state_of(sums, rows, data, self.task) for rows in chosen]
@@ -228,7 +229,10 @@ class ContractCheck:
 
     def check_direction(self, given: Task, costs: list[Value]) -> None:
         """Complain where the better value is shown as the worse one, or branching nodes gain; `costs`: of all rows."""
-        if given.order != TOTAL or _shape(costs[0]) is not None or not all(map(_is_finite, costs)):
+        scores = given.overrides("score")
+        if given.order != TOTAL or not (given.maximize or scores) or _shape(costs[0]) is not None:
+            return
+        if not all(map(_is_finite, costs)):
             return
         least, most = min(costs), fraction_of(max(costs)) + 1  # of which floats know no sum beyond 2**53
         rising = self.task.better(most, least)
@@ -240,7 +244,7 @@ class ContractCheck:
             if price is not None and price > 0:
                 remedy = "with maximize it is added to what leaves gain: return -price, or leave maximize out"
                 self.fail("branching_cost", f"returns {_brief(price)} for a split", remedy, asked)
-        if not given.overrides("score"):
+        if not scores:
             return
         totals = Totals(given, self.data)
         shown = [self.call("score", value, totals) for value in costs]
@@ -260,17 +264,16 @@ class ContractCheck:
 
     def check_operators(self, costs: list[Value]) -> None:
         a, b = costs[0], costs[-1]
-        for split in range(self.data.n_columns) if self.task.overrides("branching_cost") else ():
-            asked = (self.data.size, (), split)
-            price = self.call("branching_cost", *asked)
-            if price is not None and len(record_of(self.task).parts) > 1:
-                price = tuple(0 if each is None else each for each in price)  # parts may name no cost
-            if price is not None:
-                self.check_value("branching_cost", asked, price, costs)
+        columns = range(self.data.n_columns) if self.task.overrides("branching_cost") else ()
+        asked = [(self.data.size, (), split) for split in columns]
+        prices = self.answers("branching_cost", asked)
+        if prices and len(record_of(self.task).parts) > 1:  # parts may name no cost
+            prices = [price and tuple(0 if each is None else each for each in price) for price in prices]
+        self.check_values("branching_cost", asked, prices, costs)
         by_entry = self.task.order == COMPONENTWISE or not (self.task.order == TOTAL or self.task.overrides("better"))
         if by_entry and not isinstance(a, tuple):
             self.fail("leaf_cost", f"returns {a!r}, and the order is {self.task.order}", "return a tuple of numbers")
-        self.check_value("combine", (a, b), self.call("combine", a, b), costs)
+        self.values("combine", [(a, b)], costs)
         for name, arguments in (("better", (a, b)), ("feasible", (a,))):
             answer = self.call(name, *arguments)
             if not isinstance(answer, (bool, np.bool_)):
@@ -279,13 +282,10 @@ class ContractCheck:
             self.refuse("better", (a, a), True, "no value is better than itself: return a < b, not a <= b")
 
     def check_bounds(self, states: list[State], costs: list[Value]) -> None:
-        ends = [next((x for x in some if all(map(_is_finite, _flat(x)))), None) for some in (costs, costs[::-1])]
-        bounds: list[tuple[str, tuple[Any, ...]]] = [] if None in ends else [("subtract", tuple(ends))]
-        bounds += [("lower_bound", (s,)) for s in states]
-        for name, arguments in bounds:
-            bound = self.call(name, *arguments)
-            if bound is not None:
-                self.check_value(name, arguments, bound, costs)
+        if self.task.overrides("subtract"):
+            finite = [cost for cost in costs if all(map(_is_finite, _flat(cost)))]
+            self.values("subtract", [(finite[0], finite[-1])] if finite else [], costs)
+        self.values("lower_bound", [(s,) for s in states], costs)
         worst = self.call("worst_per_row", self.data)
         if worst is not None:
             plain = np.asarray(worst)
@@ -310,28 +310,45 @@ class ContractCheck:
             if not isinstance(allowed, (bool, np.bool_)):
                 own.refuse("allows", (s,), allowed, "return True or False")
 
-    def check_value(self, name: str, arguments: tuple[Any, ...], value: Any, others: list[Value]) -> None:
-        """Complain unless it is a number, or a tuple of them, of the kind that leaves cost."""
-        if type(value) is int and abs(value) < _MOST and (not others or not isinstance(others[0], tuple)):
-            return
-        if value is None:
-            self.refuse(name, arguments, value, "return a number (is a `return` missing?)")
-        for x in _flat(value):
-            if not isinstance(x, numbers.Real):
-                self.refuse(name, arguments, value, "return a number, or a tuple of numbers")
-            if isinstance(x, np.floating) and not isinstance(x, float):
-                self.refuse(name, arguments, value, "return a number of Python's, as by float(...)")
-            if x != x:
-                self.refuse(name, arguments, value, "return a number at every state, of few rows too")
-            if abs(x) != math.inf and not _is_finite(x):
-                self.refuse(name, arguments, value, "return a number that a float can hold")
-        if others and _shape(value) != _shape(others[0]):
-            self.refuse(name, arguments, value, f"return what every leaf costs: {_kind(others[0])}")
+    def values(self, name: str, asked: Sequence[Any], costs: Sequence[Value] = ()) -> list[Value]:
+        """What the member returns for each of these, checked; `costs`: what leaves cost, where others are asked."""
+        found = self.answers(name, asked)
+        self.check_values(name, asked, found, costs or found)
+        return found
+
+    def check_values(self, name: str, asked: Sequence[Any], values: list[Value], costs: Sequence[Value]) -> None:
+        """Complain unless each is a number, or a tuple of them, of the kind that leaves cost; or None, if it may be."""
+        for arguments, value in zip(asked, values, strict=True):
+            usual = type(value) is int is type(costs[0]) and -_MOST < value < _MOST
+            if usual or (value is None and name in _MAY_BE_NONE):
+                continue
+            if value is None:
+                self.refuse(name, arguments, value, "return a number (is a `return` missing?)")
+            for x in _flat(value):
+                if not isinstance(x, numbers.Real):
+                    self.refuse(name, arguments, value, "return a number, or a tuple of numbers")
+                if isinstance(x, np.floating) and not isinstance(x, float):
+                    self.refuse(name, arguments, value, "return a number of Python's, as by float(...)")
+                if x != x:
+                    self.refuse(name, arguments, value, "return a number at every state, of few rows too")
+                if abs(x) != math.inf and not _is_finite(x):
+                    self.refuse(name, arguments, value, "return a number that a float can hold")
+            if _shape(value) != _shape(costs[0]):
+                self.refuse(name, arguments, value, f"return what every leaf costs: {_kind(costs[0])}")
 
     def call(self, name: str, *arguments: Any) -> Any:
-        """What the member returns; complains about what it raises, but lets pass what streed itself refuses."""
+        """What the member returns, see `answers`."""
+        return self.answers(name, [arguments])[0]
+
+    def answers(self, name: str, asked: Sequence[Any]) -> list[Any]:
+        """What the member returns for each of these; complains about what it raises, unless streed itself refuses it.
+
+        `asked`: the arguments of each call.
+        """
+        arguments: tuple[Any, ...] = ()
         try:
-            return getattr(self.task, name)(*arguments)
+            member = getattr(self.task, name)
+            return [member(*(arguments := each)) for each in asked]
         except Exception as error:
             if isinstance(error, InputError) or (isinstance(error, StreedError) and own_line(error) is None):
                 raise

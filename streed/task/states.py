@@ -38,8 +38,7 @@ class State:
     weight: Any
 
     def __init__(self, rows: int, /, **sums: Any) -> None:
-        self.rows = rows
-        self.__dict__.update(sums)
+        self.__dict__ = {"rows": rows, **sums}
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -61,8 +60,7 @@ class StateOfPart(State):
     """A state as a part knows it: names without a prefix; what is `shared`, and the weight, are those of the whole."""
 
     def __init__(self, whole: State, prefix: str, shared: Sequence[str] = ()) -> None:
-        super().__init__(whole.rows)
-        self.__dict__["_whole"] = (whole, prefix, shared)
+        super().__init__(whole.rows, _whole=(whole, prefix, shared))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -83,8 +81,7 @@ class StateInParts(State):
     """A state whose sums are found when they are first asked for."""
 
     def __init__(self, rows: int, names: Sequence[str], find: Callable[[str], Any]) -> None:
-        super().__init__(rows)
-        self.__dict__["_parts"] = (names, find)
+        super().__init__(rows, _parts=(names, find))
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_"):
@@ -200,9 +197,7 @@ class Totals(State):
     """The state of all rows of a data set; its sums and `bound`, the task on the data, are made when asked for."""
 
     def __init__(self, task: Task, data: Dataset) -> None:
-        super().__init__(data.size)
-        self.__dict__["_source"] = (task, data)
-        self.__dict__["_pending"] = True
+        super().__init__(data.size, _source=(task, data), _pending=True)
 
     def __getattr__(self, name: str) -> Any:
         if name == "bound":
@@ -265,6 +260,13 @@ def sums_by(group_of: Array, values: Array, n_groups: int) -> Array:
     return totals
 
 
+def sums_by_node(leaf_of: Array, values: Array, end: Array) -> Array:
+    """As `sums_by`, of every node of a tree in preorder: `end` (m,) says where each one's subtree ends."""
+    places = np.arange(len(end)).repeat(2)
+    places[1::2] = end
+    return np.add.reduceat(sums_by(leaf_of, values, len(end) + 1), places)[::2]
+
+
 def _with_weight(task: Task, data: Dataset, known: Mapping[str, Array] | None = None) -> Mapping[str, Array]:
     """The task's statistics, and 1 for every row as `weight` where rows have weights and it has none of that name."""
     statistics = task.statistics(data) if known is None else known
@@ -283,21 +285,17 @@ def _weighed(values: Array, weights: Array) -> Array:
     return weighed
 
 
-def _total(values: Array, rows: Array | slice) -> Any:
-    """The sum over rows of values (n,) or (n, m); whole numbers stand `in_columns`, and are taken so."""
-    if isinstance(rows, slice) or values.dtype.kind != "i":
-        return np.add.reduce(values[rows], axis=0)
-    return np.add.reduce(values.T.take(rows, axis=-1), axis=-1)
-
-
 def state_of(sums: dict[str, Array], rows: Array | slice, data: Dataset, task: Task | None = None) -> State:
     """The state of the rows of `data`, by number or a slice, from statistics; with these if the task reads rows."""
     found = {}
     for name, values in sums.items():
-        total = _total(values, rows)
-        found[name] = tuple(total.tolist()) if total.ndim else total.item()
+        if isinstance(rows, slice) or values.dtype.kind != "i":
+            total = np.add.reduce(values[rows], axis=0)
+        else:  # whole numbers stand `in_columns`, and are taken so
+            total = np.add.reduce(values.T.take(rows, axis=-1), axis=-1)
+        found[name] = tuple(total.tolist()) if values.ndim > 1 else total.item()
     if isinstance(rows, slice) and data.frequency is None and (task is None or not task.reads_rows):
-        return State(len(range(*rows.indices(data.n_rows))), **found)
+        return State(len(data.X[rows]), **found)
     numbers = np.arange(data.n_rows)[rows] if isinstance(rows, slice) else rows
     return State(data.count(numbers), **found, **({} if task is None else beside_sums(task, data, numbers)))
 

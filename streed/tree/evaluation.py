@@ -8,6 +8,7 @@ certificate that every result must pass. Every node is a state at which `lower_b
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any, final
 
 import attrs
@@ -17,9 +18,10 @@ from streed.data import Dataset
 from streed.data.strict_json import rebuild
 from streed.errors import InputError, StreedError
 from streed.exact import Array, close
-from streed.task import TOTAL, ExactSums, Limit, State, Task, Totals, Value, quick_sums, state_of
+from streed.task import TOTAL, ExactSums, Limit, State, Task, Totals, Value, beside_sums, quick_sums, state_of
 from streed.task.base import objective, scoring
 from streed.task.contract import ContractCheck
+from streed.task.states import sums_by_node
 from streed.tree import Tree, number
 from streed.tree.nodes import Branch, Claims, Leaf, Node, Visit, fold, sides_in, visits, walk, worth
 
@@ -133,29 +135,48 @@ _WORST = "_worst"  # the name of the sum of `worst_per_row`, which no statistic 
 _CANCELLED = 2.0**-40  # part of the largest sums of all rows that is left where sums are subtracted
 
 
-def check_declarations(task: Task, data: Dataset, root: Node, sums: dict[str, Array] | None = None) -> None:
+def check_declarations(
+    task: Task, data: Dataset, root: Node, sums: Callable[[], dict[str, Array]] | None = None
+) -> None:
     """Raises TaskError, with the line of the task's source, if a node of the tree refutes what the bound task declares.
 
-    `sums`: the task's `quick_sums`, where they are known. Numbers that are not exact have room for their rounding.
+    `sums` gives the task's `quick_sums`, where they are kept. Numbers that are not exact have room for their rounding.
     """
     told = objective(task)
     if told.superadditive or told.any_label or told.overrides("lower_bound") or told.overrides("worst_per_row"):
-        check = _Declared(task, data, quick_sums(task, data) if sums is None else sums)
-        fold(list(visits(root, functools.partial(sides_in, data), data.n_rows)), check.visit)
+        found = list(visits(root, functools.partial(sides_in, data), data.n_rows))
+        fold(found, _Declared(task, data, quick_sums(task, data) if sums is None else sums(), found).visit)
+
+
+def _states_at(found: list[Visit], sums: dict[str, Array], data: Dataset, task: Task) -> list[State]:
+    """The state at every node of a tree, from statistics; `found` is all of `visits`."""
+    leaf_of, ends = np.empty(data.n_rows, np.int64), list(range(1, len(found) + 1))
+    for place in reversed(range(len(found))):
+        visit = found[place]
+        if isinstance(visit.node, Leaf):
+            leaf_of[visit.rows] = place
+        ends[visit.parent] = max(ends[visit.parent], ends[place])
+    totals = [sums_by_node(leaf_of, values, np.array(ends)) for values in (data.counts, *sums.values())]
+    sizes, *known = [list(map(tuple, each.tolist())) if each.ndim > 1 else each.tolist() for each in totals]
+    named = [dict(zip(sums, each, strict=True)) for each in zip(*known, strict=True)] or [{}] * len(found)
+    states = zip(found, sizes, named, strict=True)
+    return [State(size, **each, **beside_sums(task, data, visit.rows)) for visit, size, each in states]
 
 
 @final
 class _Declared:
     """One task on one data set."""
 
-    def __init__(self, task: Task, data: Dataset, sums: dict[str, Array]) -> None:
-        self.whole, self.task, self.data = task, objective(task), data
+    def __init__(self, task: Task, data: Dataset, sums: dict[str, Array], found: list[Visit]) -> None:
+        self.task = objective(task)
         self.probe = ContractCheck(self.task, data)
-        self.n_labels, self.total = len(task.labels(data)), self.task.order == TOTAL
+        self.labels, self.limits, self.total = range(len(task.labels(data))), task.limits, self.task.order == TOTAL
+        self.is_limited = self.task.overrides("feasible")
         worst = None if not self.total or self.task.overrides("better") else self.task.worst_per_row(data)
         self.has_worst = worst is not None
         weights = 1 if data.weights is None else data.weights
         self.sums = {**sums, _WORST: np.asarray(worst, np.float64) * weights} if self.has_worst else sums
+        self.states = _states_at(found, self.sums, data, task)
 
     @functools.cached_property
     def noise(self) -> float:
@@ -165,23 +186,24 @@ class _Declared:
 
     def visit(self, visit: Visit, parts: list[Any]) -> tuple[Value, Value, State] | None:
         """(the tree's value, the best of a leaf, the state) at a node and all below it, tried; None without rows."""
-        task, node = self.task, visit.node
-        if not len(visit.rows):
+        task, node, s = self.task, visit.node, self.states.pop()
+        if not s.rows:
             return None
-        parts = [part for part in parts if part is not None]
-        s = state_of(self.sums, visit.rows, self.data, self.whole)
-        costs = [task.leaf_cost(s, k) for k in range(self.n_labels)]
+        parts = list(filter(None, parts))
+        costs = [task.leaf_cost(s, k) for k in self.labels]
         least = functools.reduce(lambda a, b: b if task.better(b, a) else a, costs)
         value = costs[node.label] if isinstance(node, Leaf) else merged(task, [p[0] for p in parts], s.rows, visit)
         if self.total and parts:
             self.check_parts(s, least, parts)
-        bound, told = task.lower_bound(s), [(value, "the tree that was found costs")]
-        if bound is not None and all(limit.allows(s) for limit in self.whole.limits):
-            told = [*((cost, "a leaf there costs") for cost in costs if task.feasible(cost)), *told]
-        for cost, words in told if bound is not None else ():
-            if self.beats(cost, bound):
-                found = f"{words} {cost!r}, which is better; return less, or None"
-                self.probe.refuse("lower_bound", (s,), bound, found)
+        bound = task.lower_bound(s)
+        if bound is not None:
+            told = [(value, "the tree that was found costs")]
+            if not self.limits or all(limit.allows(s) for limit in self.limits):
+                told += [(cost, "a leaf there costs") for cost in costs if not self.is_limited or task.feasible(cost)]
+            for cost, words in told[::-1]:
+                if task.better(cost, bound) and not self.near(cost, bound):
+                    found = f"{words} {cost!r}, which is better; return less, or None"
+                    self.probe.refuse("lower_bound", (s,), bound, found)
         for k, other in enumerate(costs) if task.any_label else ():
             if not self.near(costs[0], other):
                 found = f"is True, and a leaf of {s!r} costs {costs[0]!r} with label 0 and {other!r} with label {k}"
@@ -192,21 +214,17 @@ class _Declared:
         """What is declared of a leaf at the state and leaves of its parts."""
         if self.task.superadditive:
             together = functools.reduce(self.task.combine, [part[1] for part in parts])
-            if self.beats(least, together):
+            if self.task.better(least, together) and not self.near(least, together):
                 found = f"is True, but {s!r} costs {least!r} as a leaf, and its parts together {together!r}"
                 self.probe.fail("superadditive", found, "leave it out")
         for _, own, below in parts if self.has_worst else ():
-            most = float(own) + getattr(s, _WORST) - getattr(below, _WORST)
+            most = float(own) + s.__dict__[_WORST] - below.__dict__[_WORST]
             if least < own and not self.near(least, own):
                 less = f"a leaf of {below.rows} rows costs {own!r}, and one of more rows {least!r}"
                 self.probe.fail("worst_per_row", f"is declared, but {less}", "return None")
             if least > most and not self.near(least, most):
                 found = f"allows a leaf of {s.rows} rows to cost {float(most)!r}, and it costs {least!r}"
                 self.probe.fail("worst_per_row", found, "return more, or None")
-
-    def beats(self, a: Value, b: Value) -> bool:
-        """Whether a is better than b by more than rounding."""
-        return bool(self.task.better(a, b)) and not self.near(a, b)
 
     def near(self, a: Value, b: Value) -> bool:
         """Whether two values are the same but for rounding; exact ones only if they are equal."""

@@ -62,11 +62,11 @@ def names_within(functions: Iterable[Any]) -> set[str]:
     """All names of attributes and globals in functions and in those that they name."""
     found, seen, waiting = set[str](), set[int](), list(functions)
     for each in waiting:  # which grows
-        function = each.py_func if is_dispatcher(each) else each
-        if isinstance(function, Function) and id(function) not in seen:
+        function = each if isinstance(each, Function) else each.py_func if is_dispatcher(each) else None
+        if function is not None and id(function) not in seen:
             seen.add(id(function))
             found.update(attributes_of(function.__code__))
-            waiting += [value for _, value in dependencies(function)]
+            waiting += [value for _, value in dependencies(function) if callable(value)]
     return found
 
 
@@ -137,17 +137,14 @@ def fingerprint(parts: Mapping[str, Any]) -> str:
 
 def _update(digest: Any, part: Any, seen: dict[int, int], names: Collection[str] = ()) -> None:
     """Adds a part; of a module, only what `names`, those of the function that uses it, find there."""
-    if is_dispatcher(part):
-        digest.update(repr(sorted(part.targetoptions.items())).encode())
-        part = part.py_func
     if isinstance(part, Function):
         if id(part) in seen:
             digest.update(f"again {seen[id(part)]}".encode())
             return
         seen[id(part)] = len(seen)
-        _update(digest, part.__code__, seen)
-        _update(digest, part.__defaults__, seen)
-        _update(digest, tuple(sorted((part.__kwdefaults__ or {}).items())), seen)
+        digest.update(_digest_of(part.__code__))
+        if part.__defaults__ or part.__kwdefaults__:
+            _update(digest, (part.__defaults__, *sorted((part.__kwdefaults__ or {}).items())), seen)
         attributes = attributes_of(part.__code__)
         for name, value in dependencies(part):
             digest.update(f"<{name}>".encode())
@@ -169,6 +166,9 @@ def _update(digest: Any, part: Any, seen: dict[int, int], names: Collection[str]
     elif isinstance(part, enum.EnumMeta):
         members: Any = part.__members__
         digest.update(repr([(name, member.value) for name, member in members.items()]).encode())
+    elif not isinstance(part, str) and is_dispatcher(part):
+        digest.update(repr(sorted(part.targetoptions.items())).encode())
+        _update(digest, part.py_func, seen)
     else:
         digest.update(f"{type(part).__name__} {part!r}".encode())
 

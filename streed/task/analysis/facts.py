@@ -81,7 +81,7 @@ def can_generate(
     if own.reads_rows or own.order != TOTAL or is_larger_better(own) is None or not any(w for w, *_ in written):
         return False
     terms = [term for _, term, _ in written]
-    members = (getattr(type(part), name) for part in terms for name in _METHODS)
+    members = [getattr(type(part), name) for part in terms for name in _METHODS]
     if not all(part.stands_alone for part in terms) or not all(isinstance(x, types.FunctionType) for x in members):
         return False
     sums = quick_sums(task, data) if sums is None else sums
@@ -89,7 +89,7 @@ def can_generate(
     if any(size >= _EXACT_FLOATS for size in sizes):
         return False
     values = first_costs(task, sums, data) if costs is None else costs()
-    if not all(isinstance(x, numbers.Real) for x in values):
+    if not all(issubclass(x, numbers.Real) for x in set(map(type, values))):
         return False
     pairs = itertools.combinations(dict.fromkeys(values), 2)
     return own.adds_values or all(math.isclose(own.combine(a, b), own.combine(b, a), rel_tol=1e-12) for a, b in pairs)
