@@ -112,10 +112,10 @@ class Range:
 
     def holds(self, x: Any) -> Any:
         """Whether a finite number is in it, or each of an array."""
-        within: Any = x == x
+        within, are_many = x == x, isinstance(x, np.ndarray)
         for sign, end, exact in self._ends:
-            within = within & _SIGNS[sign](x, end if isinstance(x, np.ndarray) else exact)
-        return within & (x == np.floor(x)) if self.whole and isinstance(x, np.ndarray) else within
+            within = within & _SIGNS[sign](x, end if are_many else exact)
+        return within & (x == np.floor(x)) if self.whole and are_many else within
 
     def __str__(self) -> str:
         """What to give: "a number > 0 and <= 1, a share, or None"."""
@@ -213,8 +213,10 @@ def readable(value: Any, *, real: bool = False) -> Any:
 
     `real`: whole fractions become floats, too.
     """
-    if isinstance(value, (int, float)):  # truth values and numpy's numbers among them
-        return int(value) if isinstance(value, int) else float(value)
+    if isinstance(value, int):  # truth values among them
+        return int(value)
+    if isinstance(value, float):  # numpy's numbers among them
+        return float(value)
     if isinstance(value, tuple):
         return tuple(map(readable, value))
     if isinstance(value, Fraction):

@@ -78,10 +78,14 @@ class Solving:
         self._positive = positive_class(task, data, warn=True)
         self._totals = Totals(self.task, data)
         self.problem = Problem(data, bound, *limits[:2], rows_needed(bound, limits[2], data))
-        n_labels, name = len(bound.labels(data)), type(objective(self.task)).__name__
-        self.compilation = Compilation(lambda: f"{name} with {n_labels} label{'' if n_labels == 1 else 's'}")
+        self.compilation = Compilation(self._compiled)
         self._orders, self._interrupted = asked.orders, False
         self._read_goal()
+
+    def _compiled(self) -> str:
+        """What kernels are compiled for."""
+        n_labels = len(self.problem.task.labels(self.data))
+        return f"{type(objective(self.task)).__name__} with {n_labels} label{'' if n_labels == 1 else 's'}"
 
     def _read_goal(self) -> None:
         """Reads the value to beat, and the tree that is known, which is made better first."""

@@ -318,6 +318,10 @@ class RateLimit(SumLimit):
     side: str = attrs.field(validator=attrs.validators.in_(("gap", "ratio", "lowest", "highest")))
     limit: Any = attrs.field(validator=Range(0, 1, meaning="a rate, a ratio of rates, or a gap between them"))
 
+    @functools.cached_property
+    def _exact(self) -> Fraction:
+        return Fraction(exact_number(self.limit))
+
     @property
     def of_classes(self) -> bool:  # type: ignore[override]
         return self.notion.of_classes
@@ -340,10 +344,10 @@ class RateLimit(SumLimit):
         return f"{self.notion}{self._of} {self.relation} {self.limit}"
 
     def bounded_sums(self, data: Dataset) -> tuple[RowSum, ...]:
-        return tuple(self.notion.sums(self.side, Fraction(exact_number(self.limit)), data))
+        return tuple(self.notion.sums(self.side, self._exact, data))
 
     def achieved(self, data: Dataset, predicted: Array, nodes: int) -> Mapping[str, Any]:
-        rate, counts, exact = self.notion, self.notion.counts(data, predicted), Fraction(exact_number(self.limit))
+        rate, counts, exact = self.notion, self.notion.counts(data, predicted), self._exact
         each, is_upper = [measure(self.side, counts, kind) for kind in counts], self.relation == "<="
         value = max(each) if is_upper else min(each)
         holds = value <= exact if is_upper else value >= exact

@@ -150,7 +150,8 @@ class Session:
         """The best tree in preorder, once ties are settled."""
         for each in self._workspaces:
             each.engine["root_target"] = INFINITE
-        settle(self._first, self.nodes, self._deadline, short=self._is_short)
+        if self.lower >= self.upper:
+            settle(self._first, self.nodes, self._deadline, short=self._is_short)
         return extract_best(self._first)
 
     def _bounds(self) -> tuple[int, int, int]:
@@ -279,13 +280,13 @@ def _search_for(workspace: Workspace, visits: int) -> bool:
 def settle(workspace: Workspace, visits: int, deadline: float | None = None, *, short: bool) -> None:
     """Settles the ties of the best tree (extraction.py) of a search that is over, after so many visits of nodes.
 
-    That is where the root is solved, values are added, and nothing was forgotten. It is left if it is stopped, if there
-    is no room, and if it takes more visits than the search did: where prices of rows proved the root, little is known
-    of the edges. The tree is the best one all the same. One work unit has an order of its own, and is asked again.
+    Its bounds have met, and that is done where values are added, and nothing was forgotten. It is left if it is
+    stopped, if there is no room, and if it takes more visits than the search did: where prices of rows proved the root,
+    little is known of the edges. The tree is the best one all the same. One work unit has an order of its own, and is
+    asked again.
     """
-    lower, upper = workspace.root_bounds
     engine, control = workspace.engine, workspace.control
-    if lower < upper or engine["evictions"] or engine["combine"]:
+    if engine["evictions"] or engine["combine"]:
         return
     if is_terminal(*workspace.limits):
         engine["settled"] = 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import attrs
@@ -104,7 +105,7 @@ class PackedProblem:
         """The most sides of a split."""
         return 2 if self.n_binary == self.n_columns else max(2, int(np.diff(self.literals).max()))
 
-    @property
+    @functools.cached_property
     def signed(self) -> bool:
         """Whether the signed kernel applies: two labels, binary columns only, no minimum support."""
         binary = self.n_binary == self.n_columns

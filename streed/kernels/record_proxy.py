@@ -73,14 +73,15 @@ class RecordProxy:
     def __init__(self, dtype: Any = ENGINE) -> None:
         self._dtype, self._place = dtype, _place_of(dtype)
         self._words: Array = np.zeros(dtype.itemsize // 8, np.int64)
+        self._word = self._words.data  # a view, which gives and takes single words sooner than numpy
         self.address: int = address_of(self._words)
         """What native functions take."""
 
     def __getitem__(self, name: str) -> int:
-        return int(self._words.item(self._place[name]))
+        return self._word[self._place[name]]
 
     def __setitem__(self, name: str, word: int) -> None:
-        self._words[self._place[name]] = word if word < 2**63 else int(word) - 2**64
+        self._word[self._place[name]] = word if word < 2**63 else int(word) - 2**64
 
     def read(self, names: Sequence[str]) -> list[int]:
         """Many fields at once."""

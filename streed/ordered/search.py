@@ -341,10 +341,10 @@ class OrderedOracle(LinearOracle):
         preorder = np.array([LEAF if node is None else self._questions[node] for node in nodes], np.int64)
         return Answer(answer.lower, answer.cost, preorder, answer.stopped, answer.nodes)
 
-    def row_sets(self, entries: Array, split: Array, search_limits: SearchLimits) -> RowSets | None:
+    def row_sets(self, entries: Array, split: Array, time_limit: float | None) -> RowSets | None:
         if self._native is None:
             self._native = self._make_native()
-        return self._native.row_sets(entries, split, search_limits)
+        return self._native.row_sets(entries, split, time_limit)
 
     def stats(self) -> Mapping[str, Any]:
         said = {"threads": 1} if self._session is None else _stats(self._features, self._session)

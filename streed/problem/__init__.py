@@ -192,9 +192,9 @@ class Outcome:
 
     @property
     def _is_bounded(self) -> bool:
-        """Whether there is a value, and a bound on it."""
-        known = bool(self.solutions) and isinstance(self.solutions[0].value, numbers.Real)
-        return known and isinstance(self.lower, numbers.Real)
+        """Whether there is a value, and a bound on it that is not the value itself."""
+        value = self.solutions[0].value if self.solutions else None
+        return value is not self.lower and isinstance(value, numbers.Real) and isinstance(self.lower, numbers.Real)
 
 
 class SearchStopped(Exception):

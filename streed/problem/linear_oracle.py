@@ -122,11 +122,11 @@ class LinearOracle(abc.ABC):
         does that.
         """
 
-    def row_sets(self, entries: Array, split: Array, search_limits: SearchLimits) -> RowSets | None:
+    def row_sets(self, entries: Array, split: Array, time_limit: float | None) -> RowSets | None:
         """The problem's sets of rows, over which near-optimal trees are enumerated; None without any (the default).
 
         entries (kinds, labels, width) int64: what a row of a kind with a label adds to a tree's entry (see `RowSets`),
-        split (width,) int64 what a branching node adds.
+        split (width,) int64 what a branching node adds. `time_limit`: seconds, after which questions are refused.
         """
         return None
 

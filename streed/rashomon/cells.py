@@ -335,7 +335,7 @@ class Engine:
 
     def run(self, work: Callable[[], None], limits: SearchLimits) -> None:
         """Has the work done, until time is up or Ctrl-C ends it; raises SearchStopped then."""
-        self._bounds, self._runs = self.oracle.row_sets(*self._entries, limits), True
+        self._bounds, self._runs = self.oracle.row_sets(*self._entries, limits.time_limit), True
         try:
             self._bounds.run(work)
         finally:
@@ -343,7 +343,7 @@ class Engine:
 
     def splits(self, rows: int, depth: int, budget: int, base: int) -> Iterator[tuple[int, int, int]]:
         """(split, least, least): splits of keys <= budget, and what the parts without and with cost beyond `base`."""
-        sets = self._bounds = self._bounds or self.oracle.row_sets(*self._entries, SearchLimits())
+        sets = self._bounds = self._bounds or self.oracle.row_sets(*self._entries, None)
         assert sets is not None
         room = (budget - base) // sets.unit
         if room < 0:

@@ -234,17 +234,16 @@ class Relaxation:
         return self.upper is None or self.bound <= self.upper - 1
 
     def _line(self, found: EvaluatedTree) -> Line:
-        return sum(w * x for w, x in zip(self.weights, found.vector, strict=False)), found.vector[self.first :]
+        return sum(map(operator.mul, self.weights, found.vector)), found.vector[self.first :]
 
     def _meet(self, found: EvaluatedTree) -> Line:
         """(e, z) of a tree; keeps it if it is the best one in the intervals."""
         self._lines.append(line := self._line(found))
         is_large = (self._is_deep and found.branches) or len(found.preorder) > _FEW_NODES
         moved = relabelled(self.trees, found, self.weights, self.intervals) if is_large else None
-        for each in (found, moved):
-            value, z = line if each is None else self._line(each)
-            inside = all(least <= x <= most for x, (least, most) in zip(z, self.intervals, strict=True))
-            if each is not None and inside and (self.upper is None or value < self.upper):
+        for each, (value, z) in [(found, line), *([] if moved is None else [(moved, self._line(moved))])]:
+            is_better = self.upper is None or value < self.upper
+            if is_better and all(least <= x <= most for x, (least, most) in zip(z, self.intervals, strict=True)):
                 self.best, self.upper = each, value
         return line
 

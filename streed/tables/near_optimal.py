@@ -14,7 +14,7 @@ import numpy as np
 
 from streed.exact import Array
 from streed.kernels.records import LEAF, SHALLOW
-from streed.problem import SearchStopped, process_memory
+from streed.problem import Problem, SearchStopped, process_memory
 from streed.problem.linear_oracle import RowSet
 from streed.tables.entries import COST, KEY, USED, VALUE, addends, as_table, compact, meet, put_sums
 from streed.tables.packing import WORD, Packing
@@ -84,7 +84,7 @@ class NearOptimalTrees:
             key_sums.append(np.zeros_like(values))
             key_splits.append(1)
             bounds.append((0, problem.max_nodes))
-        branches = attrs.evolve(problem, data=trees.data, max_nodes=None).most_branches
+        branches = Problem(trees.data, problem.task, problem.max_depth, None, self._least_rows).most_branches
         packing = self._packing = Packing.of(key_sums, key_splits, branches, trees.sizes, WORD)
         self._lowest, self._highest = np.ascontiguousarray(np.array(bounds, np.int64).T)
         split_cost, split_value = (
@@ -93,13 +93,12 @@ class NearOptimalTrees:
         )
         entries = np.concatenate([(trees.vectors @ weights)[:, :, None], values[:, :, None], packing.costs], axis=2)
         split = np.array([split_cost, split_value, *packing.split], np.int64)
-        limits = attrs.evolve(trees.search_limits, time_limit=trees.remaining())
         pairs = (1 + (entries.shape[1] - 1) * entries.shape[2]) * trees.data.n_columns**2
         in_pairs = pairs <= _MOST_PAIRS[problem.max_depth != 1]
-        packed = trees.oracle.row_sets(entries, split, limits) if in_pairs else None
+        packed = trees.oracle.row_sets(entries, split, trees.remaining()) if in_pairs else None
         self._rows = packed or NumberedRowSets(trees, entries, split, in_pairs=in_pairs)
-        self._split = np.append(self._rows.split, 0)
-        limit = limits.memory_limit
+        self._split = np.array([*self._rows.split.tolist(), 0], np.int64)
+        limit = trees.search_limits.memory_limit
         left = process_memory.free() if limit is None else limit - process_memory.resident()
         self._most = max(_FEWEST, int(left * _SHARE / (8 * len(self._split) * _COPIES)))
 
@@ -275,13 +274,19 @@ class NearOptimalTrees:
 
     def _named(self, columns: Array, name: int) -> Preorder:
         """The tree of a name, of a depth of two at most (`shallow.py`)."""
+        names = (len(columns) + 1) * self._trees.vectors.shape[1] ** 2
+        root, sides = divmod(name, names**2)
+        if not root:
+            return self._stump(columns, name)
+        return self._branch(int(columns[root - 1]), [self._stump(columns, each) for each in divmod(sides, names)])
+
+    def _stump(self, columns: Array, name: int) -> Preorder:
+        """The tree of a name, of a depth of one at most."""
         labels = self._trees.vectors.shape[1]
-        for names in ((len(columns) + 1) * labels**2, labels):
-            root, sides = divmod(name, names**2)
-            if root:
-                parts = [self._named(columns, each) for each in divmod(sides, names)]
-                return self._branch(int(columns[root - 1]), parts)
-        return [LEAF], [name]
+        root, sides = divmod(name, labels**2)
+        if not root:
+            return [LEAF], [name]
+        return self._branch(int(columns[root - 1]), [([LEAF], [label]) for label in divmod(sides, labels)])
 
     def _branch(self, column: int, subtrees: Sequence[Preorder | None]) -> Preorder:
         """A tree with a branching node at its root; the subtrees are in the order of codes, None for no rows."""

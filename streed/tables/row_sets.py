@@ -30,7 +30,7 @@ from streed.kernels.records import BELOW, INFINITE, LANES, NONE, SHALLOW, UNLIMI
 from streed.kernels.stopping import STOP, run_stoppable, stopped
 from streed.kernels.values import LOWER0, LOWER1, OPTIMUM0, OPTIMUM1, ROWS_OF_VALUES, UNKNOWN
 from streed.kernels.views import call, engine_at, matrix, native, vector
-from streed.problem import Problem, SearchLimits, SearchStopped
+from streed.problem import Problem, SearchStopped
 from streed.problem.linear_oracle import FixedCosts, RowSet, RowSets
 from streed.tables.entries import COST
 from streed.tables.shallow import least_shallow
@@ -154,9 +154,9 @@ class PackedRowSets(RowSets):
 
     direct_depth = 2
 
-    def __init__(self, oracle: NativeOracle, entries: Array, split: Array, search_limits: SearchLimits) -> None:
+    def __init__(self, oracle: NativeOracle, entries: Array, split: Array, time_limit: float | None) -> None:
         self._packed, self.control = oracle.packed, oracle.control
-        self._deadline = None if search_limits.time_limit is None else clock() + search_limits.time_limit
+        self._deadline = None if time_limit is None else clock() + time_limit
         self._oracle = oracle
         self._costs = np.ascontiguousarray(entries[:, :, COST])
         self._split_cost = int(split[COST])
@@ -273,11 +273,11 @@ def _depth(rows: RowSet) -> int:
 class EnumeratingOracle(NativeOracle):
     """A native linear oracle whose trees can be enumerated."""
 
-    def row_sets(self, entries: Array, split: Array, search_limits: SearchLimits) -> PackedRowSets | None:
+    def row_sets(self, entries: Array, split: Array, time_limit: float | None) -> PackedRowSets | None:
         """None where columns are categorical, or neither depth nor nodes are limited."""
         if (self.workspace.limits[0] == UNLIMITED and not split[COST]) or self.packed.n_binary < self.packed.n_columns:
             return None
-        return PackedRowSets(self, entries, split, search_limits)
+        return PackedRowSets(self, entries, split, time_limit)
 
 
 Ranked = tuple[int, int, list[int]]

@@ -11,7 +11,6 @@ import contextlib
 import functools
 import operator
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, final
@@ -49,7 +48,11 @@ Preorder = tuple[list[int], list[int]]
 
 def joined(column: int, parts: Sequence[Preorder]) -> Preorder:
     """The tree of a branching node with these children."""
-    return [column, *(c for part in parts for c in part[0])], [0, *(k for part in parts for k in part[1])]
+    columns, labels = [column], [0]
+    for below, own in parts:
+        columns += below
+        labels += own
+    return columns, labels
 
 
 @final
@@ -100,8 +103,8 @@ class Trees:
     search_limits: SearchLimits
     kind: Array | None = None
     """(n,) the kind of each row; None where each is one."""
-    tally: Any = attrs.field(
-        factory=lambda: Counter(scalar_solves=0, enumerations=0, nodes=0, seconds_scalar=0.0)  # type: ignore[call-overload]
+    tally: dict[str, Any] = attrs.field(
+        factory=lambda: {"scalar_solves": 0, "enumerations": 0, "nodes": 0, "seconds_scalar": 0.0}
     )
     """What was done so far, by the names of the statistics of a solve."""
     best: Callable[[], Any] = attrs.field(default=lambda: None)
@@ -128,7 +131,8 @@ class Trees:
     _share: float = attrs.field(init=False, default=0.0)
 
     def __attrs_post_init__(self) -> None:
-        self.data = attrs.evolve(self.problem.data, weights=None, sample_weight=None, row_data={})
+        data = self.problem.data
+        self.data = data if data.weights is None else attrs.evolve(data, weights=None, sample_weight=None)
         limit = self.search_limits.time_limit
         self._deadline = None if limit is None else clock() + limit
         m, k, labels = self.parts.shape
@@ -145,7 +149,8 @@ class Trees:
         self.sizes = np.bincount(self.kinds)
         self.vectors = words.reshape(len(words), labels, m)
         self.arity = self.problem.data.category_counts
-        problem = attrs.evolve(self.problem, data=self.data)
+        asked = self.problem
+        problem = Problem(self.data, asked.task, asked.max_depth, asked.max_nodes, asked.min_leaf, asked.questions)
         native = self.driver.linear_oracle(problem, self.kinds, labels, any(self.splits), self.search_limits)
         self.oracle = native or OracleBySearch(self.driver, problem, self.kinds)
 
@@ -195,7 +200,7 @@ class Trees:
         if limit is not None and self._share:
             limit *= self._share
         answer = self.oracle.solve(costs, split, self._limits(limit), below=below, ahead=looks)
-        self.tally.update(scalar_solves=1, nodes=answer.nodes, seconds_scalar=time.perf_counter() - begin)
+        self._note(answer.nodes, time.perf_counter() - begin)
         found = None
         if answer.preorder is not None:
             _, sums, rows = self.routed(answer.preorder)
@@ -325,11 +330,16 @@ class Trees:
     def search(self, problem: Problem) -> Outcome:
         """What the driver says of a problem that was made of this one; raises SearchStopped where it was stopped."""
         outcome = self.driver.search(problem, self._limits(self.remaining()))
-        nodes, seconds = int(outcome.stats["nodes"]), float(outcome.stats["seconds_search"])
-        self.tally.update(scalar_solves=1, nodes=nodes, seconds_scalar=seconds)
+        self._note(int(outcome.stats["nodes"]), float(outcome.stats["seconds_search"]))
         if outcome.stopped is not None:
             raise SearchStopped(outcome.stopped)
         return outcome
+
+    def _note(self, nodes: int, seconds: float) -> None:
+        """Counts a scalar solve."""
+        self.tally["scalar_solves"] += 1
+        self.tally["nodes"] += nodes
+        self.tally["seconds_scalar"] += seconds
 
     def remaining(self) -> float | None:
         """Seconds left; raises SearchStopped if none are."""
@@ -342,14 +352,16 @@ class Trees:
 
     def _limits(self, time_limit: float | None) -> SearchLimits:
         """Those of one search, which tells the best value of all."""
-        tell = self.search_limits.report
+        given, tell = self.search_limits, self.search_limits.report
+        if tell is None and given.within_gap is None and time_limit == given.time_limit:
+            return given
 
         def report(best: Any, bound: Any, nodes: int, phase: str) -> None:
             assert tell is not None
             tell(self.best(), None, self.tally["nodes"] + nodes, phase)
 
         told = None if tell is None else report
-        return attrs.evolve(self.search_limits, time_limit=time_limit, report=told, within_gap=None)
+        return attrs.evolve(given, time_limit=time_limit, report=told, within_gap=None)
 
     def weigh(self, found: EvaluatedTree) -> Weighed:
         """The tree measured from the raw codes; raises MismatchError if its vector is another one."""

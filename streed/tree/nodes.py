@@ -90,22 +90,27 @@ def walk(root: Node) -> Iterator[Node]:
             stack.extend(reversed(node.children))
 
 
+def levels(root: Node) -> Iterator[list[Branch]]:
+    """The branching nodes of every level that has some, from the root down."""
+    level = [root] if isinstance(root, Branch) else []
+    while level:
+        yield level
+        level = [child for node in level for child in node.children if isinstance(child, Branch)]
+
+
 def depth_of(root: Node) -> int:
     """The largest number of questions that a row is asked."""
-    level, depth = [root], -1
-    while level:
-        level, depth = [child for node in level if isinstance(node, Branch) for child in node.children], depth + 1
-    return depth
+    return sum(1 for _ in levels(root))
 
 
 def count_branches(root: Node) -> int:
     """The number of branching nodes."""
-    return sum(isinstance(node, Branch) for node in walk(root))
+    return sum(map(len, levels(root)))
 
 
 def used_columns(root: Node) -> set[int]:
     """The numbers of the columns that the branches ask about."""
-    return {node.column for node in walk(root) if isinstance(node, Branch)}
+    return {node.column for level in levels(root) for node in level}
 
 
 class Visit(NamedTuple):

@@ -323,14 +323,21 @@ def positive_class(task: Task, data: Dataset, *, warn: bool = False) -> int | No
     return next((number for _, _, number in [*assumed, *found] if number is not None), None)
 
 
-def _asking(thing: Any, sided: bool = False) -> list[tuple[Any, bool]]:
+def _asking(task: Any) -> list[tuple[Any, bool]]:
     """What a task is made of that calls a class positive, and whether the other class would be another question."""
-    kind: Any = type(thing)
-    parts = thing
-    if not isinstance(thing, tuple):
-        names = field_names(kind)
-        sided = sided or bool(names and hasattr(kind, "one_sided") and thing.one_sided)
-        if names and hasattr(kind, "positive_class"):
-            return [(thing, sided)]
-        parts = [getattr(thing, name, None) for name in names] if isinstance(thing, (Task, Limit)) else ()
-    return [each for part in parts for each in _asking(part, sided)]
+    found, left = [], [(task, False)]
+    while left:
+        thing, sided = left.pop()
+        kind: Any = type(thing)
+        parts = thing
+        if not isinstance(thing, tuple):
+            names = field_names(kind)
+            if not names:
+                continue
+            sided = sided or bool(hasattr(kind, "one_sided") and thing.one_sided)
+            if hasattr(kind, "positive_class"):
+                found.append((thing, sided))
+                continue
+            parts = [getattr(thing, name, None) for name in names] if isinstance(thing, (Task, Limit)) else []
+        left += [(part, sided) for part in parts[::-1]]
+    return found
