@@ -23,7 +23,7 @@ from numba import int64, uint64
 from streed.kernels.compiled import entry
 from streed.kernels.simd import load_atomic
 from streed.kernels.stopping import LONGEST, STOP
-from streed.kernels.views import copy_into, native
+from streed.kernels.views import copy_into, inline, uncounted
 
 NOTHING = -(1 << 62)
 """What no conjunction weighs."""
@@ -33,27 +33,39 @@ _LOOK = 63
 
 _GOLDEN = 0x9E3779B97F4A7C15
 
+_SEARCH = np.dtype(
+    [
+        ("least_rows", np.int64),
+        ("most_literals", np.int64),
+        ("limited", np.int64),  # 1: literals are limited in number, or rows must remain
+        ("threshold", np.int64),
+        ("best", np.int64),
+        ("stored", np.int64),
+        ("merges", np.int64),
+        ("complete", np.int64),
+    ]
+)
 
-@native
-def planes_of(masks, literals, rows, n_literals, planes):  # type: ignore[no-untyped-def]
-    """Writes, for each of the rows, which of the literals remove it: bit j % 64 of plane j / 64 is literal j."""
-    n = len(rows)
-    planes[: (n_literals + 63) // 64, :n] = uint64(0)
-    for j in range(n_literals):
-        f = literals[j] >> 1
-        want = -(literals[j] & 1)
-        bit = uint64(1) << uint64(j & 63)
-        plane = planes[j >> 6]
-        for t in range(n):
-            if masks[rows[t], f] != want:
-                plane[t] |= bit
+_NODE = np.dtype(
+    [
+        ("length", np.int64),  # of its conjunction
+        ("n_rows", np.int64),  # as they are merged,
+        ("n_planes", np.int64),  # of their bits
+        ("settled", np.int64),  # what the rows weigh that no literal removes,
+        ("rows_settled", np.int64),  # and how many they are
+        ("n_bits", np.int64),  # literals that may follow,
+        ("children", np.int64),  # of which the first so many are tried,
+        ("tried", np.int64),  # and so many were
+    ]
+)
 
 
-@native
-def repack(planes, n, bits, literals, n_bits, spare, literals2):  # type: ignore[no-untyped-def]
-    """How many planes the first bits need: bit j of a row becomes what bit `bits[j]` was, and so do literals."""
+@uncounted
+def repack(planes, n, bits, n_bits, spare):  # type: ignore[no-untyped-def]
+    """How many planes the first bits need: bit j of a row becomes what bit `bits[j]` was."""
     needed = (n_bits + 63) // 64
-    spare[:needed, :n] = uint64(0)
+    for k in range(needed):
+        spare[k, :n] = uint64(0)
     for j in range(n_bits):
         source = planes[bits[j] >> 6]
         shift = uint64(bits[j] & 63)
@@ -61,15 +73,13 @@ def repack(planes, n, bits, literals, n_bits, spare, literals2):  # type: ignore
         to = uint64(j & 63)
         for t in range(n):
             target[t] |= ((source[t] >> shift) & uint64(1)) << to
-        literals2[j] = literals[bits[j]]
-    planes[:needed, :n] = spare[:needed, :n]
-    for j in range(n_bits):
-        literals[j] = literals2[j]
         bits[j] = j
+    for k in range(needed):
+        copy_into(planes[k], spare[k, :n])
     return needed
 
 
-@native
+@uncounted
 def merge(rows, n_planes, n, table, now):  # type: ignore[no-untyped-def]
     """(rows that remain, what the others weigh, how many they are): rows that the same literals remove become one.
 
@@ -118,7 +128,7 @@ def merge(rows, n_planes, n, table, now):  # type: ignore[no-untyped-def]
     return q, settled, rows_settled
 
 
-@native
+@uncounted
 def weigh_removed(plane, shift, weights, n):  # type: ignore[no-untyped-def]
     """(positive weight, negative weight) of the rows that the literal of this bit removes."""
     positive = int64(0)
@@ -130,7 +140,7 @@ def weigh_removed(plane, shift, weights, n):  # type: ignore[no-untyped-def]
     return positive, negative
 
 
-@native
+@uncounted
 def take(rows, n_planes, n, bit, kept, into):  # type: ignore[no-untyped-def]
     """(rows that the literal of a bit keeps, the most that conjunctions of them weigh, by rows that stay in any case).
 
@@ -156,44 +166,165 @@ def take(rows, n_planes, n, bit, kept, into):  # type: ignore[no-untyped-def]
     return q, most
 
 
-@native
-def store(values, literals, lengths, stored, value, path, length):  # type: ignore[no-untyped-def]
-    """How many conjunctions are stored once this one is, in the place of the lightest one if there is no room."""
-    at = stored
-    if stored == len(values):
-        at = int64(0)
-        for j in range(1, stored):
-            if values[j] < values[at]:
-                at = j
-        if values[at] >= value:
-            return stored
-    else:
-        stored += 1
-    values[at] = value
-    lengths[at] = length
+@uncounted
+def lightest(values):  # type: ignore[no-untyped-def]
+    """Where the least of some values is."""
+    least = 0
+    for j in range(1, len(values)):
+        if values[j] < values[least]:
+            least = j
+    return least
+
+
+@uncounted
+def note(search, answers, total, path, length):  # type: ignore[no-untyped-def]
+    """Notes what a conjunction weighs, and stores it, in the place of the lightest one if there is no room."""
+    values, found, lengths = answers
+    search.best = max(search.best, total)
+    if total <= search.threshold:
+        return
+    place = lightest(values) if search.stored == len(values) else search.stored
+    if search.stored < len(values):
+        search.stored += 1
+    elif values[place] >= total:
+        return
+    values[place] = total
+    lengths[place] = length
     for j in range(length):
-        literals[at, j] = path[j]
-    return stored
+        found[place, j] = path[j]
+    if search.stored == len(values):
+        search.threshold = max(search.threshold, values[lightest(values)])
 
 
-@native
-def _sort(bits, keeps, n):  # type: ignore[no-untyped-def]
-    """Sorts the first n bits by what they keep: by insertion, as they stand in the order of the node above."""
+@uncounted
+def keep_useful(choices, n_bits, rows, n, gain, threshold):  # type: ignore[no-untyped-def]
+    """How many literals are left without those that remove no negative weight, or keep too little."""
+    literals, bits, keeps, _ = choices
+    planes, weights, _ = rows
+    q = 0
+    for j in range(n_bits):
+        bit = bits[j]
+        lost, removed = weigh_removed(planes[bit >> 6], uint64(bit & 63), weights, n)
+        if removed != 0 and gain - lost > threshold:
+            literals[q] = literals[j]
+            bits[q] = bit
+            keeps[q] = gain - lost
+            q += 1
+    return q
+
+
+@uncounted
+def sort(choices, n):  # type: ignore[no-untyped-def]
+    """Sorts the first n literals by what they keep: by insertion, as they stand in the order of the node above."""
+    literals, bits, keeps, _ = choices
     for i in range(1, n):
+        literal = literals[i]
         bit = bits[i]
         kept = keeps[i]
         k = i
         while k > 0 and keeps[k - 1] > kept:
-            keeps[k] = keeps[k - 1]
+            literals[k] = literals[k - 1]
             bits[k] = bits[k - 1]
+            keeps[k] = keeps[k - 1]
             k -= 1
-        keeps[k] = kept
+        literals[k] = literal
         bits[k] = bit
+        keeps[k] = kept
+
+
+@uncounted
+def enter(search, node, here, scratch, answers, path):  # type: ignore[no-untyped-def]
+    """Notes what a conjunction weighs and finds the literals that it may be longer by, the best one last.
+
+    One that all positive rows satisfy is the only one to be tried, and comes first.
+    """
+    rows, choices = here
+    planes, weights, counts = rows
+    literals, bits, keeps, live = choices
+    table, spare = scratch
+    node.children = 0
+    left = int64(-1)
+    while left != node.n_bits:
+        search.merges += 1
+        node.n_rows, weight, count = merge(rows, node.n_planes, node.n_rows, table, search.merges)
+        node.settled += weight
+        node.rows_settled += count
+        gain = node.settled
+        total = node.settled
+        count = node.rows_settled
+        for t in range(node.n_rows):
+            gain += max(weights[t], int64(0))
+            total += weights[t]
+            count += counts[t]
+        if left < 0 and count >= search.least_rows:
+            note(search, answers, total, path, node.length)
+        if gain <= search.threshold or (gain == total and search.least_rows <= 1) or count < search.least_rows:
+            return
+        if node.length >= search.most_literals:
+            if not search.limited or search.most_literals == LONGEST:
+                search.complete = 0
+            return
+        left = node.n_bits
+        node.n_bits = keep_useful(choices, left, rows, node.n_rows, gain, search.threshold)
+        if node.n_bits == 0:
+            return
+        if (node.n_bits + 63) // 64 < node.n_planes:
+            node.n_planes = repack(planes, node.n_rows, bits, node.n_bits, spare)
+            left = int64(0)
+        live[:] = uint64(0)
+        for j in range(node.n_bits):
+            live[bits[j] >> 6] |= uint64(1) << uint64(bits[j] & 63)
+        if node.n_bits < left:
+            for k in range(node.n_planes):
+                for t in range(node.n_rows):
+                    planes[k, t] &= live[k]
+    sort(choices, node.n_bits)
+    node.children = node.n_bits
+    last = node.n_bits - 1
+    if keeps[last] == gain and not search.limited:
+        literals[0], literals[last] = literals[last], literals[0]
+        bits[0], bits[last] = bits[last], bits[0]
+        keeps[0], keeps[last] = keeps[last], keeps[0]
+        node.children = 1
+
+
+@uncounted
+def descend(search, node, below, here, there, path):  # type: ignore[no-untyped-def]
+    """Whether a node has one more child that may weigh enough, and writes it: its literals are those behind its own."""
+    rows, (literals, bits, keeps, live) = here
+    rows_below, (literals_below, bits_below, _, _) = there
+    while node.tried < node.children:
+        j = node.tried
+        node.tried += 1
+        live[bits[j] >> 6] &= ~(uint64(1) << uint64(bits[j] & 63))
+        if keeps[j] <= search.threshold:
+            continue
+        below.n_rows, most = take(rows, node.n_planes, node.n_rows, bits[j], live, rows_below)
+        if node.settled + most <= search.threshold:
+            continue
+        path[node.length] = literals[j]
+        below.length = node.length + 1
+        below.settled = node.settled
+        below.rows_settled = node.rows_settled
+        below.n_planes = node.n_planes
+        below.n_bits = node.n_bits - j - 1
+        copy_into(literals_below, literals[j + 1 : node.n_bits])
+        copy_into(bits_below, bits[j + 1 : node.n_bits])
+        below.tried = 0
+        return True
+    return False
+
+
+@inline
+def at(space, d):  # type: ignore[no-untyped-def]
+    """The rows and the literals of the node of a depth."""
+    (planes, weights, counts), (literals, bits, keeps, live) = space
+    return (planes[d], weights[d], counts[d]), (literals[d], bits[d], keeps[d], live[d])
 
 
 @entry
 def heaviest_conjunctions(  # type: ignore[no-untyped-def]
-    of_rows, literals_allowed, least_rows, threshold, most_literals, node_limit, control, answers
+    of_rows, allowed, least_rows, threshold, most_literals, node_limit, control, answers
 ):
     """(the largest weight seen, nodes, whether it ended, conjunctions stored).
 
@@ -201,170 +332,52 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
     threshold, such are stored as weigh more than any larger set of rows that the rules lead to; once there is no room
     for more, the lightest one stored is the threshold.
 
-    of_rows: masks (N, m) int8, -1 where a row has a column, weights (N,) int32 whose sums fit, and counts (N,) int64,
-    the rows that each stands for. literals_allowed (2 m,) uint8. Answers: what each weighs (cap,), its literals (cap,
+    of_rows: planes (P, n) uint64, weights (n,) int64 whose sums fit int32, and counts (n,) int64, the rows that each
+    stands for. allowed (L,) int64: the literals of the first bits. Answers: what each weighs (cap,), its literals (cap,
     LONGEST) and how many they are (cap,).
     """
-    masks, weights, counts = of_rows
-    values, found, lengths = answers
-    n, m = masks.shape
-    limited = most_literals < m or least_rows > 1
-    most_literals = min(most_literals, LONGEST)
-    deep = min(most_literals, m) + 2
-    literals = np.empty((deep, 2 * m), np.int32)
-    bits = np.empty((deep, 2 * m), np.int32)
-    n_bits = np.zeros(deep, np.int64)
-    for literal in range(2 * m):
-        if literals_allowed[literal] == 1:
-            literals[0, n_bits[0]] = literal
-            bits[0, n_bits[0]] = n_bits[0]
-            n_bits[0] += 1
-    most_planes = max(1, (n_bits[0] + 63) // 64)
-    planes = np.zeros((deep, most_planes, n), np.uint64)
-    spare = np.empty((most_planes, n), np.uint64)
-    spare_literals = np.empty(2 * m, np.int32)
-    n_planes = np.zeros(deep, np.int64)
-    live = np.zeros((deep, most_planes), np.uint64)
-    own = np.empty((deep, n), np.int64)
-    many = np.empty((deep, n), np.int64)
-    n_rows = np.zeros(deep, np.int64)
-    settled = np.zeros(deep, np.int64)
-    rows_settled = np.zeros(deep, np.int64)
-    keeps = np.empty((deep, 2 * m), np.int64)
-    following = np.zeros(deep, np.int64)
-    path = np.zeros((deep, LONGEST + 1), np.int32)
-    length = np.zeros(deep, np.int64)
+    n_planes, n = of_rows[0].shape
+    searches = np.zeros(1, _SEARCH)
+    search = searches[0]
+    search.threshold = threshold
+    search.best = NOTHING
+    search.least_rows = max(least_rows, 1)
+    search.limited = most_literals < len(allowed) or least_rows > 1
+    search.most_literals = min(most_literals, LONGEST)
+    search.complete = 1
+    deep = min(search.most_literals, len(allowed)) + 2
+    nodes = np.zeros(deep, _NODE)
+    rows = np.empty((deep, n_planes, n), np.uint64), np.empty((deep, n), np.int64), np.empty((deep, n), np.int64)
+    literals, bits = np.empty((deep, len(allowed)), np.int32), np.empty((deep, len(allowed)), np.int32)
+    keeps, live = np.empty((deep, len(allowed)), np.int64), np.empty((deep, n_planes), np.uint64)
+    space = rows, (literals, bits, keeps, live)
+    path = np.zeros(LONGEST, np.int32)
     size = 64
     while size < 4 * n:
         size *= 2
     table = np.zeros(size, np.int64), np.zeros(size, np.uint64), np.zeros(size, np.int32)
-    now = int64(0)
-    rows = np.flatnonzero((weights != 0) | (least_rows > 1))
-    n_rows[0] = len(rows)
-    copy_into(own[0], weights[rows])
-    copy_into(many[0], counts[rows])
-    n_planes[0] = most_planes
-    live[0] = ~uint64(0)
-    planes_of(masks, literals[0], rows, n_bits[0], planes[0])
-    best = int64(NOTHING)
-    nodes = int64(0)
-    stored = int64(0)
-    complete = True
+    scratch = table, np.empty((n_planes, n), np.uint64)
+    for k in range(n_planes):
+        copy_into(rows[0][0, k], of_rows[0][k])
+    copy_into(rows[1][0], of_rows[1])
+    copy_into(rows[2][0], of_rows[2])
+    copy_into(literals[0], allowed)
+    copy_into(bits[0], np.arange(len(allowed)))
+    nodes[0].n_rows = n
+    nodes[0].n_planes = n_planes
+    nodes[0].n_bits = len(allowed)
+    visited = int64(0)
     entering = True
     d = 0
     while d >= 0:
+        here = at(space, d)
         if entering:
-            nodes += 1
-            if nodes > node_limit or (nodes & _LOOK == 0 and load_atomic(control, STOP) != 0):
-                complete = False
+            visited += 1
+            if visited > node_limit or (visited & _LOOK == 0 and load_atomic(control, STOP) != 0):
+                search.complete = 0
                 break
-            grown = True
-            c = 0
-            while True:
-                now += 1
-                n_rows[d], weight, count = merge((planes[d], own[d], many[d]), n_planes[d], n_rows[d], table, now)
-                settled[d] += weight
-                rows_settled[d] += count
-                gain = settled[d]
-                total = settled[d]
-                count = rows_settled[d]
-                for t in range(n_rows[d]):
-                    gain += max(own[d, t], int64(0))
-                    total += own[d, t]
-                    count += many[d, t]
-                if grown and count >= max(least_rows, 1):
-                    best = max(best, total)
-                    if total > threshold:
-                        stored = store(values, found, lengths, stored, total, path[d], length[d])
-                        if stored == len(values):
-                            threshold = max(threshold, int64(values.min()))
-                grown = False
-                c = 0
-                if gain <= threshold or (gain == total and least_rows <= 1) or count < least_rows:
-                    break
-                if length[d] >= most_literals:
-                    if not limited or most_literals == LONGEST:
-                        complete = False
-                    break
-                dropped = False
-                free = int64(-1)
-                for j in range(n_bits[d]):
-                    bit = bits[d, j]
-                    lost, removed = weigh_removed(planes[d, bit >> 6], uint64(bit & 63), own[d], n_rows[d])
-                    if removed == 0 or gain - lost <= threshold:
-                        live[d, bit >> 6] &= ~(uint64(1) << uint64(bit & 63))
-                        dropped = True
-                        continue
-                    if lost == 0 and not limited:
-                        free = bit
-                    bits[d, c] = bit
-                    keeps[d, c] = gain - lost
-                    c += 1
-                n_bits[d] = c
-                if c == 0:
-                    break
-                if (c + 63) // 64 < n_planes[d]:
-                    if free >= 0:
-                        for j in range(c):
-                            if bits[d, j] == free:
-                                free = j
-                                break
-                    n_planes[d] = repack(planes[d], n_rows[d], bits[d], literals[d], c, spare, spare_literals)
-                    live[d] = ~uint64(0)
-                    dropped = True
-                if free >= 0:
-                    path[d, length[d]] = literals[d, free]
-                    length[d] += 1
-                    live[d, free >> 6] &= ~(uint64(1) << uint64(free & 63))
-                    here = planes[d], own[d], many[d]
-                    n_rows[d], _ = take(here, n_planes[d], n_rows[d], free, live[d], here)
-                    behind = c
-                    c = 0
-                    for j in range(behind):
-                        if bits[d, j] != free:
-                            bits[d, c] = bits[d, j]
-                            c += 1
-                    n_bits[d] = c
-                    grown = True
-                elif dropped:
-                    for k in range(n_planes[d]):
-                        for t in range(n_rows[d]):
-                            planes[d, k, t] &= live[d, k]
-                else:
-                    break
-            _sort(bits[d], keeps[d], c)
-            n_bits[d] = c
-            following[d] = 0
-            entering = False
-        if following[d] < n_bits[d]:
-            j = following[d]
-            following[d] += 1
-            bit = bits[d, j]
-            live[d, bit >> 6] &= ~(uint64(1) << uint64(bit & 63))
-            if keeps[d, j] <= threshold:
-                continue
-            here = planes[d], own[d], many[d]
-            below = planes[d + 1], own[d + 1], many[d + 1]
-            n_rows[d + 1], most = take(here, n_planes[d], n_rows[d], bit, live[d], below)
-            if settled[d] + most <= threshold:
-                continue
-            settled[d + 1] = settled[d]
-            rows_settled[d + 1] = rows_settled[d]
-            n_planes[d + 1] = n_planes[d]
-            live[d + 1] = live[d]
-            c = 0
-            for k in range(j + 1, n_bits[d]):
-                bits[d + 1, c] = bits[d, k]
-                c += 1
-            n_bits[d + 1] = c
-            for k in range(min(2 * m, 64 * n_planes[d])):
-                literals[d + 1, k] = literals[d, k]
-            for k in range(length[d]):
-                path[d + 1, k] = path[d, k]
-            path[d + 1, length[d]] = literals[d, bit]
-            length[d + 1] = length[d] + 1
-            d += 1
-            entering = True
-        else:
-            d -= 1
-    return best, nodes, complete, stored
+            enter(search, nodes[d], here, scratch, answers, path)
+        entering = descend(search, nodes[d], nodes[d + 1], here, at(space, d + 1), path)
+        d += 1 if entering else -1
+    search = searches[0]  # named last by its array, which lives no longer than it is named
+    return search.best, visited, search.complete != 0, search.stored

@@ -54,9 +54,17 @@ class Leaves:
         return len(self.costs)
 
     @functools.cached_property
-    def masks(self) -> Array:
-        """(N, F) int8: -1 where a class has a column."""
-        return np.ascontiguousarray(-(self.bits.astype(np.int8)))
+    def literals(self) -> Array:
+        """(L,) int64: those that are allowed."""
+        return np.flatnonzero(self.allowed)
+
+    @functools.cached_property
+    def removed(self) -> Array:
+        """(P, N) uint64: which allowed literals remove a class; the first is the lowest bit of the first plane."""
+        removed = self.bits[:, self.literals >> 1] != self.literals & 1
+        words = np.zeros((self.n_classes, -(-len(self.literals) // 64) * 8), np.uint8)
+        words[:, : -(-len(self.literals) // 8)] = np.packbits(removed, axis=1, bitorder="little")
+        return np.ascontiguousarray(words.view("<u8").T, np.uint64)
 
     @functools.cached_property
     def _packed(self) -> Array:
@@ -206,10 +214,11 @@ class Pricing:
         columns: list[tuple[int, ...]] = []
         worst, ended = -self.due, True
         for costs in self._costs.T:
-            of_rows = leaves.masks, (units - costs).astype(np.int32), leaves.counts
-            threshold = self.due + tolerance
+            weights, threshold = units - costs, self.due + tolerance
+            kept = np.flatnonzero((weights != 0) | (leaves.min_leaf > 1))
+            of_rows = np.ascontiguousarray(leaves.removed[:, kept]), weights[kept], leaves.counts[kept]
             heaviest, visited, ended, stored = heaviest_conjunctions(
-                of_rows, leaves.allowed, leaves.min_leaf, threshold, longest, node_limit, self._control, answers
+                of_rows, leaves.literals, leaves.min_leaf, threshold, longest, node_limit, self._control, answers
             )
             node_limit, worst = node_limit - visited, max(worst, heaviest - self.due)
             columns += [tuple(answers[1][j, : answers[2][j]].tolist()) for j in range(stored)]
