@@ -23,23 +23,26 @@ from streed.kernels.codegen.capture import names_within
 from streed.kernels.records import LEAF
 from streed.kernels.routing import measure_tree, route_rows
 from streed.problem import Outcome, Problem, Solution
-from streed.problem.known_tree import with_costs
 from streed.task.analysis.linear_form import price_of_splits
 from streed.task.base import objective, parts_of
 from streed.task.states import StateInParts, sums_by_node
-from streed.tree import Branch, FlatBranch, Leaf, Node, flatten, nest, walk
+from streed.tree import Branch, FlatBranch, Leaf, Node, flatten, nest
 from streed.whole_costs import IntegerCosts, WideCosts
 
 
-def measure_costs(problem: Problem, costs: IntegerCosts, preorder: Array) -> tuple[int, Node]:
+def measure_costs(problem: Problem, costs: IntegerCosts | WideCosts, preorder: Array) -> tuple[int, Node]:
     """(cost, root) of a tree in preorder, -1 for leaves, by its rows' costs; raises MismatchError if it breaks a limit.
 
     Leaves cost whole numbers, in the unit of `costs`.
     """
-    data = problem.data
+    data, are_wide = problem.data, isinstance(costs, WideCosts)
     arity = data.category_counts
-    measured, leaf_of, end = measure_tree(preorder, writable(data.X), arity, costs.costs)
-    columns, (labels, rows, leaf_costs, depths, _) = preorder.tolist(), measured.tolist()
+    native = np.zeros((data.n_rows, 1), np.int64) if are_wide else costs.costs
+    measured, leaf_of, end = measure_tree(preorder, writable(data.X), arity, native)
+    columns, (labels, rows, leaf_costs, depths, parents) = preorder.tolist(), measured.tolist()
+    for at, total in enumerate(sums_by_node(leaf_of, costs.costs, end).tolist() if are_wide else ()):
+        labels[at] = total.index(min(total)) if rows[at] else labels[parents[at]]
+        leaf_costs[at] = total[labels[at]] if columns[at] == LEAF else 0
     if data.frequency is not None:
         rows = sums_by_node(leaf_of, data.frequency, end).tolist()
     branches = check_limits(problem, columns, rows, max(depths))
@@ -49,9 +52,8 @@ def measure_costs(problem: Problem, costs: IntegerCosts, preorder: Array) -> tup
 
 def measure_widely(problem: Problem, costs: WideCosts, preorder: Array) -> Solution:
     """A tree in preorder, -1 for leaves, with its exact value; leaves cost whole numbers, in the unit of `costs`."""
-    found = measure_exactly(problem, problem, preorder)
-    costs_of_leaves = (int(exact_number(each.cost) / costs.unit) for each in walk(found.root) if isinstance(each, Leaf))
-    return Solution(Fraction(exact_number(found.value)), with_costs(found.root, costs_of_leaves))
+    total, root = measure_costs(problem, costs, preorder)
+    return Solution(costs.unit * total, root)
 
 
 def nest_preorder(columns: list[int], arity: Array, labels: list[int], rows: list[int], costs: list[Any]) -> Node:

@@ -113,19 +113,20 @@ class CostsOfTests:
 
     def packed(self, column: Array, divisor: int, n_rows: int) -> Prices:
         """The prices by bit column, which stand for these columns, divided by `divisor`."""
-        there = np.ascontiguousarray(self.given[np.ix_(column, column)] // divisor)
+        there = np.ascontiguousarray(self.given[column[:, None], column] // divisor)
         first: dict[bytes, int] = {}
         alike = [first.setdefault(row.tobytes(), number) for number, row in enumerate(there)]
         return Prices(self.full[column] // divisor, there, np.array(alike, np.int64), n_rows)
 
-    def paid(self, node: Node, path: tuple[int, ...] = ()) -> int:
-        """What the rows of a subtree pay for its splits, where the columns of `path` were tested above."""
-        if not isinstance(node, Branch):
-            return 0
-        price: int = min([self.full.item(node.column), *(self.given.item(above, node.column) for above in path)])
-        below = (*path, node.column)
-        paid: int = node.rows * price + sum(self.paid(child, below) for child in node.children)
-        return paid
+    def paid(self, root: Node) -> int:
+        """What the rows of a tree pay for its splits."""
+        total, waiting = 0, [(root, list[int]())]
+        while waiting:
+            node, above = waiting.pop()
+            if isinstance(node, Branch):
+                total += node.rows * int(self.given[above, node.column].min(initial=self.full[node.column]))
+                waiting += [(child, [*above, node.column]) for child in node.children]
+        return total
 
 
 def costs_with_tests(problem: Problem) -> tuple[IntegerCosts, CostsOfTests] | None:

@@ -33,8 +33,8 @@ from streed.task.states import sums_by
 
 Vector = tuple[int, ...]
 
-_MOST_COUNTS = 2**22
-"""Of the rows of each kind at each node of a tree; beyond that, rows are added up one by one."""
+_MOST_COUNTS = 8
+"""Of the rows of each kind at each node of a tree, for each row; of more, rows are added up one by one."""
 
 _WIDE = 1024
 """Sums of one row, from which on columns of them do not fit a cache."""
@@ -226,7 +226,7 @@ class Trees:
         """(sums (m, ...), rows (m,)): of the parts (G, ...) of the rows at each place, and how many rows there are."""
         kinds, *shape = parts.shape
         parts = parts.reshape(kinds, -1)
-        if m * kinds > _MOST_COUNTS:
+        if m * kinds > _MOST_COUNTS * len(place):
             return sums_by(place, parts[self.kinds], m).reshape(m, *shape), np.bincount(place, minlength=m)
         counts = np.bincount(place * kinds + self.kinds, minlength=m * kinds).reshape(m, kinds)
         return _product(counts, parts).reshape(m, *shape), counts.sum(axis=1)
