@@ -32,8 +32,6 @@ from streed.task.states import Limit, OwnLimit, State, Totals, in_columns, quick
 
 _MOST = 2**1023
 
-_MAY_BE_NONE = ("branching_cost", "subtract", "lower_bound")
-
 _CLASSES = 4
 """How many classes have their rows tried as a leaf."""
 
@@ -45,8 +43,7 @@ def check_contract(task: Task, data: Dataset, *, warns: bool = True) -> Dataset:
     """
     names = ("X", "class_numbers", "weights", "sample_weight")
     arrays: dict[str, Any] = {x: _to_read(array) for x in names if (array := getattr(data, x)) is not None}
-    row_data = {name: _to_read(array) for name, array in data.row_data.items()}
-    data = attrs.evolve(data, row_data=row_data, **arrays)
+    data = attrs.evolve(data, row_data={name: _to_read(x) for name, x in data.row_data.items()}, **arrays)
     ContractCheck(task, data).check(warns=warns)
     return data
 
@@ -107,14 +104,12 @@ class ContractCheck:
     """One task, or one limit, on one data set, and how to complain about its members."""
 
     def __init__(self, task: Any, data: Dataset) -> None:
-        self.task = task
-        self.data = data
-        self.name = type(task).__name__
+        self.task, self.data, self.name = task, data, type(task).__name__
 
     def check(self, *, warns: bool = True) -> None:
         given = self.task
         for part in parts_of(given):
-            own, check = not is_shipped(part), ContractCheck(part, self.data)
+            own, check = not type(part).__module__.startswith("streed."), ContractCheck(part, self.data)
             if own:
                 check.check_declared(warns)
             if part.stands_alone and part.overrides("limits"):
@@ -217,7 +212,7 @@ class ContractCheck:
             other.__dict__["data"] = attrs.evolve(data, weights=data.frequency, sample_weight=None)
         else:
             other.rows += 1
-        same = [self.call("leaf_cost", other, k) for k in range(len(costs))] == costs
+        same = self.answers("leaf_cost", [(other, k) for k in range(len(costs))]) == costs
         found = None
         if same == self.task.reads_rows and (not same or any(map(any, map(_flat, costs)))):  # nothing has no weight
             found = "rows_cost does not use data.weights" if same else "leaf_cost reads s.rows; use s.weight"
@@ -230,9 +225,8 @@ class ContractCheck:
     def check_direction(self, given: Task, costs: list[Value]) -> None:
         """Complain where the better value is shown as the worse one, or branching nodes gain; `costs`: of all rows."""
         scores = given.overrides("score")
-        if given.order != TOTAL or not (given.maximize or scores) or _shape(costs[0]) is not None:
-            return
-        if not all(map(_is_finite, costs)):
+        told = given.order == TOTAL and (given.maximize or scores) and not isinstance(costs[0], tuple)
+        if not (told and all(map(_is_finite, costs))):
             return
         least, most = min(costs), fraction_of(max(costs)) + 1  # of which floats know no sum beyond 2**53
         rising = self.task.better(most, least)
@@ -305,8 +299,7 @@ class ContractCheck:
         if "rows" in own.call("statistics", self.data):
             remedy = "use another: states have them as attributes, and `rows` is taken"
             own.fail("statistics", "has the name 'rows'", remedy, (self.data,))
-        for s in states:
-            allowed = own.call("allows", s)
+        for s, allowed in zip(states, own.answers("allows", [(s,) for s in states]), strict=True):
             if not isinstance(allowed, (bool, np.bool_)):
                 own.refuse("allows", (s,), allowed, "return True or False")
 
@@ -320,7 +313,7 @@ class ContractCheck:
         """Complain unless each is a number, or a tuple of them, of the kind that leaves cost; or None, if it may be."""
         for arguments, value in zip(asked, values, strict=True):
             usual = type(value) is int is type(costs[0]) and -_MOST < value < _MOST
-            if usual or (value is None and name in _MAY_BE_NONE):
+            if usual or (value is None and name not in ("leaf_cost", "combine")):
                 continue
             if value is None:
                 self.refuse(name, arguments, value, "return a number (is a `return` missing?)")
@@ -341,10 +334,7 @@ class ContractCheck:
         return self.answers(name, [arguments])[0]
 
     def answers(self, name: str, asked: Sequence[Any]) -> list[Any]:
-        """What the member returns for each of these; complains about what it raises, unless streed itself refuses it.
-
-        `asked`: the arguments of each call.
-        """
+        """What the member returns for each of these arguments; complains about what it raises, but for streed's own."""
         arguments: tuple[Any, ...] = ()
         try:
             member = getattr(self.task, name)

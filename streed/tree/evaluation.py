@@ -155,12 +155,13 @@ def _states_at(found: list[Visit], sums: dict[str, Array], data: Dataset, task: 
         visit = found[place]
         if isinstance(visit.node, Leaf):
             leaf_of[visit.rows] = place
-        ends[visit.parent] = max(ends[visit.parent], ends[place])
+        if ends[place] > ends[visit.parent]:
+            ends[visit.parent] = ends[place]
     totals = [sums_by_node(leaf_of, values, np.array(ends)) for values in (data.counts, *sums.values())]
     sizes, *known = [list(map(tuple, each.tolist())) if each.ndim > 1 else each.tolist() for each in totals]
     named = [dict(zip(sums, each, strict=True)) for each in zip(*known, strict=True)] or [{}] * len(found)
-    states = zip(found, sizes, named, strict=True)
-    return [State(size, **each, **beside_sums(task, data, visit.rows)) for visit, size, each in states]
+    beside = [beside_sums(task, data, each.rows) for each in found] if task.reads_rows else [{}] * len(found)
+    return [State(size, **its, **more) for size, its, more in zip(sizes, named, beside, strict=True)]
 
 
 @final

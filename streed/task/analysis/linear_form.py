@@ -59,7 +59,8 @@ class LinearForm(RowCostTask):
         ones = np.ones(data.n_rows, np.int64)
         used = list(dict.fromkeys(key for label in self.coefficients for key, _ in label))
         columns = [_entry(np.asarray(statistics.get(name, ones)).T, entry) for name, entry in used]
-        factors = [[dict(label).get(key, 0) for label in self.coefficients] for key in used]
+        by_label = list(map(dict, self.coefficients))
+        factors = [[its.get(key, 0) for its in by_label] for key in used]
         if columns and all(column.dtype.kind in "bui" for column in columns):
             return [_products(columns, factors)]
         terms: list[tuple[Fraction, Array]] = []
