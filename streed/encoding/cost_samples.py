@@ -145,7 +145,9 @@ class CostSamples:
 
 def _branching_costs(task: Task, terms: Sequence[ScoredTerm], data: Dataset) -> list[Value]:
     """What splits of all rows cost, with nothing and with everything else tested above; none where that is nothing."""
-    n, columns = data.size, range(data.n_columns if task.overrides("branching_cost") else 0)
+    if not task.overrides("branching_cost"):
+        return []
+    n, columns = data.size, range(data.n_columns)
     if not any(reads(term.task, argument) for term in terms for argument in ("split", "path", "rows")):
         columns = columns[:1]
     alone = [task.branching_cost(n, (), split) for split in columns]
