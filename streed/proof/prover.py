@@ -16,9 +16,6 @@ import numpy as np
 from streed.exact import Array
 from streed.proof.check import BIG, UNLIMITED, Part, Record, Sums
 
-_SIMILAR, _RECENT = 6, 256
-"""How many earlier claims of depth three lend the bounds of their sides, and among how many of the last they are."""
-
 
 @final
 class StoppedError(Exception):
@@ -66,8 +63,6 @@ class Claim:
     """The claims that raised a side, and (Q,) what followed from each."""
     below: dict[int, Claim] = attrs.field(factory=dict)
     """Claims about its sides, by literal."""
-    similar: list[tuple[Claim, Array]] = attrs.field(factory=list)
-    """At depth three: others of which it has nearly all rows, and (Q,) what the rest of each side may cost."""
 
 
 @final
@@ -77,7 +72,6 @@ class Prover:
     def __init__(self, sums: Sums, deadline: float | None, tell: Callable[[int, int], None] | None) -> None:
         self.sums, self.deadline, self.tell = sums, deadline, tell
         self.claims: dict[tuple[bytes, int], Claim] = {}
-        self.recent: list[Claim] = []
         self.root = self.claim(sums.root, sums.depth, ())
 
     def claim(self, part: Part, depth: int, path: tuple[int, ...]) -> Claim:
@@ -113,9 +107,6 @@ class Prover:
             # the side whose bound is nearest to its best tree: what is soon shown need not be asked of the others
             q = int(literals[np.argmin((claim.reached - claim.sides)[literals])])
             wanted = goal - int(totals[column]) + int(claim.sides[q])
-            if self._borrows(claim, q, wanted):
-                self._settle(claim)
-                continue
             side = self.side(claim, q)
             try:
                 self.improve(side, wanted)
@@ -131,27 +122,10 @@ class Prover:
         claim.sides = np.minimum(claim.reached, 2 * sums.split if claim.depth == UNLIMITED else 0)
         claim.price, claim.first = sums.by_column(part, np.zeros_like(claim.sides)), claim.sides
         self._settle(claim)
-        if claim.depth != 3:
-            return
-        two = self.claims.setdefault((sums.key(part), 2), Claim(part, claim.path, 2, claim.upper, claim.upper))
-        self._raise(claim, two)
-        outside = sums.lost * ~part.mask
-        away = [int(outside @ other.part.mask) for other in self.recent]
-        for a in np.argsort(away, kind="stable")[:_SIMILAR].tolist():
-            if away[a] >= claim.upper:
-                break
-            claim.similar.append((self.recent[a], sums.summed(outside, self.recent[a].part.mask)))
-        self.recent = [*self.recent[1 - _RECENT :], claim]
-        self._settle(claim)
-
-    def _borrows(self, claim: Claim, q: int, wanted: int) -> bool:
-        """Whether the counted side of a similar claim is enough for a side."""
-        for other, lost in claim.similar:
-            if q in other.below and other.below[q].lower - int(lost[q]) >= wanted:
-                self._raise(claim, other.below[q])
-                if claim.sides[q] >= wanted:
-                    return True
-        return False
+        if claim.depth == 3:
+            two = self.claims.setdefault((sums.key(part), 2), Claim(part, claim.path, 2, claim.upper, claim.upper))
+            self._raise(claim, two)
+            self._settle(claim)
 
     def _raise(self, claim: Claim, anchor: Claim) -> None:
         """Raises the bounds of the sides by what follows from another claim."""
