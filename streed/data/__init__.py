@@ -116,7 +116,8 @@ class Dataset:
         fewer = (proportions(held), most) if isinstance(most, int) else ()
         codes, coded, ordered = code_columns(source, named, listed, *fewer)
         numbers, classes = (np.zeros(n, np.int64), (None,)) if y is None else beside.code_labels(y, n)
-        pair = (False, True) if source.array is not None and source.array.dtype.kind == "b" else (0, 1)
+        array = source.array
+        pair = (False, True) if array is not None and array.dtype.kind == "b" else (0, 1)
         multiway = tuple(j for j, column in coded.items() if column.multiway)
         more: dict[str, Any] = {"sample_weight": weights, "frequency": copies, "max_cuts": most, "ordered": ordered}
         return cls(codes, numbers, classes, held, read, multiway, named, coded, pair, **more)

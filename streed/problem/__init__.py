@@ -52,14 +52,14 @@ class Problem:
             return f"{branches} branching nodes"
         return f"a leaf of {smallest_leaf} rows" if smallest_leaf < self.min_leaf else None
 
-    @property
+    @functools.cached_property
     def most_branches(self) -> int:
         """No tree within the limits has more branching nodes that part rows of the data."""
         data, nodes = self.data, self.max_nodes
         most = max(0, min(data.n_rows, data.size // max(1, self.min_leaf)) - 1)
         if self.max_depth is not None:
-            levels = range(min(self.max_depth, most.bit_length()))
-            most = min(most, sum(data.most_children**level for level in levels))
+            levels, widest = range(min(self.max_depth, most.bit_length())), data.most_children
+            most = min(most, sum([widest**level for level in levels]))
         return most if nodes is None else min(most, nodes)
 
     @functools.cached_property

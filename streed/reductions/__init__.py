@@ -37,6 +37,9 @@ from streed.tree.nodes import count_branches, predict_data
 _NOT_FINE = 2**31
 """Of a limited sum: it is multiplied by numbers about as large."""
 
+_SCALAR = FixedCosts(np.zeros((1, 1), np.int64), 0)
+"""What drivers are asked for, whatever the costs."""
+
 
 def reduced(task: Task, driver: Driver, data: Dataset) -> Driver:
     """The driver itself, or one that asks it for scalar solves, if it `reduces` and the task has several sums.
@@ -92,7 +95,7 @@ class Reduction(Driver):
             if limit.support is None:
                 found = f"a reduction enforces limits on the rows of leaves only, and {limit!r} has no support"
                 raise TaskError(f'{found}; use MinSupport, or search="general"')
-        self.driver.check(limited(FixedCosts(np.zeros((1, 1), np.int64), 0), task.limits))
+        self.driver.check(limited(_SCALAR, task.limits))
 
     def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
         begin, started = time.perf_counter(), clock()

@@ -231,7 +231,8 @@ class Relaxation:
         return self.trees.data.n_columns <= _FEW_COLUMNS[depth]
 
     def _is_open(self) -> bool:
-        return self.upper is None or self.bound <= self.upper - 1
+        # without fractions, which are slow to compare
+        return self.upper is None or self.bound.numerator <= (self.upper - 1) * self.bound.denominator
 
     def _line(self, found: EvaluatedTree) -> Line:
         return sum(map(operator.mul, self.weights, found.vector)), found.vector[self.first :]

@@ -179,9 +179,8 @@ class NearOptimalTrees:
     def _merged(self, tables: list[Array], room: int) -> list[Array]:
         """The first table, all sums of the first two, and so on without the last; of cost within the room for all."""
         merged = [tables[0]]
-        nothing = np.zeros_like(self._split)
         for each in tables[1:-1]:
-            table = self._with_sums(as_table(each, 0, self._most), merged[-1], each, nothing, room)
+            table = self._with_sums(as_table(each, 0, self._most), merged[-1], each, 0 * self._split, room)
             merged.append(compact(table))
         return merged
 

@@ -238,7 +238,7 @@ class Trees:
     def _vector(self, preorder: Array, sums: Array) -> Vector:
         """The sums over a tree of its nodes' own (m, q)."""
         branches, totals = int(np.count_nonzero(preorder >= 0)), sums.sum(axis=0).tolist()
-        return tuple(total + branches * split for total, split in zip(totals, self.splits, strict=True))
+        return tuple([total + branches * split for total, split in zip(totals, self.splits, strict=True)])
 
     def is_summable(self, weights: Sequence[int]) -> bool:
         """Whether trees can be searched by the sum of `weights` . vector: sums over the rows are below 2**60."""

@@ -188,7 +188,7 @@ class Task(Fields, abc.ABC):
     @property
     def larger_is_better(self) -> bool:
         """Whether a larger `score` is better: of gains (`maximize`), and of a score that falls with the costs."""
-        if self.maximize or self.overrides("score") or not self.overrides("better") or self.order != TOTAL:
+        if self.maximize or not self.overrides("better") or self.overrides("score") or self.order != TOTAL:
             return bool(self.maximize)
         return is_larger_better(self) is True
 
@@ -383,7 +383,7 @@ def parts_of(task: Any) -> list[Task]:
         return [part for each in task for part in parts_of(each)]
     if not isinstance(task, Task):
         return []
-    return [task, *(part for name in field_names(type(task)) for part in parts_of(getattr(task, name, None)))]
+    return [task, *[part for name in field_names(type(task)) for part in parts_of(getattr(task, name, None))]]
 
 
 @functools.lru_cache(maxsize=1024)

@@ -45,9 +45,10 @@ def joint_labels(parts: Sequence[Task], data: Dataset) -> Sequence[Any]:
 
 def _decisive(parts: Sequence[Task]) -> int:
     """The number of the part whose labels are those of the whole: the first that cares, or shows its own, or 0."""
-    labelled = [number for number, part in enumerate(parts) if not part.any_label]
-    showing = [number for number, part in enumerate(parts) if part.overrides("leaf_label")]
-    return [*labelled, *showing, 0][0]
+    for number, part in enumerate(parts):
+        if not part.any_label:
+            return number
+    return next((number for number, part in enumerate(parts) if part.overrides("leaf_label")), 0)
 
 
 @attrs.frozen

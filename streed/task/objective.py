@@ -150,22 +150,22 @@ class Objective(Joint):
             if not worsens(part, data):
                 raise not_worsening(part, "its costs may be negative (declare `worsening` if they are not)")
         limits = tuple(limit.bind(data) for limit in self.leaf_limits)
-        made = attrs.evolve(
-            self, parts=parts, leaf_limits=limits, unbound=self.unbound or tuple(map(scoring, self.parts, parts))
-        )
-        return made._with_sums(data) if self.sum_limits or self.gaps else made
+        unbound = self.unbound or tuple(map(scoring, self.parts, parts))
+        held: dict[str, Any] = {}
+        if self.sum_limits or self.gaps:
+            held = {"data": data, "intervals": self._sums_on(data, tuple(parts[0].labels(data)), unbound[0])}
+        return attrs.evolve(self, parts=parts, leaf_limits=limits, unbound=unbound, **held)
 
-    def _with_sums(self, data: Dataset) -> Objective:
-        """The record whose parts are bound, with the sums of the limits and the gaps on the data."""
-        labels = tuple(self.parts[0].labels(data))
+    def _sums_on(self, data: Dataset, labels: tuple[Any, ...], first: Task) -> tuple[RowSum, ...]:
+        """The sums of the limits on the data; `labels`: what leaves show, by the first part."""
         for limit in self.sum_limits:
             if limit.of_classes and len(labels) != data.n_classes:
-                seen = f"the leaves of {name(self.unbound[0])} show {', '.join(map(repr, labels[:3]))}, no classes of y"
+                seen = f"the leaves of {name(first)} show {', '.join(map(repr, labels[:3]))}, no classes of y"
                 raise TaskError(f"{limit!r} is about which classes are predicted, and {seen}; use one such as Accuracy")
         sums = tuple(each for limit in self.sum_limits for each in limit.bounded_sums(data))
         if any(each.costs.shape[1] != len(labels) for each in sums):
             raise TaskError(f"{self.sum_limits!r} are about the classes of y, which the task does not predict")
-        return attrs.evolve(self, data=data, intervals=sums)
+        return sums
 
     @functools.cached_property
     def imbalances(self) -> tuple[tuple[int, int, RowSum], ...]:
@@ -351,13 +351,15 @@ class Objective(Joint):
 
 def record_of(task: Task) -> Objective:
     """The task as a record, of one part if it is no composition of several."""
-    return task if isinstance(task, Objective) else Objective((task,))
+    return task if type(task) is Objective else Objective((task,))
 
 
 def limited(task: Task, limits: Sequence[Limit]) -> Task:
     """The task over the trees whose leaves keep the limits."""
+    if not limits:
+        return task
     record = record_of(task)
-    return attrs.evolve(record, leaf_limits=record.leaf_limits + tuple(limits)) if limits else task
+    return attrs.evolve(record, leaf_limits=record.leaf_limits + tuple(limits))
 
 
 def not_worsening(task: Task, why: str) -> NotSeparableError:

@@ -339,5 +339,6 @@ def _asking(task: Any) -> list[tuple[Any, bool]]:
                 found.append((thing, sided))
                 continue
             parts = [getattr(thing, name, None) for name in names] if isinstance(thing, (Task, Limit)) else []
-        left += [(part, sided) for part in parts[::-1]]
+        if parts:
+            left += [(part, sided) for part in parts[::-1]]
     return found
