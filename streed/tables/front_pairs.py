@@ -71,17 +71,11 @@ def load_rows(rows, scratch, node):  # type: ignore[no-untyped-def]
 
 
 @native
-def leaf_keys(rows, sums):  # type: ignore[no-untyped-def]
-    """The keys of a leaf at a node with these sums, one for each label, none if it has too few rows."""
-    if rows.min_leaf > 1 and sums[rows.labels] < rows.min_leaf:
-        return np.empty(0, np.int64)
-    return sums[: rows.labels].copy()
-
-
-@native
-def start_front(rows, scratch, leaves):  # type: ignore[no-untyped-def]
-    """(keys, columns) of the leaves at the node; where there are buckets, in these too."""
+def start_front(rows, scratch):  # type: ignore[no-untyped-def]
+    """(keys, columns) of the leaves at the node, if it has rows enough; where there are buckets, in these too."""
     layout = rows.layout
+    enough = rows.min_leaf <= 1 or scratch.totals[rows.labels] >= rows.min_leaf
+    leaves = scratch.totals[: rows.labels if enough else 0]
     found = sort_and_sweep(layout, leaves.copy())
     columns = np.empty(len(found), np.int32)
     for i in range(len(found)):
@@ -92,20 +86,6 @@ def start_front(rows, scratch, leaves):  # type: ignore[no-untyped-def]
     return found, columns
 
 
-@native
-def merge_stumps(rows, scratch, kept, keys, columns):  # type: ignore[no-untyped-def]
-    """(keys, columns) with the trees of one branching node; where there are buckets, in these."""
-    planes = rows.costs.shape[1]
-    side, rest = np.empty(planes, np.int64), np.empty(planes, np.int64)
-    for j in range(kept):
-        for p in range(planes):
-            side[p] = scratch.sums[p, j]
-            rest[p] = scratch.totals[p] - side[p]
-        a, b, column = leaf_keys(rows, side), leaf_keys(rows, rest), scratch.active[j]
-        keys, columns = merge(rows.layout, keys, columns, a, b, column, scratch.buckets[0], scratch.origins[0])
-    return keys, columns
-
-
 @entry
 def front_of_node(rows, scratch, node, depth):  # type: ignore[no-untyped-def]
     """(keys, columns): the front of trees of depth 0, 1 or 2 at a set of rows (W,) uint64 (Eq. 8).
@@ -114,20 +94,19 @@ def front_of_node(rows, scratch, node, depth):  # type: ignore[no-untyped-def]
     """
     layout, best, origins = rows.layout, scratch.buckets[0], scratch.origins[0]
     kept, stride = load_rows(rows, scratch, node)
-    keys, columns = start_front(rows, scratch, leaf_keys(rows, scratch.totals))
-    if depth == 0 or kept == 0 or (len(keys) == 1 and keys[0] == 0):
+    keys, columns = start_front(rows, scratch)
+    if depth == 0 or (len(keys) == 1 and keys[0] == 0):
         return close_front(layout, keys, columns, best, origins)  # or a leaf costs no more than any tree must
-    if depth == 1:
-        keys, columns = merge_stumps(rows, scratch, kept, keys, columns)
-        return close_front(layout, keys, columns, best, origins)
     groups, planes = rows.costs.shape
     used = scratch.begins[groups]
     words = scratch.words[: used * stride].reshape((used, stride))
     pairs = scratch.pairs[: planes * stride * stride].reshape((planes * stride, stride))
-    count_pairs(words, scratch.begins, groups, kept, rows.costs, planes, pairs, scratch.units)
+    seconds = kept if depth == 2 else int64(0)
+    if seconds > 0:
+        count_pairs(words, scratch.begins, groups, kept, rows.costs, planes, pairs, scratch.units)
     for j in range(kept):
-        a = _side(rows, scratch, pairs, stride, kept, j, 1)
-        b = _side(rows, scratch, pairs, stride, kept, j, 0)
+        a = _side(rows, scratch, pairs, seconds, j, 1)
+        b = _side(rows, scratch, pairs, seconds, j, 0)
         keys, columns = merge(layout, keys, columns, a, b, scratch.active[j], best, origins)
         if layout.buckets and best[0] == 0:
             break  # a tree that costs no more than any tree must
@@ -135,18 +114,18 @@ def front_of_node(rows, scratch, node, depth):  # type: ignore[no-untyped-def]
 
 
 @native
-def _side(rows, scratch, pairs, stride, kept, j, side):  # type: ignore[no-untyped-def]
-    """The front of depth one on a side of the node's column j."""
-    labels, least, split = rows.labels, rows.min_leaf, rows.layout.split
+def _side(rows, scratch, pairs, seconds, j, side):  # type: ignore[no-untyped-def]
+    """The front on a side of the node's column j of leaves, and of splits by the first `seconds` of its columns."""
+    stride, labels, least, split = pairs.shape[1], rows.labels, rows.min_leaf, rows.layout.split
     whole, part = np.empty(rows.costs.shape[1], np.int64), np.empty(labels, np.int64)
     for p in range(len(whole)):
         whole[p] = scratch.sums[p, j] if side == 1 else scratch.totals[p] - scratch.sums[p, j]
     if least > 1 and whole[labels] < least:
         return np.empty(0, np.int64)
-    found = np.empty(labels + kept * labels * (labels - 1), np.int64)
+    found = np.empty(labels + seconds * labels * (labels - 1), np.int64)
     found[:labels] = whole[:labels]
     count = labels
-    for l in range(kept):
+    for l in range(seconds):
         if least > 1:
             n = int64(pairs[labels * stride + j, l])
             n = n if side == 1 else scratch.sums[labels, l] - n
