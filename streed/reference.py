@@ -254,11 +254,9 @@ def optimal_front(
     return [(solution.value, recursion.tree(solution, o.s0)) for solution in front]
 
 
-def optimum(
-    task: Task, data: Dataset, *, max_depth: int | None = None, max_nodes: int | None = None, min_leaf: int = 1
-) -> tuple[Value, Node] | None:
-    """The optimal value of a totally ordered task and a tree that has it; None if no tree is feasible."""
-    front = optimal_front(task, data, max_depth=max_depth, max_nodes=max_nodes, min_leaf=min_leaf)
+def optimum(task: Task, data: Dataset, **limits: Any) -> tuple[Value, Node] | None:
+    """As `optimal_front`, of a totally ordered task: the optimal value and a tree; None if no tree is feasible."""
+    front = optimal_front(task, data, **limits)
     assert len(front) <= 1, "the order is not total; ask for optimal_front"
     return front[0] if front else None
 

@@ -71,10 +71,8 @@ class IntegerCosts:
     """The cost of one branching node."""
     unit: Fraction
     """The worth of an integer cost of 1, in the task's own unit."""
-    exact: bool
-    """False if the costs were rounded down to the unit."""
     wide: WideCosts | None = None
-    """The exact costs, if they were rounded."""
+    """The exact costs, if they were rounded down to the unit."""
 
     def value(self, total: int) -> int | Fraction:
         """`total` in the task's own unit: an int where that is a whole number by its nature, else a fraction."""
@@ -97,13 +95,13 @@ def integer_costs(
     """The sum of `terms`, each an exact weight times an (n, K) array of costs per row and label, as integers.
 
     `split` is the exact cost of a branching node and `weights` (n,) multiplies the costs of each row. Where sums of
-    exact integers would reach the `room`, because the numbers are too fine, costs are rounded to a grid; `exact` then
-    is False.
+    exact integers would reach the `room`, because the numbers are too fine, costs are rounded to a grid: `wide` has
+    the exact ones then.
     """
     if len(terms) == 1 and terms[0][0] == 1 and split == 0 and weights is None and terms[0][1].dtype == np.int64:
         costs = terms[0][1]
         if are_within(costs, (LARGEST_TOTAL - 1) // (2 * costs.size)):
-            return IntegerCosts(costs, 0, ONE, True)
+            return IntegerCosts(costs, 0, ONE)
     row_weights, row_unit = None, ONE
     if weights is not None:
         row_weights, row_unit = exact_integers(weights, "sample_weight")
@@ -121,7 +119,7 @@ def integer_costs(
     total: Array = functools.reduce(operator.add, [_times(factor, part) for factor, part in parts])
     if row_weights is not None:
         total = total * row_weights[:, None]
-    return IntegerCosts(np.ascontiguousarray(total, np.int64), own, 1 / scale, True)
+    return IntegerCosts(np.ascontiguousarray(total, np.int64), own, 1 / scale)
 
 
 def _rounded(
@@ -136,7 +134,7 @@ def _rounded(
     # a split that costs more than any labels may gain never pays, however much more
     capped = min(split, 2 * apart + 1)
     if max(most, apart) + 2 * abs(capped) + 2 < room:
-        return IntegerCosts(np.ascontiguousarray(total, np.int64), capped, unit, True)
+        return IntegerCosts(np.ascontiguousarray(total, np.int64), capped, unit)
     if not math.isfinite(as_float(unit * most)):
         raise InputError("costs", "their sum is beyond the range of floats", "divide all of them by a common factor")
     base, largest = 0, max(most, apart)
@@ -149,7 +147,7 @@ def _rounded(
     lowest, highest = (sum(functools.reduce(extreme, rests.T).tolist()) for extreme in (np.minimum, np.maximum))
     price = min(split, 2 * (largest + (1 << shift))) >> shift
     wide = WideCosts(total, split, unit, shift, lowest, highest, split - (price << shift), rests)
-    return IntegerCosts(np.ascontiguousarray(rounded, np.int64), price, unit * (1 << shift), False, wide)
+    return IntegerCosts(np.ascontiguousarray(rounded, np.int64), price, unit * (1 << shift), wide)
 
 
 def _times(factor: int, numbers: Array) -> Array:

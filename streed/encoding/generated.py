@@ -342,7 +342,7 @@ def grain_of(problem: Problem) -> Fraction | None:
         else:
             form = priced.row_task(problem.data)
         costs = None if form is None else exact_costs(form, problem.data)
-        if costs is None or not costs.exact:
+        if costs is None or costs.wide is not None:
             return None
         size = abs(weight)
         units += [size * costs.unit, *([] if priced is None else [size * priced.price_unit])]

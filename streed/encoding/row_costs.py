@@ -137,13 +137,13 @@ def costs_with_tests(problem: Problem) -> tuple[IntegerCosts, CostsOfTests] | No
         return None
     linear, tests, worth = found
     costs = exact_costs(linear, data)
-    if not costs.exact:
+    if costs.wide is not None:
         return None
     (of_costs, of_prices), scale = in_whole([costs.unit, worth])
     largest = float(np.abs(costs.costs).max(initial=0)) * of_costs + 4 * float(tests.full.max(initial=0)) * of_prices
     if largest * data.size + 4 * costs.split * of_costs >= LARGEST_TOTAL:
         return None
-    scaled = IntegerCosts(costs.costs * of_costs, costs.split * of_costs, 1 / scale, costs.exact)
+    scaled = IntegerCosts(costs.costs * of_costs, costs.split * of_costs, 1 / scale)
     return scaled, CostsOfTests(tests.full * of_prices, tests.given * of_prices)
 
 

@@ -223,7 +223,7 @@ def search_ordered(problem: Problem, search_limits: SearchLimits, name: str) -> 
         elif stopped is None:
             lower = solution.value
         solutions = (solution,)
-    stats = {**run.stats(name, answer, began, float(rounding)), "exact": costs.exact}
+    stats = {**run.stats(name, answer, began, float(rounding)), "exact": costs.wide is None}
     real = costs.unit.denominator > 1 or wide is not None
     outcome = Outcome(solutions, lower, stopped, stats, costs.unit if wide is None else wide.unit, real)
     return settled(outcome, data, questions)

@@ -237,7 +237,7 @@ def _amounts(task: Task, data: Dataset) -> list[Amount]:
 
 
 def _exact(costs: IntegerCosts) -> IntegerCosts:
-    if not costs.exact:
+    if costs.wide is not None:
         raise InputError(*_TOO_FINE)
     return costs
 

@@ -57,7 +57,7 @@ def reduced(task: Task, driver: Driver, data: Dataset) -> Driver:
 def _is_fine(record: Objective, data: Dataset) -> bool:
     """Whether the first part is a cost per row too fine for exact sums of 64 bits, and limited sums are not."""
     form = row_cost_form(record.parts[0].bind(data), data)
-    if form is None or exact_costs(form, data).exact:
+    if form is None or exact_costs(form, data).wide is None:
         return False
     try:
         integer_weights(data)

@@ -147,7 +147,7 @@ def make_plan(problem: Problem) -> Plan:
         named = scored.sums(data)
         terms = [[(ONE, np.asarray(named[name], dtype=np.int64))] for name in scored.components]
         components = [integer_costs(each, 0, data.exact_weights) for each in terms]
-        if not all(each.exact for each in components):
+        if any(each.wide for each in components):
             raise sums_too_large(data.weights is not None)
         unit = exact_number(components[0].unit)
         ones = np.ones(data.n_rows, np.int64)  # by which numpy adds up in a tenth of the time of its sums

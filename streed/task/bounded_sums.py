@@ -199,7 +199,7 @@ def row_sum(
     if form is None:
         return None
     costs = exact_costs(form, data)
-    given: Any = costs if costs.exact else costs.wide
+    given: Any = costs.wide or costs
     cap = None if most is None else math.floor(Fraction(exact_number(most)) / given.unit)
     # not `given.split`, which is cut off where no optimum can have a split, and other trees can
     split = Fraction(exact_number(form.split_cost())) / given.unit

@@ -72,7 +72,7 @@ def test_prices_along_a_path(path: Path) -> None:
 
 
 def test_bounds_of_rounded_costs_hold() -> None:
-    assert IntegerCosts(np.zeros((1, 2), np.int64), 0, Fraction(2), True).above(3) == 2  # the sum 1 is worth 2 < 3
+    assert IntegerCosts(np.zeros((1, 2), np.int64), 0, Fraction(2)).above(3) == 2  # the sum 1 is worth 2 < 3
     draw = np.random.default_rng(0)
     fine = [[int(x) * 10**17 + int(y) for x, y in row] for row in draw.integers(0, 10**6, (5, 2, 2))]
     found = integer_costs([(Fraction(1), np.array(fine, object))], 0, None)
