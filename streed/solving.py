@@ -279,7 +279,7 @@ def _driver(search: Any) -> Any:
 def tree_limits(max_depth: Any, max_nodes: Any, min_leaf: Any, data: Dataset) -> tuple[Any, Any, int]:
     """The three limits on trees for the data, None for none; raises InputError for what is no such number."""
     n, depth, nodes = data.n_rows, _MOST.read("max_depth", max_depth), _MOST.read("max_nodes", max_nodes)
-    depth, nodes = (None if most is None or most >= n else most for most in (depth, nodes))
+    depth, nodes = [None if most is None or most >= n else most for most in (depth, nodes)]
     rows: int = _LEAST.read("min_leaf", min_leaf)
     if rows > data.size:
         raise InputError("min_leaf", f"{min_leaf} rows, and the data has {data.size}", "lower it")

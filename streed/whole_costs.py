@@ -76,6 +76,8 @@ class IntegerCosts:
 
     def value(self, total: int) -> int | Fraction:
         """`total` in the task's own unit: an int where that is a whole number by its nature, else a fraction."""
+        if self.unit is ONE:
+            return total
         return self.unit.numerator * total if self.unit.denominator == 1 else self.unit * total
 
     def lower(self, total: int) -> int | Fraction:

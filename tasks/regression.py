@@ -92,17 +92,23 @@ class _Rows:
         apart = (self.sums[order] - self.sums[order[place]]) * each
         return int(apart[place:].sum()), -int(apart[:place].sum()), int(order[place])
 
-    def total(self, values: Array, rows: Array | slice) -> Fraction:
-        """The sum of values (n,) of these rows."""
-        return Fraction(exact_number((values[rows] * self.sizes[rows] if self.weighed else values[rows]).sum()))
+    def total(self, values: Array, rows: Array | slice) -> Any:
+        """The sum of values (n,) of these rows, a whole number or a fraction."""
+        found = (values[rows] * self.sizes[rows] if self.weighed else values[rows]).sum()
+        return found if values.dtype == object else int(found)
+
+    def size(self, rows: Array | slice) -> int:
+        """What these rows weigh; 1 where they weigh nothing, and their totals are 0."""
+        return int(self.sizes[rows].sum()) or 1
 
     def mean(self, rows: Array | slice) -> Fraction:
         """Of the targets of these rows, in units; 0 where they weigh nothing."""
-        return self.total(self.sums, rows) / (exact_number(self.sizes[rows].sum()) or 1)
+        return Fraction(self.total(self.sums, rows), self.size(rows))
 
     def error(self, rows: Array | slice) -> Fraction:
         """The squared errors of the mean of these rows, in square units."""
-        return self.weight * (self.total(self.squares, rows) - self.total(self.sums, rows) * self.mean(rows))
+        total, size = self.total(self.sums, rows), self.size(rows)
+        return self.weight * Fraction(self.total(self.squares, rows) * size - total * total, size)
 
 
 @kept_by_data

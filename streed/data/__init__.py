@@ -175,7 +175,7 @@ class Dataset:
         """How many rows are kept, however many equal ones each of them stands for."""
         return len(self.X)
 
-    @property
+    @functools.cached_property
     def size(self) -> int:
         """How many rows the data stand for: the sum of the frequencies, `n_rows` where there are none."""
         return self.n_rows if self.frequency is None else int(self.frequency.sum())

@@ -154,7 +154,8 @@ def agree(value: Value, bound: Value, size: Any) -> bool:
     """
     if value == bound:
         return True
-    return size is not None and bound != 0 and bool(abs(value - bound) <= CLOSE * max(abs(value), size))
+    # the difference is exact, and what follows quicker in floats than in fractions
+    return size is not None and bound != 0 and float(abs(value - bound)) <= CLOSE * max(abs(float(value)), float(size))
 
 
 @attrs.frozen(eq=False)
@@ -185,7 +186,7 @@ class Outcome:
         """Whether value and bound are equal, where the order is total and both are known."""
         return not self._is_bounded or bool(self.solutions[0].value == self.lower)
 
-    @property
+    @functools.cached_property
     def is_proved(self) -> bool:
         """Whether value and bound meet, or are as near as rounding of real numbers lets them be; see `agree`."""
         return not self._is_bounded or agree(self.solutions[0].value, self.lower, self.size)

@@ -164,7 +164,7 @@ def within_limits(problem: Problem, outcome: Outcome) -> Outcome:
     Reductions look at their own trees.
     """
     record = problem.task
-    asked = isinstance(record, Objective) and record.of_sums and "reduction" not in outcome.stats
+    asked = type(record) is Objective and record.of_sums and "reduction" not in outcome.stats
     limits, found = limits_of(problem) if asked else [], []
     for solution in outcome.solutions if limits else ():
         predicted, nodes = predict_data(solution.root, problem.data), count_branches(solution.root)

@@ -177,9 +177,10 @@ def kept_by_data(function: Callable[..., T]) -> Callable[..., T]:
     @functools.wraps(function)
     def kept(data: Dataset, *more: Any) -> T:
         answers = known.setdefault(data, {})
-        if more not in answers:
-            answers[more] = function(data, *more)
-        return answers[more]
+        found = answers.get(more)
+        if found is None:
+            found = answers[more] = function(data, *more)
+        return found
 
     return kept
 
