@@ -185,8 +185,10 @@ class Solving:
         status = "optimal" if outcome.stopped is None else "feasible"
         if not outcome.solutions:
             status = ("infeasible" if goal is None else "no better") if outcome.stopped is None else "unknown"
-        bound, score_bound = readable(outcome.score_bound), None
-        if bound is None and outcome.lower is not None:
+        bound, score_bound = outcome.score_bound, None
+        if bound is not None:
+            bound = readable(bound)
+        elif outcome.lower is not None:
             score_bound = self._scoring.score(outcome.lower, self._totals)
             bound = readable_bound(score_bound, None, upper=larger, real=outcome.real)
         extent, over_all = self.data.extent, self._bound_over_all(outcome)

@@ -225,11 +225,11 @@ class Trees:
     def _sums(self, place: Array, m: int, parts: Array) -> tuple[Array, Array]:
         """(sums (m, ...), rows (m,)): of the parts (G, ...) of the rows at each place, and how many rows there are."""
         kinds, *shape = parts.shape
-        parts = parts.reshape(kinds, -1)
+        parts, rows = parts.reshape(kinds, -1), np.bincount(place, minlength=m)
         if m * kinds > _MOST_COUNTS * len(place):
-            return sums_by(place, parts[self.kinds], m).reshape(m, *shape), np.bincount(place, minlength=m)
+            return sums_by(place, parts[self.kinds], m).reshape(m, *shape), rows
         counts = np.bincount(place * kinds + self.kinds, minlength=m * kinds).reshape(m, kinds)
-        return _product(counts, parts).reshape(m, *shape), counts.sum(axis=1)
+        return _product(counts, parts).reshape(m, *shape), rows
 
     def _labelled(self, preorder: Array, labels: Array, sums: Array, rows: Array) -> EvaluatedTree:
         """A tree whose leaves have these labels; sums and rows as `routed` gives them."""
