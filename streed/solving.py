@@ -190,7 +190,8 @@ class Solving:
             bound = readable(bound)
         elif outcome.lower is not None:
             score_bound = self._scoring.score(outcome.lower, self._totals)
-            bound = readable_bound(score_bound, None, upper=larger, real=outcome.real)
+            if not outcome.solutions:
+                bound = readable_bound(score_bound, None, upper=larger, real=outcome.real)
         extent, over_all = self.data.extent, self._bound_over_all(outcome)
         over = extent_text(extent, over_all, larger)
         front = []

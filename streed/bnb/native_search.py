@@ -138,7 +138,7 @@ def _session_below(
 
 def _overflowed(problem: Problem, workspaces: list[Workspace]) -> bool:
     """Whether some cost did not fit its code; raises TaskError if a method of the task raised an error."""
-    overflow = functools.reduce(operator.or_, (each.engine["overflow"] for each in workspaces))
+    overflow = functools.reduce(operator.or_, [each.engine["overflow"] for each in workspaces])
     if overflow & RAISED:
         raise TaskError(
             f"{type(objective(problem.task)).__name__} raised an error at some state\n"

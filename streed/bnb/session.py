@@ -81,8 +81,9 @@ def make_workspaces(
     `limits`: depth and branching nodes, as `limits_of` has them. Several threads are not worth their while where the
     search is over in a moment, or one call.
     """
-    is_alone = is_short(packed, limits[0]) or is_terminal(*limits)
-    threads, memory_limit = 1 if is_alone else search_limits.threads, search_limits.memory_limit
+    threads, memory_limit = search_limits.threads, search_limits.memory_limit
+    if threads > 1 and (is_terminal(*limits) or is_short(packed, limits[0])):
+        threads = 1
     space = space_for(packed, memory_limit, lane_type, threads, limits)
     if memory_limit is not None and not is_terminal(*limits):
         ready(evict, "(int64,)")  # not in the middle of the search
@@ -155,7 +156,7 @@ class Session:
         return extract_best(self._first)
 
     def _bounds(self) -> tuple[int, int, int]:
-        return sum(each.engine["visits"] for each in self._workspaces), *self._first.root_bounds
+        return sum([each.engine["visits"] for each in self._workspaces]), *self._first.root_bounds
 
     def _searches(self, ahead: bool) -> tuple[list[Callable[[], None]], Callable[[], None]]:
         """What each thread runs; and what is to be called once all have ended."""
