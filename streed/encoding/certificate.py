@@ -86,24 +86,17 @@ def check_limits(problem: Problem, columns: list[int], rows: list[int], depth: i
 def measure_methods(problem: Problem, of: Problem, preorder: Array) -> Solution:
     """A tree in preorder, -1 for leaves, by the Python methods of a task on exact sums of its rows, wherever they can.
 
-    `problem` has the columns that the tree is of, `of` the statistics. Raises MismatchError if the tree breaks a limit.
+    `problem` has the columns that the tree is of, `of` the statistics, which are read as methods ask for them. What a
+    leaf costs is the task's `exact_cost`, where it has one. Raises MismatchError if the tree breaks a limit.
     """
     if all(each.dtype.kind in "iu" for each in of.sums.values()) and not objective(of.task).overrides("exact_cost"):
         return _measured(problem, preorder, {name: (values, ONE) for name, values in of.sums.items()})
     try:
-        return measure_exactly(problem, of, preorder)
+        return _measured(problem, preorder, of.exact_sums)
     except StreedError:
         raise
     except Exception:  # noqa: BLE001 - methods that need floats, such as those that call numpy, get floats
         return _measured(problem, preorder, of.exact_sums, exact=False)
-
-
-def measure_exactly(problem: Problem, of: Problem, preorder: Array) -> Solution:
-    """As `measure_methods`, in fractions, whatever the methods need.
-
-    What a leaf costs is the task's `exact_cost`, where it has one. Sums that no method asks for are not read.
-    """
-    return _measured(problem, preorder, of.exact_sums)
 
 
 def _measured(
@@ -168,15 +161,12 @@ def _measured(
 
 def _worths(totals: list[Any], unit: Fraction, exact: bool) -> list[Any]:
     """Whole numbers of a unit, or lists of them as tuples, as ints and fractions if `exact`, else as floats."""
-
-    def worth(total: Any) -> Any:
-        if isinstance(total, list):
-            return tuple(map(worth, total))
-        return exact_number(total * unit) if exact else total * unit.numerator / unit.denominator
-
-    if exact and unit == 1:
-        return list(map(tuple, totals)) if isinstance(totals[0], list) else totals
-    return list(map(worth, totals))
+    if isinstance(totals[0], list):
+        entries = (_worths(list(each), unit, exact) for each in zip(*totals, strict=True))
+        return list(zip(*entries, strict=True)) or [()] * len(totals)
+    if exact:
+        return totals if unit == 1 else [exact_number(x * unit) for x in totals]
+    return [x * unit.numerator / unit.denominator for x in totals]
 
 
 _COLUMN_WORDS = ("X", "column", "columns", "n_columns", "ordered")

@@ -203,9 +203,6 @@ class ScoredTerm:
     def bounded(self) -> bool:
         return self.task.overrides("lower_bound")
 
-    def in_units(self, unit: Fraction) -> ScoredTerm:
-        return attrs.evolve(self, weight=self.weight / unit)
-
     def own_cost(self, s: State, k: int) -> float:
         """What a leaf of the whole's state costs by its methods alone."""
         own = StateOfPart(s, self.prefix) if self.prefix else s
@@ -333,7 +330,9 @@ class CompiledMethods:
 
     def in_units(self, unit: Fraction) -> CompiledMethods:
         """The same for costs in multiples of the unit."""
-        return self if unit == 1 else attrs.evolve(self, terms=[each.in_units(unit) for each in self.terms])
+        if unit == 1:
+            return self
+        return attrs.evolve(self, terms=[attrs.evolve(each, weight=each.weight / unit) for each in self.terms])
 
     @property
     def combines(self) -> bool:

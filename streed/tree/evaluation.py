@@ -144,7 +144,7 @@ def check_declarations(
     """
     told = objective(task)
     if told.superadditive or told.any_label or told.overrides("lower_bound") or told.overrides("worst_per_row"):
-        found = list(visits(root, functools.partial(sides_in, data), data.n_rows))
+        found = _visits(root, data)
         fold(found, _Declared(task, data, quick_sums(task, data) if sums is None else sums(), found).visit)
 
 
