@@ -36,7 +36,7 @@ class _Noted(int):
 def _noted(x: Any, sizes: list[float]) -> Any:
     if type(x) is not int:
         return tuple([_noted(each, sizes) for each in x]) if type(x) is tuple else x
-    sizes[0] = max(sizes[0], float(abs(x)) if abs(x).bit_length() < 1000 else math.inf)
+    sizes[0] = max(sizes[0], float(x), -float(x)) if -_LARGE < x < _LARGE else math.inf
     found = _Noted(x)
     found.sizes = sizes
     return found

@@ -255,8 +255,8 @@ def _agrees(form: LinearForm) -> bool:
                 own = float(form.task.leaf_cost(state, k))
             except (ArithmeticError, TypeError, ValueError):
                 return False
-            read = [(factor, _entry(getattr(state, name), at)) for (name, at), factor in form.coefficients[k]]
-            terms = [float(factor) * float(x) for factor, x in read]
+            read = form.coefficients[k]
+            terms = [float(factor) * float(_entry(getattr(state, name), at)) for (name, at), factor in read]
             if not math.isclose(own, sum(terms), rel_tol=1e-9, abs_tol=1e-9 * sum(map(abs, terms))):
                 return False
     return True
