@@ -24,7 +24,7 @@ import attrs
 from streed.data import Dataset
 from streed.errors import NotSeparableError, TaskError
 from streed.exact import Array
-from streed.task.analysis.linear_form import adds
+from streed.task.analysis.linear_form import adds, row_cost_form
 from streed.task.base import COMPONENTWISE, PARTIAL, TOTAL, Task, Value, bound, name, scoring
 from streed.task.bounded_sums import Gap, RowSum, SumLimit, worsening_statistics, worsens
 from streed.task.joint import Joint
@@ -146,11 +146,13 @@ class Objective(Joint):
         if self.data is not None:
             return self
         parts = tuple(part.bind(data) for part in self.parts)
+        unbound = self.unbound or tuple(map(scoring, self.parts, parts))
         for part in parts[1:] if self.most else ():
             if not worsens(part, data):
                 raise not_worsening(part, "its costs may be negative (declare `worsening` if they are not)")
+        if self.most:  # sums of floats may be beyond a limit that the numbers meant are within
+            parts = (parts[0], *(row_cost_form(part, data) or part for part in parts[1:]))
         limits = tuple(limit.bind(data) for limit in self.leaf_limits)
-        unbound = self.unbound or tuple(map(scoring, self.parts, parts))
         held: dict[str, Any] = {}
         if self.sum_limits or self.gaps:
             held = {"data": data, "intervals": self._sums_on(data, tuple(parts[0].labels(data)), unbound[0])}

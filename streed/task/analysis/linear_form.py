@@ -47,6 +47,10 @@ class LinearForm(RowCostTask):
     known: tuple[Dataset, dict[str, Array]] = attrs.field(repr=False, eq=False)
     """The data that it was read off with, and their statistics."""
 
+    @property
+    def any_label(self) -> bool:  # type: ignore[override]
+        return self.task.any_label
+
     def labels(self, data: Dataset) -> Sequence[Any]:
         return self.task.labels(data)
 
