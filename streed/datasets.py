@@ -208,7 +208,7 @@ def read_table(
     of tab, semicolon, comma, bar and space(s) that splits the first row, which is a header if one of its cells is
     neither a number nor missing, unless `header` says; without one the columns are x0, x1, ... A column of whole
     numbers becomes ints, one of numbers floats, any other stays text; numbers with leading zeros are codes, hence text.
-    An empty cell, ?, NA, N/A, NaN and null are missing: None.
+    An empty cell, ?, NA, N/A, NaN and null are missing: None; so is a blank line of a file with one column.
 
     `target`: a column's name, or else its position, negative ones from the end. Without it the target is the bundled
     data set's own, or None for a file. Raises InputError for an unknown file or target, a file that is no text or has
@@ -270,14 +270,18 @@ def _split(path: Path, header: bool | None) -> tuple[list[str], Cells]:
 
 def _rows(text: str, path: Path) -> Cells:
     try:
-        first = next((line.strip(" ") for line in text.splitlines() if line.strip()), "")
-        delimiter = next((each for each in _DELIMITERS if _splits(first, each)), ",")
+        first = [line.strip(" ") for line in itertools.islice(filter(str.strip, io.StringIO(text)), 2)]
+        # a name may have spaces
+        delimiter = next((d for d in _DELIMITERS if all(_splits(row, d) for row in first[: 2 if d == " " else 1])), ",")
         lines: Iterable[str] = io.StringIO(text, newline="")
         if delimiter == " ":  # runs of spaces separate once, and those at either end do not
             lines = (line.strip() + "\n" for line in lines)
-        return _parse(lines, delimiter)
+        rows = _parse(lines, delimiter)
     except csv.Error as error:
         raise InputError("data", f"{str(path)!r} is no table of separated values ({error})", "check the file") from None
+    if any(len(row) > 1 for _, row in rows):
+        return [(line, row) for line, row in rows if row not in ([], [""])]
+    return [(line, row or [""]) for line, row in itertools.dropwhile(lambda each: not any(each[1]), rows)]
 
 
 def _splits(line: str, delimiter: str) -> bool:
@@ -290,8 +294,7 @@ def _splits(line: str, delimiter: str) -> bool:
 
 def _parse(lines: Iterable[str], delimiter: str) -> Cells:
     reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
-    rows = ((reader.line_num, [cell.strip() for cell in row]) for row in reader)
-    return [(line, row) for line, row in rows if row not in ([], [""])]
+    return [(reader.line_num, [cell.strip() for cell in row]) for row in reader]
 
 
 def _find_target(target: str | int, names: list[str]) -> str:

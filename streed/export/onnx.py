@@ -41,9 +41,9 @@ def to_onnx(model: Any) -> ModelProto:
     values as double, NaN for a gap; texts as string, the empty text for a gap; dates as int64 microseconds since 1970
     (of UTC, where they have a zone), clock times and durations as int64 microseconds, -2**63 for a gap; a tree that
     asks nothing has one input, `X` (m, 1) double. Outputs: `prediction` (m,) and `leaf` (m,) int64, the leaf's number
-    from left to right. A graph cannot refuse: a value that the tree has no answer to takes the branch of no, and where
-    empty texts are a category, a gap is one of them. Raises InputError for labels that ONNX has no type for, and
-    MissingPackageError without onnx.
+    from left to right, or `prediction_` and `leaf_` beside a column of that name. A graph cannot refuse: a value that
+    the tree has no answer to takes the branch of no, and where empty texts are a category, a gap is one of them. Raises
+    InputError for labels that ONNX has no type for, and MissingPackageError without onnx.
     """
     try:
         import onnx
@@ -53,10 +53,12 @@ def to_onnx(model: Any) -> ModelProto:
     questions, graph = plan(tree), _Graph(onnx)
     leaf = _leaf(told(tree), questions, _inputs(questions.values(), graph), graph)
     table = _labels(tree.shows())
-    graph.add("Gather", [graph.constant(table), leaf], name="prediction", axis=0)
-    graph.add("Identity", [leaf], name="leaf")
+    taken = {each.name for each in graph.inputs}
+    shown, number = (name + "_" * (name in taken) for name in ("prediction", "leaf"))
+    graph.add("Gather", [graph.constant(table), leaf], name=shown, axis=0)
+    graph.add("Identity", [leaf], name=number)
     kind = onnx.helper.np_dtype_to_tensor_dtype(table.dtype) if table.dtype != object else onnx.TensorProto.STRING
-    kinds = {"prediction": kind, "leaf": onnx.TensorProto.INT64}
+    kinds = {shown: kind, number: onnx.TensorProto.INT64}
     outputs = [onnx.helper.make_tensor_value_info(name, each, [None]) for name, each in kinds.items()]
     made = onnx.helper.make_graph(graph.nodes, "streed", graph.inputs, outputs, graph.constants)
     versions = [onnx.helper.make_opsetid("", _OPSET), onnx.helper.make_opsetid("ai.onnx.ml", _ML_OPSET)]

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import streed
 from streed.data import Dataset
 from streed.data.strict_json import describe, rebuild
-from streed.errors import NotSeparableError, TaskError
+from streed.errors import InputError, NotSeparableError, TaskError
 from streed.exact import Array
 from streed.reference import Evaluation, best_trees, every_tree, optimal_front
 from streed.task import COMPONENTWISE, ExactSums, RowCostTask, State, Task, Totals
@@ -162,25 +162,37 @@ def test_a_sum_adds_the_values_of_its_terms(total: Task, terms: list[tuple[Any, 
     assert values(total, data) == expected
 
 
-@pytest.mark.parametrize("other", [WORST, ErrorsByClass()])
-def test_only_additive_tasks_are_added(other: Task) -> None:
-    with pytest.raises(NotSeparableError, match=r"Def\. 4\.4"):
-        Accuracy() + other
-    with pytest.raises(NotSeparableError, match=r"Def\. 4\.4"):
-        2 * other
+LIMITED = Accuracy().subject_to(MinSupport(2))
+GAINS = Accuracy().subject_to(at_most(Gain(), 3))
+MORE = Accuracy().subject_to(at_most(Gain() + Accuracy(), 3))
+
+REFUSED: list[tuple[Any, type[Exception], str]] = [
+    (lambda: Accuracy() + WORST, NotSeparableError, r"Def\. 4\.4"),
+    (lambda: Accuracy() + ErrorsByClass(), NotSeparableError, r"Def\. 4\.4"),
+    (lambda: 2 * WORST, NotSeparableError, r"Def\. 4\.4"),
+    (lambda: 2 * ErrorsByClass(), NotSeparableError, r"Def\. 4\.4"),
+    (lambda: -1 * Spread(), TaskError, "negative"),
+    (lambda: LIMITED + Splits(), TaskError, "subject_to last"),
+    (lambda: 2 * LIMITED, TaskError, "subject_to last"),
+    (lambda: LIMITED & Splits(), TaskError, "subject_to last"),
+    (lambda: at_most(LIMITED, 3), TaskError, "subject_to last"),
+    (lambda: Accuracy() + 1, TaskError, "is none"),  # type: ignore[operator]
+    (lambda: Accuracy() & 1, TaskError, "is none"),  # type: ignore[operator]
+    (lambda: at_most(Largest(), 3), NotSeparableError, r"Def\. A\.2"),
+    (lambda: streed.solve(GAINS, X, Y), NotSeparableError, "may be negative"),
+    (lambda: streed.explain(MORE, some_data()), NotSeparableError, r"Def\. A\.2"),
+    (lambda: at_most(BalancedAccuracy(), 0.8), TaskError, "not the value"),
+    (lambda: at_most(Accuracy() & Splits(), 3), TaskError, "is componentwise"),
+    (lambda: (Accuracy() & Splits()).subject_to(at_most(Splits(), 3)), TaskError, "is componentwise"),
+    (lambda: Accuracy().subject_to(3), TaskError, "subject_to takes limits"),  # type: ignore[arg-type]
+    (lambda: streed.explain(Accuracy(), X), InputError, r"data: it is a list; give .*make"),  # type: ignore[arg-type]
+]
 
 
-def test_weights_are_not_negative_and_limits_come_last() -> None:
-    with pytest.raises(TaskError, match="negative"):
-        -1 * Spread()
-    makes: list[Any] = [lambda a: a + Splits(), lambda a: 2 * a, lambda a: a & Splits(), lambda a: a <= 3]
-    for make in makes:
-        with pytest.raises(TaskError, match="subject_to last"):
-            make(Accuracy().subject_to(MinSupport(2)))
-    with pytest.raises(TaskError, match="is none"):
-        Accuracy() + 1  # type: ignore[operator]
-    with pytest.raises(TaskError, match="is none"):
-        Accuracy() & 1  # type: ignore[operator]
+@pytest.mark.parametrize(("call", "kind", "said"), REFUSED)
+def test_what_does_not_compose_is_refused(call: Any, kind: type[Exception], said: str) -> None:
+    with pytest.raises(kind, match=said):
+        call()
 
 
 PRODUCTS = [[Misclassifications(), Splits()], [Spread(), WORST], [WORST, Splits(), Misclassifications()]]
@@ -240,23 +252,6 @@ def test_thresholds_keep_the_best_tree_within_them(task: Task, limits: list[tupl
     else:
         best = task.score(min(within), Totals(task, data))
         assert (max if limited.larger_is_better else min)(scores) == best
-
-
-def test_a_limit_needs_a_worsening_operator() -> None:
-    with pytest.raises(NotSeparableError, match=r"Def\. A\.2"):
-        at_most(Largest(), 3)
-    with pytest.raises(NotSeparableError, match=r"Def\. A\.2.*costs may be negative"):
-        streed.solve(Accuracy().subject_to(at_most(Gain(), 3)), some_data())
-    with pytest.raises(NotSeparableError, match=r"Def\. A\.2"):
-        streed.explain(Accuracy().subject_to(at_most(Gain() + Accuracy(), 3)), some_data())
-    with pytest.raises(TaskError, match="not the value"):
-        at_most(BalancedAccuracy(), 0.8)
-    with pytest.raises(TaskError, match="is componentwise"):
-        at_most(Accuracy() & Splits(), 3)
-    with pytest.raises(TaskError, match="is componentwise"):
-        (Accuracy() & Splits()).subject_to(at_most(Splits(), 3))
-    with pytest.raises(TaskError, match="subject_to takes limits"):
-        Accuracy().subject_to(3)  # type: ignore[arg-type]
 
 
 @given(data=data_sets())

@@ -20,7 +20,8 @@ from streed.estimators import PolicyTree
 from streed.exact import Array, exact_integers
 from streed.reference import optimum
 from streed.task import RowCostTask, State, Task, Totals
-from streed.tasks import InstanceCosts, Misclassifications, Splits
+from streed.task.algebra import at_most
+from streed.tasks import Gini, InstanceCosts, Misclassifications, Splits
 from streed.testing import find_violations
 from streed.testing.laws import LAWS
 from streed.tree import Tree
@@ -281,6 +282,12 @@ class Mean(Errors):
 
     def leaf_cost(self, s: Any, k: int) -> Any:
         return (s.weight - s.counts[k]) / self.n
+
+
+def test_limits_on_floats_are_on_the_numbers_that_they_stand_for() -> None:
+    rows, y = [[0]] * 3 + [[1]] * 7, [1, 0, 0, 1, 1, 0, 0, 0, 0, 0]
+    limited = Gini().subject_to(at_most(Mean(), 0.3))  # which as floats is less than 0.1 + 0.2
+    assert streed.solve(limited, rows, y, max_depth=1).value == pytest.approx(4 / 3 + 20 / 7)
 
 
 def test_the_laws_tell_who_counts_rows_in_place_of_weights_or_frequencies() -> None:

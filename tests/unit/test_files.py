@@ -128,20 +128,20 @@ def test_solve_verify_predict(tmp_path: Path, options: tuple[str, ...]) -> None:
 
 def test_predictions_refuse_what_the_tree_does_not_know(tmp_path: Path) -> None:
     data, saved, new = tmp_path / "a.csv", str(tmp_path / "tree.json"), tmp_path / "new.csv"
-    data.write_text("age,y\n1.5,0\n2.5,0\n7.5,1\n9.5,1\n", encoding="utf-8")
+    data.write_text("age now,y\n1.5,0\n2.5,0\n7.5,1\n9.5,1\n", encoding="utf-8")
     run("solve", str(data), "--target", "y", "--max-depth", "1", "--out", saved)
-    new.write_text("age\n3\n8\n", encoding="utf-8")
+    new.write_text("age now\n3\n8\n", encoding="utf-8")
     assert run("predict", saved, str(new)).stdout.split() == ["0", "1"]
-    new.write_text("age\n3\n\nNA\n", encoding="utf-8")
+    new.write_text('age now\n3\n\n""\nNA\n', encoding="utf-8")
     said = run("predict", saved, str(new))
-    assert said.stdout.split() == ["0", "0"]
+    assert said.stdout.split() == ["0"] * 4
     assert said.stderr == (
-        "warning: column 'age' has a missing value in row 1 (counted from 0), which its data did not have; "
-        "1 such values take the branch of more rows\n"
+        "warning: column 'age now' has a missing value in row 1 (counted from 0), which its data did not have; "
+        "3 such values take the branch of more rows\n"
     )
-    for text in ("size\n3\n", "age\nold\n"):
+    for text in ("size\n3\n", "age now\nold\n"):
         new.write_text(text, encoding="utf-8")
-        assert "'age'" in run("predict", saved, str(new), code=2).stderr
+        assert "'age now'" in run("predict", saved, str(new), code=2).stderr
 
 
 def sexes(folder: Path) -> Path:

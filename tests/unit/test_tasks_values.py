@@ -161,9 +161,9 @@ def test_linear_leaves_by_hand() -> None:
     z, y = [0, 1, 2, 0, 2], [1, 3, 5, 4, 0]
     exact = streed.solve(LinearLeaves(), X, y, features=z, max_depth=1)
     assert exact.value == pytest.approx(0, abs=1e-12)
-    assert exact.tree is not None
-    assert np.array(exact.tree.shows()) == pytest.approx(np.array([[1, 2], [4, -2]]))
-    assert predict_linear(exact.tree, [[0], [1]], [3, 1]) == pytest.approx([7, 2])
+    saved = streed.Tree.from_json(tree_of(exact).to_json())
+    assert np.array(saved.shows()) == pytest.approx(np.array([[1, 2], [4, -2]]))
+    assert predict_linear(saved, [[0], [1]], [3, 1]) == pytest.approx([7, 2])
     flat = streed.solve(LinearLeaves(1), X, y, features=z, max_depth=1)
     refused("features", "2 columns", call=lambda: predict_linear(tree_of(exact), [[0]], [[1, 2]]))
     # slope S_zy / (S_zz + n), cost S_yy - S_zy^2 / (S_zz + n): left 8 - 16 / 5, right 8 - 16 / 4

@@ -20,6 +20,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import streed
 from streed.data import Column, Cut, Dataset
 from streed.data.database import Roles
 from streed.data.strict_json import describe
@@ -333,6 +334,8 @@ def test_onnx_takes_the_raw_table(fitted: Any) -> None:
     session = runtime.InferenceSession(to_onnx(model).SerializeToString(), providers=["CPUExecutionProvider"])
     for rows in (array, array.tolist()):
         assert session.run(None, onnx_inputs(model, rows))[0].tolist() == model.predict(array).tolist()
+    named = to_onnx(streed.solve(Accuracy(), {"leaf": ["f", "m", "m"]}, [0, 1, 1], max_depth=1))
+    assert [each.name for each in named.graph.output] == ["prediction", "leaf_"]
 
 
 TABLE: dict[str, Any] = {

@@ -136,6 +136,8 @@ def explain(task: Task, data: Dataset | None = None) -> str:
     What depends on the data set is told for `data`, or for a made-up one of two classes without row data. Raises
     InputError for row data that `data` lacks, and TaskError for what cannot be bound to it.
     """
+    if not isinstance(data, Dataset | None):
+        raise InputError("data", f"it is a {type(data).__name__}", "give a Dataset, as Dataset.make(X, y) makes it")
     task = as_costs(task)
     lines = _outline(task)
     try:
