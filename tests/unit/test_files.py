@@ -156,15 +156,13 @@ def test_a_parquet_file_is_read_by_its_types(tmp_path: Path) -> None:
     pl = pytest.importorskip("polars")
     path = tmp_path / "rows.parquet"
     days = [dt.date(2020, 1, 2), None]
-    pl.DataFrame(
-        {"a": [1, None], "b": [0.5, float("nan")], "c": ["x", ""], "d": days, "e": [True, False]}
-    ).write_parquet(path)
+    rows = {"a": [1, None], "b": [0.5, float("nan")], "c": ["x", ""], "d": days, "e": [True, False]}
+    pl.DataFrame(rows).write_parquet(path)
     table, target = read_table(str(path), "c")
     read = {name: read_column(column, name) for name, column in table.items()}
     assert [each.kind.value for each in read.values()] == ["number", "number", "category", "date", "boolean"]
-    assert [each.as_categories() for each in read.values()] == [
-        *([1, None], [0.5, None], ["x", ""], ["2020-01-02", None], [True, False])
-    ]
+    values = [[1, None], [0.5, None], ["x", ""], ["2020-01-02", None], [True, False]]
+    assert [each.as_categories() for each in read.values()] == values
     assert target == "c"
     path.write_bytes(b"no table")
     for file in (path, tmp_path / "absent.parquet"):
