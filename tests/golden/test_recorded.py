@@ -1,4 +1,4 @@
-"""Recorded optima on real data: costs, policies, regression and survival, and F1 and fairness (STreeD's Tables 7 to 9).
+"""Recorded optima on real data: of STreeD's tables (costs, policies, regression, survival, F1, fairness), and Branches'.
 
 The data are no part of the project: they stand in a folder 'shared' beside the repository, or these tests are skipped.
 """
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import streed
-from streed.tasks import F1, Accuracy, DemographicParity, EqualOpportunity, SquaredError
+from streed.tasks import F1, Accuracy, DemographicParity, EqualOpportunity, SparseAccuracy, SquaredError
 from tests.benchmarks import duel, harness, versions
 from tests.benchmarks.harness import DATA
 
@@ -90,6 +90,20 @@ def test_a_tree_that_is_better_than_recorded() -> None:
 @needs_shared
 def test_every_table_has_recorded_rows() -> None:
     assert {row["table"] for row in ROWS} == set(PROBLEMS)
+
+
+@needs_shared
+@pytest.mark.slow
+@pytest.mark.parametrize("search", ["depth-first", "branches"])
+@pytest.mark.parametrize("row", [pytest.param(row, id=row["dataset"]) for row in RECORDED if row["table"] == "sparse"])
+def test_recorded_optimum_of_any_depth(row: Row, search: str) -> None:
+    """Branches' Table 2: errors with a price per split."""
+    X, y = harness.read_data(DATA, "sparse", row["dataset"])
+    codes = range(X.shape[1]) if row["params"].get("encoding") == "ordinal" else ()
+    task = SparseAccuracy(row["params"]["lambda"])
+    result = streed.solve(task, X, y, categorical=codes, search=search)
+    assert result.status == "optimal"
+    assert 1 - result.value == pytest.approx(row["value"], rel=0, abs=1e-12)
 
 
 @needs_shared
