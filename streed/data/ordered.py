@@ -124,7 +124,7 @@ class OrderedValues:
     def fewer(self, ranks: Array, weights: Array | None, most: int) -> OrderedValues:
         """The values with at most so many of the cuts, at quantiles of the rows (n,) by their weights (n,)."""
         present = ranks < self.gap_rank
-        places = np.searchsorted(self.cuts, ranks[present])
+        places = np.searchsorted(self.cuts, np.arange(len(self.values)))[ranks[present]]
         held = None if weights is None else weights[present]
         totals = np.bincount(places, weights=held, minlength=len(self.cuts) + 1)
         return attrs.evolve(self, cuts=self.cuts[quantiles(totals.astype(np.float64), most)])

@@ -1,4 +1,4 @@
-"""Recorded optima on real data: of STreeD's tables (costs, policies, regression, survival, F1, fairness), and Branches'.
+"""Recorded optima on real data: of STreeD's tables (costs, policies, regression, F1, fairness), and of Branches'.
 
 The data are no part of the project: they stand in a folder 'shared' beside the repository, or these tests are skipped.
 """

@@ -3,9 +3,9 @@
 All are tried of up to so many values (rows times ordered columns), `_VALUES`, or up to so many questions, `_QUESTIONS`,
 both by depth; beyond that as many as make so many questions of all ordered columns, at quantiles, two of a column at
 least. A time limit ends the search anyway, and trees over all thresholds are soon the best: of costs by row, or made of
-sums, all are then tried of more values. Of several sums, as F1 has, no more are tried than fit, `_MOST_ANSWERS`. The
-rule depends on the task, the data, the limits on the size of trees, and whether there is a time limit: on any machine
-it is the same.
+sums, all are then tried of so many values a second, `_PER_SECOND`, and eight of a column at least. Of several sums, as
+F1 has, no more are tried than fit, `_MOST_ANSWERS`. The rule depends on the task, the data, and the limits on the size
+of trees and on time: on any machine it is the same.
 
 Take the best tree over all thresholds, and move each of its splits to the nearest threshold that was tried, or leave
 it out, which sends its rows to one side. Rows go another way only if they lie between the two at a node that they
@@ -42,30 +42,41 @@ _VALUES = ((10**9, 10**9, 2 * 10**7, 2 * 10**5, 2_000, 500), (10**7, 10**7, 20_0
 s, depth four of 900 rows and 7 columns 2 s, of fewer rows that are harder to tell apart minutes; in order, depth two of
 1,000 rows and 20 columns 3 s, depth three of 300 rows and 3 columns 2 s."""
 
-_TIMED = 2 * 10**6
-"""Of 100,000 rows and 12 columns at depth six, all thresholds gave the best tree from five seconds on."""
+_PER_SECOND = 4 * 10**5
+"""Of 50,000 rows and 10 columns at depth six, all thresholds gave the best tree from one second on, of 100,000 and 12
+from three, of 100,000 and 30 from seven; before that, eight or sixteen of each column did."""
 
 _MOST_ANSWERS = 2 * 10**8
 """Of all rows to all questions, which a task of several sums takes a byte each for: a second."""
 
 _QUESTIONS = ((10**6, 10**6, 4_000, 500, 160, 60), (10**6, 10**6, 2_000, 200, 60, 30), (10**5, 10**5, 800, 100, 32, 12))
 
-_FEWEST = 2
+_FEWEST, _TIMED, _TIMED_SUMS = 2, 8, 4
+"""Of a column, and under a time limit: at depth six, two give trees that are worse than greedy ones."""
 
 
-def affordable(task: Task, data: Dataset, max_depth: int | None, max_nodes: int | None, *, timed: bool) -> Dataset:
-    """The data, with fewer thresholds where the caller left that open and a search that no time ends would be long."""
+def affordable(
+    task: Task, data: Dataset, max_depth: int | None, max_nodes: int | None, *, timed: float | None
+) -> Dataset:
+    """The data, with fewer thresholds where the caller left that open and the search would be long.
+
+    `timed`: the seconds that end it, if any do.
+    """
     columns = len(data.ordered)
     if data.max_cuts != AUTO or not columns:
         return data
     kind = _kind(task, data, max_depth, max_nodes)
     depth = min(5 if limit is None else limit for limit in (max_depth, max_nodes, 5))
-    most = max(_VALUES[kind][depth], _TIMED if timed and kind == BY_THRESHOLDS else 0)
-    if record_of(task).of_sums and data.n_rows * data.n_questions > _MOST_ANSWERS:
+    # of a quarter of a million values, all gave the best tree at once
+    seconds = 0.5 + timed if timed and kind == BY_THRESHOLDS else 0
+    most = max(_VALUES[kind][depth], min(_PER_SECOND * seconds, _VALUES[kind][2]))
+    of_sums = record_of(task).of_sums
+    if of_sums and data.n_rows * data.n_questions > _MOST_ANSWERS:
         most = 0
     if data.n_rows * columns <= most or data.n_questions <= _QUESTIONS[kind][depth]:
         return data
-    return data.cut(max(_FEWEST, _QUESTIONS[kind][depth] // columns))
+    fewest = (_TIMED_SUMS if of_sums else _TIMED) if seconds else _FEWEST
+    return data.cut(max(fewest, _QUESTIONS[kind][depth] // columns))
 
 
 def _kind(task: Task, data: Dataset, max_depth: int | None, max_nodes: int | None) -> int:
@@ -162,7 +173,7 @@ def _most_between(ranks: Array, values: OrderedValues, worst: Array) -> int | No
     if m < 2 or len(values.cuts) == m - 1:
         return 0
     present = ranks < m
-    if len(np.unique(ranks[present])) < m:
+    if (np.bincount(ranks[present], minlength=m) == 0).any():
         return None
     held = np.zeros(m, np.int64)
     np.add.at(held, ranks[present], worst[present])
