@@ -3,8 +3,8 @@
 All are tried of up to so many values (rows times ordered columns), `_VALUES`, or up to so many questions, `_QUESTIONS`,
 both by depth; beyond that as many as make so many questions of all ordered columns, at quantiles, two of a column at
 least. A time limit ends the search anyway, and trees over all thresholds are soon the best: of costs by row, or made of
-sums, all are then tried of so many values a second, `_PER_SECOND`, and eight of a column at least. Of several sums, as
-F1 has, no more are tried than fit, `_MOST_ANSWERS`. The rule depends on the task, the data, and the limits on the size
+sums, all are then tried of so many values a second, `_PER_SECOND`, else as many as make `_TIMED` questions at least. Of
+several sums, as F1 has, no more are tried than fit, `_MOST_ANSWERS`. The rule depends on the task, the data, and the limits on the size
 of trees and on time: on any machine it is the same.
 
 Take the best tree over all thresholds, and move each of its splits to the nearest threshold that was tried, or leave
@@ -51,8 +51,11 @@ _MOST_ANSWERS = 2 * 10**8
 
 _QUESTIONS = ((10**6, 10**6, 4_000, 500, 160, 60), (10**6, 10**6, 2_000, 200, 60, 30), (10**5, 10**5, 800, 100, 32, 12))
 
-_FEWEST, _TIMED, _TIMED_SUMS = 2, 8, 4
-"""Of a column, and under a time limit: at depth six, two give trees that are worse than greedy ones."""
+_FEWEST = 2
+
+_TIMED, _FEWEST_TIMED = 120, 4
+"""Questions, and cuts of a column, under a time limit: at depth six, two cuts give trees that are worse than greedy ones,
+and eight of 30 columns take too long where leaves are scored by sums."""
 
 
 def affordable(
@@ -67,16 +70,16 @@ def affordable(
         return data
     kind = _kind(task, data, max_depth, max_nodes)
     depth = min(5 if limit is None else limit for limit in (max_depth, max_nodes, 5))
+    asked = _QUESTIONS[kind][depth]
     # of a quarter of a million values, all gave the best tree at once
     seconds = 0.5 + timed if timed and kind == BY_THRESHOLDS else 0
     most = max(_VALUES[kind][depth], min(_PER_SECOND * seconds, _VALUES[kind][2]))
-    of_sums = record_of(task).of_sums
-    if of_sums and data.n_rows * data.n_questions > _MOST_ANSWERS:
+    if record_of(task).of_sums and data.n_rows * data.n_questions > _MOST_ANSWERS:
         most = 0
-    if data.n_rows * columns <= most or data.n_questions <= _QUESTIONS[kind][depth]:
+    if data.n_rows * columns <= most or data.n_questions <= asked:
         return data
-    fewest = (_TIMED_SUMS if of_sums else _TIMED) if seconds else _FEWEST
-    return data.cut(max(fewest, _QUESTIONS[kind][depth] // columns))
+    questions, fewest = (max(_TIMED, asked), _FEWEST_TIMED) if seconds else (asked, _FEWEST)
+    return data.cut(max(fewest, questions // columns))
 
 
 def _kind(task: Task, data: Dataset, max_depth: int | None, max_nodes: int | None) -> int:
