@@ -3,9 +3,9 @@
 All are tried of up to so many values (rows times ordered columns), `_VALUES`, or up to so many questions, `_QUESTIONS`,
 both by depth; beyond that as many as make so many questions of all ordered columns, at quantiles, two of a column at
 least. A time limit ends the search anyway, and trees over all thresholds are soon the best: of costs by row, or made of
-sums, all are then tried of so many values a second, `_PER_SECOND`, else as many as make `_TIMED` questions at least. Of
-several sums, as F1 has, no more are tried than fit, `_MOST_ANSWERS`. The rule depends on the task, the data, and the limits on the size
-of trees and on time: on any machine it is the same.
+sums, all are then tried of so many values a second, `_PER_SECOND`, else as many as make `_TIMED` questions. Of several
+sums, as F1 has, no more are tried than fit, `_MOST_ANSWERS`. The rule depends on the task, the data, and the limits on
+the size of trees and on time: on any machine it is the same.
 
 Take the best tree over all thresholds, and move each of its splits to the nearest threshold that was tried, or leave
 it out, which sends its rows to one side. Rows go another way only if they lie between the two at a node that they
@@ -51,11 +51,9 @@ _MOST_ANSWERS = 2 * 10**8
 
 _QUESTIONS = ((10**6, 10**6, 4_000, 500, 160, 60), (10**6, 10**6, 2_000, 200, 60, 30), (10**5, 10**5, 800, 100, 32, 12))
 
-_FEWEST = 2
-
-_TIMED, _FEWEST_TIMED = 120, 4
-"""Questions, and cuts of a column, under a time limit: at depth six, two cuts give trees that are worse than greedy ones,
-and eight of 30 columns take too long where leaves are scored by sums."""
+_FEWEST, _FEWEST_TIMED, _TIMED = 2, 4, 120
+"""Cuts of a column, and questions where there is a time limit: at depth six, two cuts of 30 columns gave trees worse
+than greedy ones, and eight took too long where leaves are scored by sums."""
 
 
 def affordable(
