@@ -167,6 +167,12 @@ def of_times(folder: Path, name: str) -> Posed:
     return RelativeRisk(), _columns(values, 2), values[:, 0].copy(), {"event": values[:, 1].astype(np.int64)}
 
 
+def of_any_depth(folder: Path, name: str, lam: float) -> Posed:
+    values = _numbers(folder / "sparse" / f"{name}.txt", np.int32)
+    X = np.ascontiguousarray(values[:, :-1])
+    return SparseAccuracy(lam), X, values[:, -1].copy(), {"categorical": np.flatnonzero(X.max(axis=0) > 1).tolist()}
+
+
 def _costs(folder: Path) -> Iterator[Instance]:
     posed: dict[str, Posed] = {}
     for home in sorted((folder / "cost-sensitive").iterdir()):
@@ -182,8 +188,8 @@ def _costs(folder: Path) -> Iterator[Instance]:
 
 def _sparse(folder: Path) -> Iterator[Instance]:
     for name, lam in _SPARSE:
-        values = _numbers(folder / "sparse" / f"{name}.txt", np.int32)
-        yield _solve(f"{name}, {lam}", SparseAccuracy(lam), np.ascontiguousarray(values[:, :-1]), values[:, -1].copy())
+        task, X, y, _ = of_any_depth(folder, name, lam)
+        yield _solve(f"{name}, {lam}", task, X, y)
 
 
 def _own(folder: Path) -> Iterator[Instance]:
