@@ -188,8 +188,7 @@ def _costs(folder: Path) -> Iterator[Instance]:
 
 def _sparse(folder: Path) -> Iterator[Instance]:
     for name, lam in _SPARSE:
-        task, X, y, _ = of_any_depth(folder, name, lam)
-        yield _solve(f"{name}, {lam}", task, X, y)
+        yield _solve(f"{name}, {lam}", *of_any_depth(folder, name, lam)[:3])
 
 
 def _own(folder: Path) -> Iterator[Instance]:

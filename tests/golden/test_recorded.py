@@ -18,7 +18,6 @@ from tests.benchmarks.harness import DATA
 
 Row = dict[str, Any]
 
-
 PROBLEMS: dict[str, Callable[[str, Row], versions.Posed]] = {
     "cost_d4": lambda name, given: versions.with_tests(DATA, name, given["costs"]),
     "icsc": lambda name, given: versions.of_rows(DATA, name),
@@ -30,7 +29,6 @@ PROBLEMS: dict[str, Callable[[str, Row], versions.Posed]] = {
     "sparse": lambda name, given: versions.of_any_depth(DATA, name, given["lambda"]),
 }
 """By table."""
-
 
 _PATH = DATA / "known_optima.json"
 RECORDED: list[Row] = json.loads(_PATH.read_text(encoding="utf-8")) if _PATH.is_file() else []
