@@ -62,8 +62,7 @@ from streed.task.joint import combination
 from streed.task.states import kept_by_data
 from streed.tree import Tree
 
-_FLOATS = 2**53  # sums of whole numbers below this are exact in float64
-_NARROW = 2**62
+_FLOATS, _NARROW = 2**53, 2**62  # sums of whole numbers below the first are exact in float64
 
 
 @attrs.frozen(eq=False)
@@ -97,17 +96,13 @@ class _Rows:
         found = (values[rows] * self.sizes[rows] if self.weighed else values[rows]).sum()
         return found if values.dtype == object else int(found)
 
-    def size(self, rows: Array | slice) -> int:
-        """What these rows weigh; 1 where they weigh nothing, and their totals are 0."""
-        return int(self.sizes[rows].sum()) or 1
-
     def mean(self, rows: Array | slice) -> Fraction:
         """Of the targets of these rows, in units; 0 where they weigh nothing."""
-        return Fraction(self.total(self.sums, rows), self.size(rows))
+        return Fraction(self.total(self.sums, rows), int(self.sizes[rows].sum()) or 1)
 
     def error(self, rows: Array | slice) -> Fraction:
         """The squared errors of the mean of these rows, in square units."""
-        total, size = self.total(self.sums, rows), self.size(rows)
+        total, size = self.total(self.sums, rows), int(self.sizes[rows].sum()) or 1
         return self.weight * Fraction(self.total(self.squares, rows) * size - total * total, size)
 
 

@@ -86,8 +86,8 @@ class Problem:
 
     def bound(self, multipliers: list[Fraction], records: list[Record], reached: int) -> int:
         """What the checker accepts of a proof, written and read; raises RejectedError."""
-        _, *read = check.read_file(to_bytes({}, multipliers, records))
-        return check.prove(self.relaxed(*read), self.amounts, reached)
+        _, multipliers, records = check.read_file(to_bytes({}, multipliers, records))
+        return check.prove(self.relaxed(multipliers, records), self.amounts, reached)
 
 
 def draw_problem(draw: random.Random) -> Problem:
