@@ -156,22 +156,18 @@ def add_sets(layout, a, b):  # type: ignore[no-untyped-def]
 
 
 @native
-def pour(layout, base, keys, column, best, origins):  # type: ignore[no-untyped-def]
-    """Puts base + keys of two components into buckets: best[x] is the least second component with first component x.
-
-    How many buckets there are up to the last of these.
-    """
+def pour(layout, a, b, column, best, origins):  # type: ignore[no-untyped-def]
+    """Merges two sets of two components into buckets: best[x] is the least second component with first component x."""
     shift = layout.shifts[0]
     mask = (int64(1) << shift) - 1
-    count = int64(0)
-    for each in keys:
-        key = base + each
-        x = key >> shift
-        count = max(count, x + 1)
-        if key & mask < best[x]:
-            best[x] = key & mask
-            origins[x] = column
-    return count
+    for i in range(len(a)):
+        first = a[i] + layout.split
+        for j in range(len(b)):
+            key = first + b[j]
+            x = key >> shift
+            if key & mask < best[x]:
+                best[x] = key & mask
+                origins[x] = column
 
 
 @native
@@ -208,8 +204,7 @@ def open_front(layout, keys, columns, best, origins):  # type: ignore[no-untyped
 def merge(layout, keys, columns, a, b, column, best, origins):  # type: ignore[no-untyped-def]
     """(keys, columns) with all sums of a key of each set and the cost of a split; where there are buckets, in these."""
     if layout.buckets:
-        for first in a:
-            pour(layout, first + layout.split, b, column, best, origins)
+        pour(layout, a, b, column, best, origins)
         return keys, columns
     return join(layout, keys, columns, add_sets(layout, a, b), column)
 

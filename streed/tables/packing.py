@@ -168,6 +168,10 @@ def count_rows(data: Dataset, words: Array, kinds: Array) -> tuple[Dataset, Arra
     return counted, distinct[of] // copies[of, None] * times[:, None], numbers, begins[place]
 
 
+DIRECTIONS = 5
+"""In which a front is bounded, see `front_pairs.py`."""
+
+
 class KeyLayout(NamedTuple):
     """Where the components of a key are, in one word, and what is added or forbidden everywhere."""
 
@@ -221,6 +225,9 @@ class FrontRows(NamedTuple):
     """(G + 1,) where each group of rows begins, in words of 64."""
     costs: np.ndarray[tuple[int, int], np.dtype[np.int64]]
     """(G, K) the key of a row by its label, or (G, K + 1) if rows are counted: 1 last."""
+    differences: np.ndarray[tuple[int, int], np.dtype[np.int64]]
+    """Of two labels and few buckets, (G, 2): by how much label 0 costs a row more than label 1, by component;
+    (G, 3) if rows are counted. Else empty."""
     labels: int
     min_leaf: int
     layout: KeyLayout
@@ -243,10 +250,15 @@ class Scratch(NamedTuple):
     ones: np.ndarray[tuple[int], np.dtype[np.int64]]
     sums: np.ndarray[tuple[int, int], np.dtype[np.int64]]
     """(planes, columns): what the rows that have a column cost by label."""
+    bounds: np.ndarray[tuple[int, int], np.dtype[np.int64]]
+    """(directions + 1, columns): see `front_pairs.py`."""
     buckets: np.ndarray[tuple[int, int], np.dtype[np.int64]]
-    """(2, B): of the node, of a side."""
-    origins: np.ndarray[tuple[int, int], np.dtype[np.int32]]
+    """(3, B): of one side, of the other, of the node."""
+    origins: np.ndarray[tuple[int], np.dtype[np.int32]]
 
+
+_MOST_SECOND = 22
+"""Bits of the second of two components, for which weighted values fit 32 bits."""
 
 _MOST_PAIRS = 2**30
 """Bytes of pair sums."""
@@ -286,7 +298,7 @@ class Packed:
         groups, planes = self.rows.costs.shape
         width, row_space = blocks * LANES, 64 * n_words
         layout = self.rows.layout
-        is_narrow = layout.guards < 1 << _NARROW
+        is_narrow = layout.guards < 1 << _NARROW or self.rows.differences.shape[1] > 0
         nothing = np.iinfo(np.int64).max
         most_words = row_space // WORD_ROWS + groups
         return Scratch(
@@ -301,8 +313,9 @@ class Packed:
             np.zeros(width, np.int64),
             np.zeros(width, np.int64),
             np.zeros((planes, width), np.int64),
-            np.full((2, max(layout.buckets, 1)), nothing, np.int64),
-            np.zeros((2, max(layout.buckets, 1)), np.int32),
+            np.zeros((DIRECTIONS, width), np.int64),
+            np.full((3, max(layout.buckets, 1)), nothing, np.int64),
+            np.zeros(max(layout.buckets, 1), np.int32),
         )
 
 
@@ -337,5 +350,17 @@ def pack_fronts(problem: Problem) -> Packed | None:
     if 8 * vectors.shape[1] * (row_bits.shape[1] * LANES) ** 2 > _MOST_PAIRS:
         return None
     multipliers = np.ascontiguousarray(groups.profits)
-    front_rows = column_rows, row_bits, groups.words, multipliers, keys.shape[1], problem.min_leaf, layout
+    labels = keys.shape[1]
+    differences = np.ascontiguousarray(_differences(multipliers, labels, layout))
+    front_rows = column_rows, row_bits, groups.words, multipliers, differences, labels, problem.min_leaf, layout
     return Packed(problem, sums, packing, FrontRows(*front_rows), columns, flipped, root)
+
+
+def _differences(multipliers: Array, labels: int, layout: KeyLayout) -> Array:
+    """See `FrontRows.differences`; of keys by group and label (G, K), or (G, K + 1)."""
+    if labels != 2 or not layout.buckets or layout.shifts[0] > _MOST_SECOND:
+        return np.zeros((len(multipliers), 0), np.int64)
+    shift = int(layout.shifts[0])
+    parts = multipliers[:, :2] >> shift, multipliers[:, :2] & ((1 << shift) - 1)
+    found = [part[:, 0] - part[:, 1] for part in parts]
+    return np.stack([*found, *multipliers.T[2:]], axis=1)
