@@ -69,7 +69,7 @@ def _search(
     packed_at = time.perf_counter()
 
     def value_of(upper: int) -> Value | None:
-        return None if upper >= INFINITE else encoding.value(upper)
+        return None if upper >= INFINITE else encoding.most(upper)
 
     def bound_of(lower: int) -> Value | None:
         return encoding.bound(lower) if lower > LOWEST else None

@@ -199,6 +199,9 @@ class Scored(Encoding):
         own = self._own_bound
         return own if own is not None and self.task.better(widened, own) else widened
 
+    def most(self, code: int) -> Value:
+        return self.value(code) + self.sign * self._worth(self._slack(code))
+
     def target(self, value: Any) -> int:
         """On a grid, so far above the value that rounding takes no better tree there; by bits, nowhere."""
         beat: Any = self.sign * value

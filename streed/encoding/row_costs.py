@@ -54,6 +54,10 @@ class Encoding(abc.ABC):
         """No tree whose code is proved to be this or more has a better value (default: the value of the code)."""
         return self.value(code)
 
+    def most(self, code: int) -> Any:
+        """No tree that costs the code has a worse value (default: the value of the code)."""
+        return self.value(code)
+
     def target(self, value: Any) -> int:
         """A code that every tree of a better value than this is below (default: INFINITE, which all are)."""
         return INFINITE
