@@ -6,6 +6,7 @@ rolling lookahead grows in their place are tried: the result is better or the sa
 
 from __future__ import annotations
 
+import functools
 import numbers
 import operator
 import time
@@ -78,14 +79,9 @@ class Solving:
         self._positive = positive_class(task, data, warn=True)
         self._totals = Totals(self.task, data)
         self.problem = Problem(data, bound, *limits[:2], rows_needed(bound, limits[2], data))
-        self.compilation = Compilation(self._compiled)
+        self.compilation = Compilation(functools.partial(_compiled, self.problem))
         self._orders, self._interrupted = asked.orders, False
         self._read_goal()
-
-    def _compiled(self) -> str:
-        """What kernels are compiled for."""
-        n_labels = len(self.problem.task.labels(self.data))
-        return f"{type(objective(self.task)).__name__} with {n_labels} label{'' if n_labels == 1 else 's'}"
 
     def _read_goal(self) -> None:
         """Reads the value to beat, and the tree that is known, which is made better first."""
@@ -265,6 +261,12 @@ class Solving:
         known = isinstance(value, numbers.Real) and isinstance(bound, numbers.Real)
         elapsed = time.perf_counter() - self.begin
         return Progress(value, bound, abs(value - bound) if known else None, nodes, elapsed, phase)
+
+
+def _compiled(problem: Problem) -> str:
+    """What kernels are compiled for."""
+    n_labels = len(problem.task.labels(problem.data))
+    return f"{type(objective(problem.task)).__name__} with {n_labels} label{'' if n_labels == 1 else 's'}"
 
 
 def _driver(search: Any) -> Any:

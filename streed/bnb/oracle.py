@@ -122,6 +122,7 @@ class NativeOracle(LinearOracle):
         return found | {"row_prices": self._price_stats} if self._price_stats else found
 
     def close(self) -> None:
+        self.costs_of = None
         for each in self._workspaces:
             each.close()
 

@@ -78,6 +78,9 @@ def search_general(problem: Problem, search_limits: SearchLimits, *, best_first:
     stats |= {"subproblems": 0 if states is None else len(states.cells), "peak_bytes": process_memory.peak()}
     stats |= {"columns": data.n_columns, "exact": exact, "rounding": 0.0 if size is None else _REAL * size}
     ideal = ideal_score(problem) if stopped is not None and not is_total else None
+    if search is not None:  # cycles would keep all that was found in memory
+        search.recursion.whole = None
+        search = None
     return Outcome(solutions, lower, stopped, stats, score_bound=ideal, size=size)
 
 

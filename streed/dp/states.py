@@ -43,6 +43,9 @@ _MOST_LEAVES = 200_000
 """Leaves that are remembered by their sums or rows; sets at the last level are as many as all others together."""
 
 
+_UNASKED = object()
+"""In place of a bound that nobody has asked for yet."""
+
 _FLOAT_BITS = 53
 """Below 2**53 float64 adds whole numbers exactly, and matrix products of it are quick."""
 
@@ -128,8 +131,8 @@ class Cell:
         self.sums = sums
         self.leaves: list[Found] | None = None
         self.splits: list[tuple[int, tuple[Cell, ...]]] | None = None
-        self.floor: Any = self
-        """A value that no tree is better than, or None; the cell itself before anybody asked."""
+        self.floor: Any = _UNASKED
+        """A value that no tree is better than, or None."""
         self.memo: dict[Any, Any] = {}
 
 
@@ -297,7 +300,7 @@ class States:
         The task's own bound, or the equivalent points bound: what groups of equal rows cost as leaves. Where adding
         never makes a value better, no value of a branching tree is below 0.
         """
-        if cell.floor is cell:
+        if cell.floor is _UNASKED:
             cell.floor = None
             inner = objective(self.task)
             if inner.overrides("lower_bound"):

@@ -106,11 +106,10 @@ def _measured(
     task, data, columns = problem.task, problem.data, preorder.tolist()
     arity, labels, names, limits = data.category_counts, range(len(task.labels(data))), tuple(sums), task.limits
     leaf_of, end = route_rows(preorder, writable(data.X), arity)
-    sizes, ends, children_of = sums_by_node(leaf_of, data.counts, end).tolist(), end.tolist(), np.maximum(arity, 2)
+    sizes, ends = sums_by_node(leaf_of, data.counts, end).tolist(), end.tolist()
     knows, shows_own, costs_splits = map(task.overrides, ("exact_cost", "leaf_label", "branching_cost"))
     is_limited = task.overrides("feasible")
     totals: dict[str, list[Any]] = {}
-    depths: list[int] = []
     shown: list[Any] = []
 
     def total(at: int, name: str) -> Any:
@@ -139,24 +138,29 @@ def _measured(
                 raise MismatchError(f"a leaf of {s.rows} rows breaks a limit; please report this")
         return costs[best], Leaf(best, s.rows, costs[best])
 
-    def measure(at: int, above: int, path: tuple[int, ...]) -> tuple[Any, Node]:
+    sides, depths, parents = np.maximum(arity, 2).tolist(), [0] * len(columns), [0] * len(columns)
+    paths: list[tuple[int, ...]] = [()] * len(columns)
+    for at, column in enumerate(columns):
+        child = at + 1
+        for _ in range(0 if column == LEAF else sides[column]):
+            depths[child], parents[child] = depths[at] + 1, at
+            paths[child] = tuple(sorted({*paths[at], column})) if costs_splits else ()
+            child = ends[child]
+    found: list[tuple[Any, Node]] = []  # from the last node to the first, no recursion: trees may be deep
+    for at in range(len(columns) - 1, -1, -1):
         column = columns[at]
         if column == LEAF:
-            depths.append(len(path))
-            return measure_leaf(at, above)
-        children, value, child_at = [], None, at + 1
-        for _ in range(children_of[column]):
-            found, child = measure(child_at, at, (*path, column))
-            children.append(child)
-            child_at = ends[child_at]
-            if found is not None:
-                value = found if value is None else task.combine(value, found)
-        cost = task.branching_cost(sizes[at], tuple(sorted(set(path))), column) if costs_splits else None
-        return value if cost is None else task.combine(value, cost), Branch(column, tuple(children), sizes[at])
-
-    value, root = measure(0, 0, ())
+            found.append(measure_leaf(at, parents[at]))
+            continue
+        begin = len(found) - sides[column]
+        values, children = zip(*found[begin:][::-1], strict=True)
+        del found[begin:]
+        value = functools.reduce(task.combine, [each for each in values if each is not None])
+        cost = task.branching_cost(sizes[at], paths[at], column) if costs_splits else None
+        found.append((value if cost is None else task.combine(value, cost), Branch(column, children, sizes[at])))
+    value, root = found[0]
     check_limits(problem, columns, sizes, max(depths))
-    return Solution(value, root, tuple(shown) if shows_own else None)
+    return Solution(value, root, tuple(shown[::-1]) if shows_own else None)
 
 
 def _worths(totals: list[Any], unit: Fraction, exact: bool) -> list[Any]:

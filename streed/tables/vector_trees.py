@@ -161,6 +161,7 @@ class Trees:
         if self._shallow is not None:
             self._shallow.close()
             self._shallow = None
+        self.best = lambda: None  # what holds these trees, which a cycle would keep in memory
         return stats
 
     @functools.cached_property

@@ -134,10 +134,12 @@ class Objective(Joint):
         own = [type(limit).statistics is not Limit.statistics for limit in self.leaf_limits]
         return tuple(OwnLimit(limit, i) if own[i] else limit for i, limit in enumerate(self.leaf_limits))
 
-    @functools.cached_property
+    @property
     def without_limits(self) -> Task:
-        if not self.leaf_limits:
-            return self
+        return self._without_limits if self.leaf_limits else self  # not itself in a field of its own: that is a cycle
+
+    @functools.cached_property
+    def _without_limits(self) -> Task:
         return self.parts[0] if self.is_plain else attrs.evolve(self, leaf_limits=())
 
     # -- what is known with the data -----------------------------------------------------------------------------------

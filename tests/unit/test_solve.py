@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import pickle
 import time
@@ -264,3 +265,17 @@ def test_a_solves_own_result() -> None:
     assert (claims.status, claims.max_depth, claims.max_nodes, claims.min_leaf) == ("optimal", 2, None, 1)
     again = pickle.loads(pickle.dumps(found))
     assert (again.value, again.tree) == (found.value, found.tree)
+
+
+@pytest.mark.parametrize("task", ["Accuracy()", "F1()", "Accuracy() & SparseAccuracy(0.1)", "Lexicographic()"])
+@pytest.mark.parametrize("search", ["depth-first", "general"])
+def test_a_solve_leaves_nothing_to_the_collector(task: str, search: str) -> None:
+    """What refers to itself is kept, with all that was searched, until Python looks for such rings."""
+    solve(task_of(task), XOR, ["no", "yes", "yes", "no"], max_depth=2, search=search)  # with what is made once
+    gc.collect()
+    gc.disable()
+    try:
+        solve(task_of(task), XOR, ["no", "yes", "yes", "no"], max_depth=2, search=search)
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
