@@ -194,7 +194,8 @@ def check_classes(classes: tuple[Any, ...]) -> None:
     real = [label for label in classes if isinstance(label, float) and not label.is_integer()]
     if real:
         found = f"it has {len(classes)} different labels that are not whole numbers: {shown(real)}"
-        raise InputError("y", found, "a classification task needs classes; bin a real target, or give classes as text")
+        remedy = "bin a real target, or give classes as text; a task of your own that predicts numbers has `labels`"
+        raise InputError("y", found, f"a classification task needs classes; {remedy}")
 
 
 def own_values(classes: tuple[Any, ...], class_numbers: Array) -> Array:
