@@ -57,6 +57,8 @@ class Events:
     __slots__ = ()
 
     rates: ClassVar[tuple[str, ...]] = ("all",)
+    one_sided: ClassVar[bool] = False
+    """Whether the other class would be another question."""
     feature: Any
     positive: Any = None
 
@@ -328,8 +330,16 @@ class RateLimit(SumLimit):
 
     @property
     def one_sided(self) -> bool:
-        """Whether the other class would be another question."""
-        return self.side != "gap"
+        return self.side != "gap" or self.notion.one_sided
+
+    @property
+    def positive(self) -> Any:
+        """The class that is called positive, if one was chosen."""
+        return self.notion.positive
+
+    def positive_class(self, data: Dataset) -> int | None:
+        """Its number, or that of the class that is taken."""
+        return self.notion.positive_class(data)
 
     @property
     def relation(self) -> str:

@@ -167,7 +167,12 @@ def _decimals(values: list[Any]) -> Array:
 
 def code_labels(y: Any, n: int) -> tuple[Array, tuple[Any, ...]]:
     """The class number of each row, (n,) int64, and the classes that occur, sorted, as plain Python objects."""
-    labels = paired(y) if is_outcome(y) else read_values(y, "y", "it")
+    found = split_outcome(y) if is_outcome(y) else read_values(y, "y", "it")
+    if found is None:
+        raise InputError("y", "it is a table of one column", "give the column")
+    labels: Any = found
+    if isinstance(found, Outcome):
+        labels = list(map(Outcome, *(np.asarray(column).tolist() for column in found)))
     if len(labels) != n:
         raise InputError("y", f"it has {len(labels)} labels, but X has {n} rows", "give one label per row")
     classes, codes = distinct(labels, "y", "it")
@@ -274,14 +279,6 @@ def split_outcome(y: Any) -> Outcome | None:
     if len(columns[0]) != len(columns[1]):
         raise InputError("y", "its fields have {} and {} entries".format(*map(len, columns)), "give both one per row")
     return Outcome(columns[event], columns[1 - event])
-
-
-def paired(y: Any) -> list[Outcome]:
-    """The outcome of each row, of a y that is one, as labels that sort."""
-    found = split_outcome(y)
-    if found is None:
-        raise InputError("y", "it is a table of one column", "give the column")
-    return list(map(Outcome, *(np.asarray(column).tolist() for column in found)))
 
 
 def read_events(event: Any) -> Array:

@@ -377,13 +377,14 @@ class Composition(RowCostTask):
         return composed.row_costs(data)
 
 
-def parts_of(task: Any) -> list[Task]:
-    """The task, and those that it is made of, also in tuples."""
+def parts_of(task: Any, kinds: Any = Task) -> list[Any]:
+    """The task, and the tasks that it is made of, also in tuples; with `Fields`, limits and gaps as well."""
     if isinstance(task, tuple):
-        return [part for each in task for part in parts_of(each)]
-    if not isinstance(task, Task):
+        return [part for each in task for part in parts_of(each, kinds)]
+    if not isinstance(task, kinds):
         return []
-    return [task, *[part for name in field_names(type(task)) for part in parts_of(getattr(task, name, None))]]
+    made_by: Any = type(task)
+    return [task, *[x for name in field_names(made_by) for x in parts_of(getattr(task, name, None), kinds)]]
 
 
 @functools.lru_cache(maxsize=1024)

@@ -25,7 +25,7 @@ from streed.errors import InputError, TaskError
 from streed.exact import LARGEST_TOTAL, ONE, Array, exact_integers, exact_number, in_whole
 from streed.task.analysis.linear_form import row_cost_form
 from streed.task.base import COMPONENTWISE, RowCostTask, Task, Value, name
-from streed.task.states import Limit, State
+from streed.task.states import Fields, Limit, State
 from streed.whole_costs import IntegerCosts, integer_costs
 
 
@@ -69,7 +69,7 @@ class RowSum:
 
 
 @attrs.frozen(order=False)
-class Gap(abc.ABC):
+class Gap(Fields, abc.ABC):
     """The largest |sum| / size of some signed sums over the whole tree: a limit as `gap <= 0.1`, or an objective."""
 
     @abc.abstractmethod

@@ -28,7 +28,7 @@ from streed.errors import InputError, StreedError, TaskError, brief, class_line,
 from streed.exact import Array, fraction_of
 from streed.task.base import COMPONENTWISE, PARTIAL, TOTAL, GeneralTask, RowCostTask, Task, Value, objective, parts_of
 from streed.task.objective import record_of
-from streed.task.states import Limit, OwnLimit, State, Totals, in_columns, quick_sums, state_of
+from streed.task.states import Fields, Limit, OwnLimit, State, Totals, in_columns, quick_sums, state_of
 
 _MOST = 2**1023
 
@@ -84,8 +84,7 @@ def check_task(task: object) -> None:
 
 def is_shipped(task: Task) -> bool:
     """Whether the task, all tasks that it is made of and its limits are streed's own."""
-    limits = (each.limit if isinstance(each, OwnLimit) else each for each in task.limits)
-    return all(type(part).__module__.startswith("streed.") for part in (*parts_of(task), *limits))
+    return all(type(part).__module__.startswith("streed.") for part in parts_of(task, Fields))
 
 
 @functools.lru_cache(256)

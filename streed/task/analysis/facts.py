@@ -26,11 +26,11 @@ from streed.errors import InputError, StreedError, check_known
 from streed.exact import LARGEST_TOTAL, ONE, Array
 from streed.task.algebra import as_costs
 from streed.task.analysis.linear_form import price_of_splits, row_cost_form
-from streed.task.base import COMPONENTWISE, TOTAL, Task, Value, field_names, is_larger_better, objective, parts_of
+from streed.task.base import COMPONENTWISE, TOTAL, Task, Value, is_larger_better, objective, parts_of
 from streed.task.bounded_sums import RowSum, row_sum, worsens
 from streed.task.joint import Entry, Joint, Sum, WeightedSum, with_tests
 from streed.task.objective import record_of
-from streed.task.states import Limit, OwnLimit, State, quick_sums, state_of
+from streed.task.states import Fields, Limit, OwnLimit, State, quick_sums, state_of
 
 _EXACT_FLOATS = 2**53
 """Sums of whole statistics below this are exact in float64, in which the engine may add them up."""
@@ -312,35 +312,16 @@ def given_class(data: Dataset, positive: Any) -> int:
 
 def positive_class(task: Task, data: Dataset, *, warn: bool = False) -> int | None:
     """The number of the class that the task or a limit of it calls positive, the first that nobody chose; or None."""
-    found = [(thing, sided, thing.positive_class(data)) for thing, sided in _asking(task)]
-    assumed = [each for each in found if each[0].positive is None and each[2] is not None]
+    asking = [each for each in parts_of(task, Fields) if hasattr(type(each), "positive_class")]
+    found = [(each, each.positive_class(data)) for each in asking]
+    assumed = [(each, number) for each, number in found if each.positive is None and number is not None]
     totals = data.class_totals() if assumed else []
-    for thing, sided, number in assumed:
+    for thing, number in assumed:
         share = totals[number] / sum(totals)
-        if warn and sided and 2 * share > 1:
-            said = f"{type(thing).__name__} takes {data.classes[number]!r} as the positive class, the second label in"
+        if warn and getattr(thing, "one_sided", False) and 2 * share > 1:
+            name = type(getattr(thing, "notion", thing)).__name__
+            said = f"{name} takes {data.classes[number]!r} as the positive class, the second label in"
             said += f" sorted order, and {100 * float(share):.3g} % of the rows have it: say positive= to choose"
             warnings.warn(said, UserWarning, stacklevel=4)
             break
-    return next((number for _, _, number in [*assumed, *found] if number is not None), None)
-
-
-def _asking(task: Any) -> list[tuple[Any, bool]]:
-    """What a task is made of that calls a class positive, and whether the other class would be another question."""
-    found, left = [], [(task, False)]
-    while left:
-        thing, sided = left.pop()
-        kind: Any = type(thing)
-        parts = thing
-        if not isinstance(thing, tuple):
-            names = field_names(kind)
-            if not names:
-                continue
-            sided = sided or bool(hasattr(kind, "one_sided") and thing.one_sided)
-            if hasattr(kind, "positive_class"):
-                found.append((thing, sided))
-                continue
-            parts = [getattr(thing, name, None) for name in names] if isinstance(thing, (Task, Limit)) else []
-        if parts:
-            left += [(part, sided) for part in parts[::-1]]
-    return found
+    return next((number for _, number in [*assumed, *found] if number is not None), None)
