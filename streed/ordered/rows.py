@@ -29,6 +29,7 @@ from streed.encoding.methods import CompiledMethods, read_statistics, split_tabl
 from streed.exact import Array, as_float, fraction_of
 from streed.kernels import coding
 from streed.kernels.codegen.generate import KernelSpec
+from streed.kernels.counting.equal_rows import find_equal
 from streed.ordered.scores import LABELLED, MATRIX, RESULTS, SIGNED, score
 from streed.problem import Problem
 from streed.task.analysis.facts import can_generate
@@ -194,8 +195,6 @@ def _kind(costs: Array) -> str:
     return LABELLED if bool((beyond.sum(axis=1) == others * beyond.max(axis=1)).all()) else MATRIX
 
 
-_SEED = 1
-
 _MUCH = 0.5
 """Kernels for any costs take a few times as long as those for one label a row; so many rows must remain at most."""
 
@@ -204,7 +203,7 @@ def merged_rows(
     ranks: Array, costs: Array, split: int, frequency: Array | None, min_leaf: int, categories: int, *, always: bool
 ) -> SearchedRows:
     """As `ordered_rows`, equal rows as one; as they are where that does not pay, unless it is to be done `always`."""
-    first, place = places_of(ranks)
+    first, place = find_equal(ranks.T)
     if len(first) < len(place):
         together, is_few = sums_by(place, costs, len(first)), len(first) <= _MUCH * len(place)
         if always or is_few or _kind(costs) != LABELLED or _kind(together) == LABELLED:
@@ -213,19 +212,6 @@ def merged_rows(
                 copies = np.ones(len(place), np.int64) if frequency is None else frequency
                 frequency = sums_by(place, copies, len(first))
     return ordered_rows(ranks, costs, split, frequency, min_leaf, categories)
-
-
-def places_of(ranks: Array) -> tuple[Array, Array]:
-    """(first, place): of each different row the number of one that is it, and for every row which of them it is."""
-    factors = np.random.default_rng(_SEED).integers(1, 2**63, len(ranks), dtype=np.uint64) | np.uint64(1)
-    sums = np.zeros(ranks.shape[1], np.uint64)
-    for factor, each in zip(factors, ranks, strict=True):
-        sums += factor * each.astype(np.uint64)
-        sums ^= sums >> np.uint64(29)
-    _, first, place = np.unique(sums, return_index=True, return_inverse=True)
-    if not all((each[first][place] == each).all() for each in ranks):  # two rows that differ have the same sum
-        _, first, place = np.unique(ranks, axis=1, return_index=True, return_inverse=True)
-    return first, place.reshape(-1)
 
 
 _MOST = 2**57
@@ -303,7 +289,7 @@ def generated_rows(problem: Problem, ranks: Array, known: Any = None) -> tuple[S
         probe = attrs.evolve(probe, largest=as_float(abs(fraction_of(known)) / probe.unit))
     scale, on_grains = grid_of(shape.coding, problem, probe, lost * _GRID)
     on_grains = is_whole or (on_grains and adds_exactly)
-    first, place = places_of(ranks)
+    first, place = find_equal(ranks.T)
     merged = np.zeros(len(first), np.int64)
     if worst is not None:
         weights = data.counts if data.weights is None else data.weights  # those of all rows that a row stands for

@@ -23,10 +23,11 @@ from streed.encoding.generated import TOLERANCE
 from streed.errors import MismatchError
 from streed.exact import Array, as_float, fraction_of
 from streed.kernels.compilation import clock
+from streed.kernels.counting.equal_rows import find_equal
 from streed.kernels.ordered import INFEASIBLE, NEW, ROW, WORDS, sort_rows
 from streed.kernels.records import LEAF
 from streed.kernels.stopping import Trace
-from streed.ordered.rows import Codes, Features, SearchedRows, generated_rows, merged_rows, ordered_rows, places_of
+from streed.ordered.rows import Codes, Features, SearchedRows, generated_rows, merged_rows, ordered_rows
 from streed.ordered.session import Inexact, OrderedAnswer, OrderedSession, find_stump
 from streed.problem import Outcome, Problem, SearchLimits, Solution, process_memory
 from streed.problem.linear_oracle import Answer, LinearOracle, RowSets
@@ -306,7 +307,7 @@ class OrderedOracle(LinearOracle):
         self._name = name
         self._make_native = native
         self._native: LinearOracle | None = None
-        first, self._place = places_of(features.ranks)
+        first, self._place = find_equal(features.ranks.T)
         self._ranks = np.ascontiguousarray(features.ranks[:, first])
         self._frequency: Array | None = None
         if problem.min_leaf > 1:
