@@ -28,7 +28,7 @@ from streed.bnb.nodes import global_split, nodes_of, rows_of
 from streed.kernels.compiled import entry, ready
 from streed.kernels.records import ALL, BELOW, INFINITE, LEAF, LOWEST, NONE
 from streed.kernels.scoring.children import cost_of_split, join, join_cost
-from streed.kernels.stopping import LOWER, ROWS_OF_CONTROL, UPPER, stopped
+from streed.kernels.stopping import LOWER, ROWS_OF_CONTROL, UPPER, cut_short, stopped
 from streed.kernels.values import KEY, LEAF1, LOWER0, LOWER1, OPTIMUM0, OPTIMUM1, ORDER, ROWS_OF_VALUES, UNKNOWN
 from streed.kernels.views import call, engine_at, inline, matrix, native, vector
 
@@ -54,7 +54,9 @@ def solve_depth_three(e):  # type: ignore[no-untyped-def]
         e.upper = values[KEY, values[ORDER, 0]]
         e.split = values[ORDER, 0]
     e.lower = e.upper
-    if e.asked_depth == 3:
+    if cut_short(e):
+        e.lower = min(e.upper, e.asked_lower)
+    elif e.asked_depth == 3:
         bound_by_node(e, values, e.upper)
         bound_by_purity(e, values)
         if e.asked_similar != NONE:
@@ -141,6 +143,9 @@ def _search(e, values, splits):  # type: ignore[no-untyped-def]
             for k in range(literals[0, split - e.n_active], literals[1, split - e.n_active]):
                 if ones[k] > 0:
                     _solve_column(e, values, k)
+        if cut_short(e):
+            skipped = min(skipped, e.asked_lower)
+            break
         cost = join_sides(e, values, literals, split, int64(OPTIMUM1))
         if cost < e.upper:
             e.upper = cost
@@ -194,6 +199,8 @@ def _solve_column(e, values, column):  # type: ignore[no-untyped-def]
     if e.cost1 == UNKNOWN or e.cost0 == UNKNOWN:
         e.pair_passes += 1
         call(e.solve_children, e)
+        if cut_short(e):
+            return
         values[OPTIMUM1, column] = e.cost1
         values[OPTIMUM0, column] = e.cost0
         if e.cost1 != UNKNOWN:

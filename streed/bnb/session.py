@@ -37,7 +37,7 @@ from streed.kernels.compilation import clock
 from streed.kernels.compiled import ready
 from streed.kernels.packed import PackedProblem
 from streed.kernels.records import ASKED, CHILD, EDGE, INFINITE, LOWEST, NODE, NONE, SHALLOW
-from streed.kernels.stopping import STOP, run_stoppable
+from streed.kernels.stopping import OVER, STOP, run_stoppable
 from streed.problem import SearchLimits, process_memory
 
 if TYPE_CHECKING:
@@ -309,6 +309,8 @@ def settle(workspace: Workspace, visits: int, deadline: float | None = None, *, 
 
 def extract_best(workspace: Workspace) -> Array:
     """The best tree in preorder; what was forgotten of it is searched again, as long as that gets on."""
+    if workspace.control[STOP]:
+        workspace.control[STOP] = OVER
     if is_terminal(*workspace.limits):
         return extract(workspace, extract_root)
     engine = workspace.engine
@@ -326,7 +328,7 @@ def extract_best(workspace: Workspace) -> Array:
         if lower < upper:
             break
     # stopped, or without room for the whole tree: what is known has to do
-    workspace.control[STOP] = 1
+    workspace.control[STOP] = OVER
     return extract(workspace, extract_tree)
 
 

@@ -257,7 +257,8 @@ class Scored(Encoding):
     ) -> tuple[Solution, bool]:
         solution = measure_methods(problem, problem, preorder)
         value, claimed = solution.value, self.value(code)
-        if complete and self.coding == coding.GRID and not (self.settled or agree(value, self.bound(lower), 0)):
+        is_open = complete and self.coding == coding.GRID and not self.settled and math.isfinite(value)
+        if is_open and not agree(value, self.bound(lower), 0):
             # a tree of this value exists, so costs far above it, and what rounding makes of sums, need no codes
             least = 0.0 if self.planes.integral or self.planes.per_unit is not None else self.lost
             finer = _scale(max(as_float(abs(fraction_of(value)) / self.probe.unit), least))

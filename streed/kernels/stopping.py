@@ -26,6 +26,9 @@ STOP, NODES, LOWER, UPPER, SHARED_UPPER, ROW_PRICES = 0, 1, 2, 3, 4, 7
 """Words of `control`: set to stop the search; nodes visited so far; bounds of the root; the best value that any thread
 has found; the address of the prices of rows, zero if there are none (bnb/expand.py)."""
 
+OVER = 3
+"""In the word that stops a search: it is over, and what its tree still needs is done to the end."""
+
 ROWS_OF_CONTROL = 16
 
 LONGEST = 62
@@ -42,6 +45,13 @@ of all places."""
 def stopped(e):  # type: ignore[no-untyped-def]
     """Whether the caller asked the search to stop."""
     return load_atomic(vector(e.control, ROWS_OF_CONTROL, int64), STOP) != 0
+
+
+@inline
+def cut_short(e):  # type: ignore[no-untyped-def]
+    """Whether what is being scored is to end at once: not all pairs were looked at, so costs are not the least."""
+    word = load_atomic(vector(e.control, ROWS_OF_CONTROL, int64), STOP)
+    return word != 0 and word != OVER
 
 
 _POLL = 0.05

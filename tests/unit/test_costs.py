@@ -288,12 +288,9 @@ SCORES = np.column_stack([np.zeros(80), np.round(GAIN + RNG.normal(0, 0.1, 80), 
 
 def best(values: Any, costs: Any, most: float) -> float:
     """The best mean outcome of any tree of depth one whose treatments cost so much at most."""
-    found = []
-    for j, pair in itertools.product(range(3), itertools.product(range(len(costs)), repeat=2)):
-        given = np.where(PEOPLE[:, j] == 1, pair[1], pair[0])
-        if costs[given].sum() <= most:
-            found.append(values[np.arange(80), given].mean())
-    return float(max(found))
+    choices = itertools.product(range(3), *[range(len(costs))] * 2)
+    given = [np.where(PEOPLE[:, j] == 1, one, zero) for j, zero, one in choices]
+    return float(max(values[np.arange(80), each].mean() for each in given if costs[each].sum() <= most))
 
 
 @pytest.mark.compiles

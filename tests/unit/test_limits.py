@@ -55,10 +55,7 @@ Y = ((X[:, 0] + X[:, 1] + SEX + RNG.integers(0, 2, 120)) >= 2).astype(int)
 
 def gap(predicted: Any, y: Any, groups: Any, counted: tuple[int, ...]) -> float:
     """The largest difference between two groups' rates of prediction 1."""
-    rates = []
-    for group in np.unique(groups):
-        rows = (groups == group) & np.isin(y, counted)
-        rates.append((rows & (predicted == 1)).sum() / rows.sum())
+    rates = [(predicted[(groups == each) & np.isin(y, counted)] == 1).mean() for each in np.unique(groups)]
     return float(max(rates) - min(rates))
 
 

@@ -223,10 +223,9 @@ def test_gaps_go_to_the_best_side() -> None:
 def test_a_gap_where_there_was_none_goes_to_the_child_with_more_rows() -> None:
     many_low = streed.solve(Misclassifications(), [[1.0], [2.0], [3.0]], [0, 0, 1], max_depth=1).tree
     many_high = streed.solve(Misclassifications(), [[1.0], [2.0], [3.0]], [0, 1, 1], max_depth=1).tree
-    by_frequency = streed.solve(
-        Misclassifications(), [[1.0], [2.0]], [0, 1], frequency=[3, 4], max_depth=1, min_leaf=3
-    ).tree
-    even = streed.solve(Misclassifications(), [[1.0], [2.0]], [0, 1], max_depth=1).tree
+    two: Any = ([[1.0], [2.0]], [0, 1])
+    by_frequency = streed.solve(Misclassifications(), *two, frequency=[3, 4], max_depth=1, min_leaf=3).tree
+    even = streed.solve(Misclassifications(), *two, max_depth=1).tree
     for tree, expected in ((many_low, 0), (many_high, 1), (by_frequency, 1), (even, 0)):
         with pytest.warns(UserWarning, match="'x0' has a missing value"):
             assert tree.predict([[NAN], [None]]).tolist() == [expected] * 2

@@ -13,6 +13,7 @@ from typing import Any
 
 import attrs
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
@@ -129,6 +130,16 @@ def test_no_time_is_too_short_for_a_leaf(task: Task, cuts: Any) -> None:
     assert task.order != "total" or result.lower_bound < result.upper_bound
 
 
+@pytest.mark.compiles
+@pytest.mark.parametrize(("cuts", "depth", "questions"), [("all", 2, 2_392), ("auto", 5, 120)])
+def test_pairs_of_thresholds_are_not_all_scored(cuts: str, depth: int, questions: int) -> None:
+    z = np.random.default_rng(3).normal(size=(300, 8))
+    data = Dataset.make(z, z[:, 0] > 0, z=z[:, 1], max_cuts=cuts)
+    result = streed.solve(Deviations(), data, max_depth=depth, time_limit=1e-6)
+    assert result.stats["questions"] == questions
+    check_stopped(result, "time", data)
+
+
 def test_a_first_tree_without_errors_is_the_answer() -> None:
     rng = np.random.default_rng(71)  # its value was compared with a code that is rounded up by two steps
     values, numbers = rng.integers(0, 36, (71, 7)).astype(float), rng.integers(0, 4, 71)
@@ -149,9 +160,8 @@ class Never(streed.Limit):
 
 def test_nothing_known_is_not_infeasible() -> None:
     data = Dataset.make(X[:64, :6], Y[:64])
-    result = streed.solve(
-        unusual.FewOfEach(0).subject_to(Never()), data, max_depth=6, time_limit=1e-9, search="general"
-    )
+    few = unusual.FewOfEach(0).subject_to(Never())
+    result = streed.solve(few, data, max_depth=6, time_limit=1e-9, search="general")
     assert (result.status, result.tree, result.front) == ("unknown", None, ())
     never = unusual.Gini().subject_to(Never())
     assert streed.solve(never, data, max_depth=2, search="general").status == "infeasible"
@@ -175,10 +185,9 @@ def test_a_callable_hears_sane_numbers(task: Task) -> None:
 
 def test_the_end_is_told_of_short_and_of_infeasible_solves() -> None:
     told: list[Progress] = []
-    result = streed.solve(SparseAccuracy(0.01), X[:50], Y[:50], max_depth=2, progress=told.append)
-    assert (told[-1].phase, told[-1].incumbent, told[-1].gap) == ("done", result.value, 0)
-    streed.solve(Accuracy().subject_to(MinSupport(51)), X[:50], Y[:50], max_depth=2, progress=told.append)
-    assert (told[-1].phase, told[-1].incumbent, told[-1].gap) == ("done", None, None)
+    for task, gap in ((SparseAccuracy(0.01), 0), (Accuracy().subject_to(MinSupport(51)), None)):
+        result = streed.solve(task, X[:50], Y[:50], max_depth=2, progress=told.append)
+        assert (told[-1].phase, told[-1].incumbent, told[-1].gap) == ("done", result.value, gap)
 
 
 @pytest.mark.parametrize("task", [Accuracy(), unusual.Gini()], ids=str)
@@ -351,10 +360,8 @@ main()
 @pytest.mark.compiles
 @posix
 def test_sigterm_gives_the_best_tree_so_far(tmp_path: Path) -> None:
-
-    rows = [",".join(map(str, (*row, label))) for row, label in zip(X.tolist(), Y.tolist(), strict=True)]
     table = tmp_path / "table.csv"
-    table.write_text("\n".join([",".join([*(f"c{j}" for j in range(X.shape[1])), "y"]), *rows]) + "\n")
+    pd.DataFrame(X).add_prefix("c").assign(y=Y).to_csv(table, index=False)
     arguments = ["solve", str(table), "--target", "y", "--max-depth", "7", "--no-progress"]
     done = ended("-c", SEARCHING, *arguments)
     assert done.returncode == 3, done.stdout + done.stderr

@@ -12,6 +12,7 @@ from streed.kernels.coding import real_of
 from streed.kernels.records import INFINITE, LOWEST, NO_COST, NONE, RAISED
 from streed.kernels.scoring.generated import COST, LEAF0, LEAF1, ROWS_OF_COSTS, SPLIT0, SPLIT1, WITH0, WITH1, lowest
 from streed.kernels.simd import first_one
+from streed.kernels.stopping import cut_short
 from streed.kernels.views import engine_at, inline, keep_apart, matrix, native, vector
 
 task: Any = None
@@ -96,6 +97,8 @@ def score_pairs(e, numbers, pairs, sums, t, costs):  # type: ignore[no-untyped-d
     split1, split0, with1, with0 = costs[SPLIT1], costs[SPLIT0], costs[WITH1], costs[WITH0]
     second = matrix(e.pair_costs, 2 * space, space, task.VALUE)
     for j in range(binary):
+        if cut_short(e):
+            break
         size = task.at(sums, j)[-1]
         if size < min_leaf or t[-1] - size < min_leaf:
             continue

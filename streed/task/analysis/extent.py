@@ -35,9 +35,14 @@ from streed.task.joint import TaskInOrder
 from streed.task.objective import record_of
 from streed.task.states import State
 
-BY_THRESHOLDS, IN_ORDER, OTHERS = range(3)
+BY_THRESHOLDS, IN_ORDER, OTHERS, BY_QUESTIONS = range(4)
 
-_VALUES = ((10**9, 10**9, 2 * 10**7, 2 * 10**5, 2_000, 500), (10**7, 10**7, 20_000, 1_000, 200, 100), (0,) * 6)
+_VALUES = (
+    (10**9, 10**9, 2 * 10**7, 2 * 10**5, 2_000, 500),
+    (10**7, 10**7, 20_000, 1_000, 200, 100),
+    (0,) * 6,
+    (0,) * 6,
+)
 """Measured on one core: depth two of 10^6 rows and 20 columns takes 20 s, depth three of 1,797 rows and 64 columns 0.4
 s, depth four of 900 rows and 7 columns 2 s, of fewer rows that are harder to tell apart minutes; in order, depth two of
 1,000 rows and 20 columns 3 s, depth three of 300 rows and 3 columns 2 s."""
@@ -49,7 +54,10 @@ from three, of 100,000 and 30 from seven; before that, eight or sixteen of each 
 _MOST_ANSWERS = 2 * 10**8
 """Of all rows to all questions, which a task of several sums takes a byte each for: a second."""
 
-_QUESTIONS = ((10**6, 10**6, 4_000, 500, 160, 60), (10**6, 10**6, 2_000, 200, 60, 30), (10**5, 10**5, 800, 100, 32, 12))
+_QUESTIONS = (
+    *((10**6, 10**6, 4_000, 500, 160, 60), (10**6, 10**6, 2_000, 200, 60, 30)),
+    *((10**5, 10**5, 800, 100, 32, 12), (10**5, 10**5, 2_000, 200, 60, 30)),
+)
 
 _FEWEST, _FEWEST_TIMED, _TIMED = 2, 4, 120
 """Cuts of a column, and questions where there is a time limit: at depth six, two cuts of 30 columns gave trees worse
@@ -70,7 +78,7 @@ def affordable(
     depth = min(5 if limit is None else limit for limit in (max_depth, max_nodes, 5))
     asked = _QUESTIONS[kind][depth]
     # of a quarter of a million values, all gave the best tree at once
-    seconds = 0.5 + timed if timed and kind == BY_THRESHOLDS else 0
+    seconds = 0.5 + timed if timed and kind in (BY_THRESHOLDS, BY_QUESTIONS) else 0
     most = max(_VALUES[kind][depth], min(_PER_SECOND * seconds, _VALUES[kind][2]))
     if record_of(task).of_sums and data.n_rows * data.n_questions > _MOST_ANSWERS:
         most = 0
@@ -94,7 +102,12 @@ def _kind(task: Task, data: Dataset, max_depth: int | None, max_nodes: int | Non
         return OTHERS
     by_row = row_cost_form(bound, data) is not None
     made = not by_row and not data.categorical and can_generate(bound, data)
-    return BY_THRESHOLDS if by_row or made else OTHERS
+    # the search over thresholds bounds those of a task of one's own by these (ordered/rows.py)
+    own = objective(bound)
+    grows = own.superadditive and own.adds_values
+    if by_row or (made and (grows or own.worst_per_row(data) is not None)):
+        return BY_THRESHOLDS
+    return BY_QUESTIONS if made else OTHERS
 
 
 OVER_ALL = "bound_over_all_thresholds"
