@@ -8,7 +8,7 @@
 
 What differs between kinds of tasks and lane types is how pairs are scored: the kernels `prepare`, `solve_children` and
 `push_bounds` are called through pointers (see `units.py`), so this procedure is compiled once for all of them. So are
-those that only a search of nodes needs, `recall`, `store` and `inherit`, and those of splits that cost something.
+those that only a search of nodes needs, `recall` and `store`, and those of splits that cost something.
 
 The answer is (lower, upper, split): bounds on the optimum and the first split of the best tree found. The optimum is
 known, lower == upper, if it is below the target; otherwise lower >= target, unless the search was stopped.
@@ -59,8 +59,6 @@ def solve_depth_three(e):  # type: ignore[no-untyped-def]
     elif e.asked_depth == 3:
         bound_by_node(e, values, e.upper)
         bound_by_purity(e, values)
-        if e.asked_similar != NONE:
-            call(e.inherit, e)
         _search(e, values, splits)
         if e.asked_all == ALL:
             bound_by_node(e, values, e.upper)

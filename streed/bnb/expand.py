@@ -44,8 +44,8 @@ def is_shallow(node):  # type: ignore[no-untyped-def]
 
 
 @inline
-def ask(e, rows, depth, target, lower, branch, entry=NONE, which=BEST):  # type: ignore[no-untyped-def]
-    """Has the work unit solve the rows (W,) to the depth (at most three), given an entry of the similarity cache.
+def ask(e, rows, depth, target, lower, branch, which=BEST):  # type: ignore[no-untyped-def]
+    """Has the work unit solve the rows (W,) to the depth (at most three).
 
     `branch` is (high, low). `which` says whose children are solved to depth two: see BEST, ALL and BELOW.
     """
@@ -54,7 +54,6 @@ def ask(e, rows, depth, target, lower, branch, entry=NONE, which=BEST):  # type:
     e.asked_target = target
     e.asked_lower = lower
     e.asked_all = which
-    e.asked_similar = entry
     e.asked_high, e.asked_low = branch
     call(e.solve_shallow, e)
 

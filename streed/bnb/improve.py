@@ -38,7 +38,6 @@ from streed.bnb.nodes import (
     write_child_rows,
 )
 from streed.bnb.shared_store import go_in, go_out, is_alone, is_shared, lock_node, more_nodes, unlock_node
-from streed.bnb.similarity_cache import find_similar, remember
 from streed.kernels.records import EMPTY, INFINITE, LOWEST, NO_COST, NO_TREE, NONE, SHALLOW, UNLIMITED
 from streed.kernels.scoring.children import join, join_cost, rest_of
 from streed.kernels.simd import lower_atomic
@@ -185,15 +184,13 @@ def solve_shallow(e, level, target, high, low):  # type: ignore[no-untyped-def]
     path = vector(e.path, e.path_space, int64)
     v = path[level]
     node = nodes_of(e)[v]
-    entry = int64(NONE)
-    if e.archived == 1 and node.depth == SHALLOW:
-        bound, entry = find_similar(e, v, int64(node.lower))
+    if node.depth == SHALLOW:
         lock_node(e, v)
-        node.lower = max(int64(node.lower), min(bound, int64(node.upper)))
+        bounded = _is_bounded(e, v, target)
         unlock_node(e, v)
-        if node.lower >= target or (node.lower >= node.upper and node.split != NO_TREE):
+        if bounded and (node.lower >= target or node.split != NO_TREE):
             return
-    ask(e, rows_of(e)[v], int64(node.depth), target, int64(node.lower), (high, low), entry)
+    ask(e, rows_of(e)[v], int64(node.depth), target, int64(node.lower), (high, low))
     lock_node(e, v)
     if keep_tree(e, node):
         node.n_edges = 0
@@ -203,8 +200,9 @@ def solve_shallow(e, level, target, high, low):  # type: ignore[no-untyped-def]
         node.rest = LOWEST
     node.lower = max(int64(node.lower), min(e.lower, int64(node.upper)))
     unlock_node(e, v)
-    if e.archived == 1 and node.depth == SHALLOW and not stopped(e) and e.upper > 0:
-        remember(e, v)
+    if node.depth == SHALLOW and not stopped(e) and e.upper > 0:
+        e.asked_node = v
+        call(e.remember, e)
 
 
 @native

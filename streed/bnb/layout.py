@@ -16,9 +16,6 @@ from streed.kernels.records import CHILD, EDGE, INFINITE, LANES, LOWEST, NODE
 from streed.kernels.scoring import generated, many_labels, two_labels
 from streed.kernels.views import engine_at, inline, matrix, native, vector
 
-_FEW_NODES = 64
-"""Searches of no more nodes than this use no similarity cache."""
-
 _NODE, _EDGE, _CHILD = NODE.itemsize, EDGE.itemsize, CHILD.itemsize
 
 
@@ -68,7 +65,6 @@ def _lay_out_node(e, at, lane, calls_costs):  # type: ignore[no-untyped-def]
     e.shares, at = _reserve(at, most_sides(e) * 8)
     e.ranked_profits, at = _reserve(at, 2 * e.labels * width * lane)
     e.floor_sums, at = _reserve(at, (width + 1) * 8)
-    e.lost, at = _reserve(at, width * 8)
     e.price_sums, at = _reserve(at, width * 8)
     e.child_rows, at = _reserve(at, (rows + 64) * 4)
     e.child_words, at = _reserve(at, child_bytes(rows, groups, width))
@@ -97,11 +93,6 @@ def _lay_out_node(e, at, lane, calls_costs):  # type: ignore[no-untyped-def]
 @native
 def _lay_out_caches(e, at):  # type: ignore[no-untyped-def]
     """As `lay_out`, of the caches, the path and the store of nodes, unless that of another thread is searched."""
-    if e.node_space > _FEW_NODES:
-        e.similarity_cache, at = _reserve(at, similarity_cache.ROWS_OF_SIMILARITY_CACHE * similarity_cache.ENTRIES * 8)
-        e.archive_children, at = _reserve(at, similarity_cache.ENTRIES * 2 * e.width * 4)
-    else:
-        e.archived = 0
     # where all rows cost the same under every label, none is kept
     e.similar_buckets = similarity_cache.buckets_for(e.node_space) if e.row_words > 0 else 0
     e.similar_masks, at = _reserve(at, similarity_cache.SAMPLES * e.row_words * 8)

@@ -161,7 +161,7 @@ _STORE = (
 )
 """The fields of a record that say where the store is, and what is searched in it."""
 
-_FILLED = dict.fromkeys(("edge_count", "edge_limit", "child_count", "child_limit", "archive_count"), 0)
+_FILLED = dict.fromkeys(("edge_count", "edge_limit", "child_count", "child_limit"), 0)
 """A thread that joins has no room of its own for edges yet."""
 
 _ENDED = 2

@@ -290,7 +290,6 @@ class Workspace:
             "min_leaf": problem.min_leaf,
             "signed": problem.signed,
             "restrictable": restrictable,
-            "archived": restrictable,
             "extensible": restrictable or (by_row and (categorical == 0 or problem.min_leaf <= 1)),
             "relaxed": relaxed,
             "branch_space": 2 * branch_space,

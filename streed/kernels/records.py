@@ -51,7 +51,6 @@ FACTS = [
     ("restrictable", np.int64),  # 1: a tree stays feasible on fewer rows, so its cost bounds that of subsets
     ("extensible", np.int64),  # 1: a tree stays feasible on more rows, so its cost bounds that of supersets
     ("class_bound", np.int64),  # 1: each row costs the same under every label but one (accuracy)
-    ("archived", np.int64),  # 1: similar subproblems are remembered and give bounds
     ("relaxed", np.int64),  # 1: nodes deeper than three are expanded by their depth-three relaxation
     ("scored", np.int64),  # 1: a generated kernel scores pair sums; branching costs and lower bounds are in `values`
     ("fixed_costs", np.int64),  # 1: branching costs of a scored problem depend on the split only, and are positive
@@ -60,9 +59,9 @@ FACTS = [
 ]
 """What the task declares, or follows from it and the problem: which lemmas hold, and which kernels apply.
 
-Written once by `Workspace`; `link_problem` finds `class_bound`, `lay_out` clears `archived` for tiny searches, and a
-linear oracle writes `split_cost` and `class_bound` anew for each of its solves. A lemma is switched off by clearing its
-fact (`restrictable`, `extensible`, `class_bound`, `archived`), equal rows by clearing the address `floors`.
+Written once by `Workspace`; `link_problem` finds `class_bound`, and a linear oracle writes `split_cost` and
+`class_bound` anew for each of its solves. A lemma is switched off by clearing its fact (`restrictable`, `extensible`,
+`class_bound`), equal rows by clearing the address `floors`, similar nodes by clearing `similar_buckets`.
 """
 
 ADDRESSES = [
@@ -130,12 +129,9 @@ ADDRESSES = [
     ("edges", np.int64),  # EDGE (edge_space)
     ("children", np.int64),  # CHILD (child_space)
     ("slots", np.int64),  # int32 (2 * slot_space): the node index
-    ("similarity_cache", np.int64),  # int64 (ROWS_OF_SIMILARITY_CACHE, ENTRIES): see similarity_cache.py
-    ("archive_children", np.int64),  # int32 (ENTRIES, 2 P): lower bounds of their children
     ("similar_masks", np.int64),  # uint64 (SAMPLES, W): the samples of rows, see similarity_cache.py
     ("similar_counts", np.int64),  # int64 (TABLES * similar_buckets): how often a node was entered in each bucket
     ("similar_entries", np.int64),  # int64 (TABLES * similar_buckets, BUCKET)
-    ("lost", np.int64),  # int64 (P)
     ("price_sums", np.int64),  # int64 (P): what the rows of the node at hand with each column are charged
     ("path", np.int64),  # int64 (path_space): the nodes from the root to the one at hand
     # what threads share
@@ -158,7 +154,6 @@ KERNELS = [
     ("count_more_splits", np.int64),
     ("recall", np.int64),  # all these in a search of nodes, else zero
     ("store", np.int64),
-    ("inherit", np.int64),
     ("bound_by_similar", np.int64),
     ("remember", np.int64),
     ("open_node", np.int64),
@@ -191,7 +186,6 @@ QUESTION = [
     ("asked_high", np.uint64),  # the branch that leads to the rows
     ("asked_low", np.uint64),
     ("asked_edges", np.int64),  # an expansion keeps the edges of a lower bound below this
-    ("asked_similar", np.int64),  # an entry of the similarity cache, or NONE
     ("asked_node", np.int64),  # for `bound_by_similar` and `remember`, written by `improve`
     # of the kernels of a work unit: written by depth_three.py
     ("asked_goal", np.int64),  # for `solve_children`: a split worth so much need not be known better; or INFINITE
@@ -263,7 +257,6 @@ STATE = [
     ("branch_offset", np.int64),
     ("branch_slots", np.int64),
     ("branch_count", np.int64),
-    ("archive_count", np.int64),
     ("similar_ready", np.int64),  # 1: the tables of similar nodes are in use
     ("similar_step", np.int64),  # what a row costs at worst, at least
 ]

@@ -19,7 +19,7 @@ from streed.data import Dataset
 from streed.encoding.generated import Scored
 from streed.errors import InputError
 from streed.exact import Array
-from streed.kernels.records import ALL, BEST, INFINITE, NONE, UNLIMITED
+from streed.kernels.records import ALL, BEST, INFINITE, UNLIMITED
 from streed.kernels.values import LABELS, LEAF1, LOWER0, LOWER1, MORE1, OPTIMUM0, SPLIT1, TWO1, UNKNOWN
 from streed.task.analysis.linear_form import row_cost_form
 from streed.task.bounded_sums import exact_costs
@@ -222,23 +222,17 @@ def test_no_bound_of_a_side_is_above_its_optimum(labels: int) -> None:
         shape |= {"labels": labels, "kind": OF_COSTS[seed % 3], "split": int(rng.integers(0, 4))}
         instance = make_instance(rng, **shape)
         with Bench(instance, lane=np.int16) as bench:
-            bench.engine.write(units.further("inherit") | {"expand": units.expander(LABELS, np.int16).address})
+            bench.engine["expand"] = units.expander(LABELS, np.int16).address
             everything, some = instance.everything(), rng.random(shape["rows"]) < 0.1
             bench.load()
             for state in (everything, *map(bench.rows_with, bench.active())):
                 begun = add_node(bench.engine.address, bench.place(state), 9, UNLIMITED)
                 floor, least = int(bench.workspace.nodes[begun]["lower"]), instance.optimum(state, None)
                 assert floor <= least <= floor + 31 * instance.split
-            known = np.zeros(2 * int(bench.engine["width"]), np.int32)
-            for k, column in enumerate(bench.active()):
-                known[2 * column : 2 * column + 2] = [instance.optimum(side, 2) for side in bench.sides(everything, k)]
             mostly = bench.rows_with(bench.active()[0]) | some if bench.active() else everything
             for rows, asked, depth in ((everything, BEST, 2), (mostly, BEST, 2), (~some, BEST, 2), (mostly, ALL, 3)):
-                similar = NONE if asked == ALL else 0
-                bench.engine.write({"asked_target": INFINITE, "asked_similar": similar, "asked_all": asked})
+                bench.engine.write({"asked_target": INFINITE, "asked_all": asked})
                 bench.load(rows)
-                bench.write("similarity_cache", np.zeros(1, np.int64))
-                bench.write("archive_children", known)
                 bench.call("solve_shallow")
                 found = [bench.values()[[LOWER1, LOWER0]]] if bench.engine["upper"] else []
                 bench.call("expand")
