@@ -9,7 +9,6 @@ from streed.bnb.nodes import empty_blocks, most_sides, nodes_of, rows_of
 from streed.kernels import values
 from streed.kernels.compiled import entry
 from streed.kernels.counting.groups import profit_by_class
-from streed.kernels.counting.pair_sums import padded
 from streed.kernels.counting.rows import child_bytes
 from streed.kernels.record_proxy import ALIGNMENT
 from streed.kernels.records import CHILD, EDGE, INFINITE, LANES, LOWEST, NODE
@@ -83,10 +82,7 @@ def _lay_out_node(e, at, lane, calls_costs):  # type: ignore[no-untyped-def]
         e.here_prices, at = _reserve(at, width * 8)
         e.pair_test_costs, at = _reserve(at, width * width * lane)
     if e.wide == 1:
-        e.table, at = _reserve(at, width * width * padded(e.planes) * 8)
         e.rows_with, at = _reserve(at, (rows + 64) * 4)
-        e.row_starts, at = _reserve(at, (rows + 1) * 4)
-        e.row_columns, at = _reserve(at, rows * width * 2)
     return at
 
 

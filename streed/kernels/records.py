@@ -101,10 +101,7 @@ ADDRESSES = [
     ("totals", np.int64),  # int64 (S): sums over all rows of the node
     ("here_prices", np.int64),  # int64 (P): of its columns
     ("pair_test_costs", np.int64),  # lane (P, P): of column j where k was tested too
-    ("table", np.int64),  # int64 or float64 (P, P, S padded to fours), if `wide`: pair sums as they are added
     ("rows_with", np.int64),  # int32 (N + 64), if `wide`: rows of the node that have a column
-    ("row_starts", np.int64),  # int32 (N + 1), if `wide`: where the columns of each of its rows begin
-    ("row_columns", np.int64),  # int16: these local columns
     ("scores", np.int64),  # lane (ROWS_OF_SCORES, P): see many_labels.py
     ("values", np.int64),  # int64 (ROWS_OF_VALUES, P + categorical): see values.py
     ("shares", np.int64),  # int64 (most sides of a split): how these share a budget
@@ -242,7 +239,6 @@ STATE = [
     ("stride", np.int64),  # n_active padded to 32 lanes
     ("weight", np.int64),  # worst costs of its rows
     ("worst_pairs", np.int64),  # the plane of the pair sums that holds worst costs
-    ("dense", np.int64),  # if `wide`: 1 if its rows have many of its columns, written by pair_sums.py
     # of the caches: each written by its own module, and all by `evict`
     ("node_count", np.int64),
     ("edge_count", np.int64),
