@@ -20,7 +20,7 @@ from __future__ import annotations
 from numba import int64
 
 from streed.bnb.nodes import children_of, edges_of, nodes_of
-from streed.bnb.shared_store import has_others, is_alone, is_shared
+from streed.bnb.shared_store import has_others, is_alone
 from streed.kernels.records import INFINITE, LOWEST, NONE
 from streed.kernels.scoring.children import least_cost, least_of
 from streed.kernels.stopping import stopped
@@ -222,12 +222,7 @@ def _is_taken(e, level, edge, goal):  # type: ignore[no-untyped-def]
     if side == NONE:
         return False
     at = edges_of(e)[nodes_of(e)[vector(e.path, e.path_space, int64)[level]].edges + edge]
-    return _has_others(e, children_of(e)[at.children + side])
-
-
-@native
-def _has_others(e, child):  # type: ignore[no-untyped-def]
-    """Whether another thread is in the node of a side."""
+    child = children_of(e)[at.children + side]
     return child.node >= 0 and has_others(e, int64(child.node))
 
 
@@ -250,7 +245,7 @@ def next_side(e, level, edge, goal):  # type: ignore[no-untyped-def]
     for side in range(at.n_children):
         child = children[at.children + side]
         if child.lower < child.upper:
-            here = is_shared(e) and _has_others(e, child)
+            here = child.node >= 0 and has_others(e, int64(child.node))
             if (
                 best == NONE
                 or (taken and not here)

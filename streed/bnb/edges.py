@@ -155,12 +155,6 @@ def _normal_budget(e, depth, budget):  # type: ignore[no-untyped-def]
 
 
 @inline
-def _local_splits(e):  # type: ignore[no-untyped-def]
-    """How many local splits there are: active columns, of which literals are none, then categorical columns."""
-    return e.n_active + e.n_categorical
-
-
-@inline
 def _sides(e, split):  # type: ignore[no-untyped-def]
     """(first, number) of the sides of a local split: 2 of a binary column, the literals of a categorical one."""
     if split < e.n_active:
@@ -280,7 +274,7 @@ def find_best(e, node, relaxed):  # type: ignore[no-untyped-def]
     budgets = _shares(e)
     total = below(int64(node.budget))
     most = _most_below(e, node)
-    for split in range(_local_splits(e)):
+    for split in range(e.n_active + e.n_categorical):
         _, sides = _sides(e, split)
         if sides == 0:
             values[EDGE_LOWER, split] = INFINITE
@@ -330,7 +324,7 @@ def list_edges(e, node, relaxed, since, writes):  # type: ignore[no-untyped-def]
     n_edges = int64(0)
     n_children = int64(0)
     rest = int64(INFINITE)
-    for split in range(_local_splits(e)):
+    for split in range(e.n_active + e.n_categorical):
         _, sides = _sides(e, split)
         more = sides > 0 and _first_share(budgets, sides, total, most)
         while more:

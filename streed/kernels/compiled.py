@@ -32,7 +32,6 @@ import llvmlite
 import numba
 from numba import njit
 from numba.core.bytecode import FunctionIdentity
-from numba.core.caching import _Cache
 from numba.core.ccallback import CFunc
 from numba.core.compiler import CompileResult
 from numba.core.compiler_lock import global_compiler_lock
@@ -58,18 +57,13 @@ _PATIENCE = 120.0
 T = TypeVar("T")
 
 
-class CodeCache(_Cache):  # type: ignore[misc]
+class CodeCache:
     """What numba asks for the compiled code of a function before it compiles, and gives it to afterwards."""
 
     def __init__(self, function: Callable[..., Any], directory: Path | None) -> None:
         self._function = function
         self._directory = directory
         self._lock: BinaryIO | None = None
-
-    @property
-    def cache_path(self) -> str | None:
-        """The directory, for numba's own reports."""
-        return None if self._directory is None else str(self._directory)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The code for a signature; None, said to who listens, if it has to be compiled."""
@@ -116,15 +110,6 @@ class CodeCache(_Cache):  # type: ignore[misc]
             _write(self._path(sig, data.codegen), dumps((sig, data._reduce())))
         except OSError as error:
             say_once("unwritten", f"compiled code cannot be kept in {self._directory}: {error.strerror or error}")
-
-    def enable(self) -> None:
-        """Nothing: whether code is kept is decided by the directory."""
-
-    def disable(self) -> None:
-        """Nothing, see `enable`."""
-
-    def flush(self) -> None:
-        """Nothing: files are named by what they depend on, and are never stale."""
 
     def _loaded(self, sig: Any, target_context: Any) -> Any:
         path = self._path(sig, target_context.codegen())

@@ -11,17 +11,6 @@ from streed.kernels.records import LEAF
 from streed.kernels.views import native
 
 
-@native
-def _find_ends(preorder, arity, end):  # type: ignore[no-untyped-def]
-    """Writes where the subtree of every node ends."""
-    for at in range(len(preorder) - 1, -1, -1):
-        child = at + 1
-        if preorder[at] != LEAF:
-            for _ in range(max(arity[preorder[at]], 2)):
-                child = end[child]
-        end[at] = child
-
-
 def route_rows(preorder: Array, codes: Array, arity: Array) -> tuple[Array, Array]:
     """(leaf, end): the place in the preorder of the leaf of each row, and where the subtree of each node ends.
 
@@ -35,7 +24,12 @@ def route_rows(preorder: Array, codes: Array, arity: Array) -> tuple[Array, Arra
 @native
 def _find_leaves(preorder, codes, arity, leaf, end):  # type: ignore[no-untyped-def]
     """As `route_rows`, into these arrays."""
-    _find_ends(preorder, arity, end)
+    for at in range(len(preorder) - 1, -1, -1):
+        child = at + 1
+        if preorder[at] != LEAF:
+            for _ in range(max(arity[preorder[at]], 2)):
+                child = end[child]
+        end[at] = child
     for i in range(len(codes)):
         at = 0
         while preorder[at] != LEAF:

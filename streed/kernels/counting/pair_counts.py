@@ -11,7 +11,6 @@ from typing import Any
 from numba import int16, int64
 
 from streed.kernels.counting.look_up import LOOKS_UP, look_up_tile, split_words
-from streed.kernels.counting.pair_sums import sum_node
 from streed.kernels.counting.rows import child_of, units_of
 from streed.kernels.records import CHUNK_WORDS, LANES, MOST_ROWS, MOST_WORDS, UNIT_ROWS
 from streed.kernels.simd import broadcast, fill, load, popcount, store, widen
@@ -171,15 +170,6 @@ def count_node(e, lane, multipliers, planes, diagonal=False):  # type: ignore[no
         totals[p] = 0
         for g in range(e.groups):
             totals[p] += multipliers[g, p] * (group_rows[g + 1] - group_rows[g])
-
-
-@native
-def count_or_sum_node(e, lane):  # type: ignore[no-untyped-def]
-    """Pair sums and totals of the node at hand by profits, of groups or (`wide`) of rows."""
-    if e.wide == 1:
-        sum_node(e, lane, int64, e.planes)
-    else:
-        count_node(e, lane, matrix(e.profits, e.groups, e.planes, int64), e.planes)
 
 
 @native

@@ -17,7 +17,8 @@ from typing import Any
 from numba import int64
 
 from streed.kernels import values as rows
-from streed.kernels.counting.pair_counts import count_node, count_or_sum_node
+from streed.kernels.counting.pair_counts import count_node
+from streed.kernels.counting.pair_sums import sum_node
 from streed.kernels.records import INFINITE, LANES, NONE
 from streed.kernels.scoring.children import count_or_sum_side, solving_children, sum_columns
 from streed.kernels.scoring.test_costs import bound_by_prices, find_prices
@@ -271,7 +272,10 @@ def _preparing(priced: bool, score: Any) -> Any:
 
     @native
     def prepare(e, lane):  # type: ignore[no-untyped-def]
-        count_or_sum_node(e, lane)
+        if e.wide == 1:
+            sum_node(e, lane, int64, e.planes)
+        else:
+            count_node(e, lane, matrix(e.profits, e.groups, e.planes, int64), e.planes)
         pairs = matrix(e.pairs, e.planes * e.stride, e.stride, lane)
         sums = matrix(e.sums, e.planes, e.width, lane)
         totals = vector(e.totals, e.planes, int64)

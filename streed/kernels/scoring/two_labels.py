@@ -268,18 +268,6 @@ def _stretch(ranges, x, pairs, sums, j, k):  # type: ignore[no-untyped-def]
 
 
 @native
-def solve_signed_children(e, lane):  # type: ignore[no-untyped-def]
-    """Answers in e.cost1 and e.cost0: the optimal costs at depth two of the rows with and without e.asked_column."""
-    ones = vector(e.ones, e.width, int64)
-    small = 1 if 2 * ones[e.asked_column] <= e.n_rows else 0
-    gain_small, gain_large = _load_and_score(e, lane, e.asked_column, small)
-    values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
-    weight = values[WEIGHT, e.asked_column]
-    e.cost1 = (weight - (gain_small if small == 1 else gain_large)) // 2
-    e.cost0 = (e.weight - weight - (gain_large if small == 1 else gain_small)) // 2
-
-
-@native
 def score_children(e, lane, column, small_side):  # type: ignore[no-untyped-def]
     """Gains of the best trees of depth at most two of both children of a column, (smaller, larger).
 
@@ -329,9 +317,16 @@ def score_children(e, lane, column, small_side):  # type: ignore[no-untyped-def]
 
 
 @native
-def _load_and_score(e, lane, column, small_side):  # type: ignore[no-untyped-def]
-    """`score_children`, of children that are loaded here; in bytes, where few rows make that possible."""
-    if LOOKS_UP and are_few(e, lane, column, small_side):
-        return score_few(e, lane, column, small_side)
-    load_child(e, column, small_side)
-    return score_children(e, lane, column, small_side)
+def solve_signed_children(e, lane):  # type: ignore[no-untyped-def]
+    """Answers in e.cost1 and e.cost0: the optimal costs at depth two of the rows with and without e.asked_column."""
+    ones = vector(e.ones, e.width, int64)
+    small = 1 if 2 * ones[e.asked_column] <= e.n_rows else 0
+    if LOOKS_UP and are_few(e, lane, e.asked_column, small):
+        gain_small, gain_large = score_few(e, lane, e.asked_column, small)
+    else:
+        load_child(e, e.asked_column, small)
+        gain_small, gain_large = score_children(e, lane, e.asked_column, small)
+    values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
+    weight = values[WEIGHT, e.asked_column]
+    e.cost1 = (weight - (gain_small if small == 1 else gain_large)) // 2
+    e.cost0 = (e.weight - weight - (gain_large if small == 1 else gain_small)) // 2
