@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -357,6 +358,12 @@ class Workspace:
         """The nodes of the store, of NODE."""
         return self.array("nodes", NODE, self.space.nodes)
 
+    @cached_property
+    def node_rows(self) -> Array:
+        """(nodes, W and path words) uint64: the rows of every node; those of the next one stand behind the last."""
+        words = self.engine["key_words"]
+        return self.array("node_rows", np.uint64, words * self.space.nodes).reshape(self.space.nodes, words)
+
     def array(self, field: str, dtype: Any, length: int) -> Array:
         """The first entries of an array in the buffer."""
         begin = self.engine[field] - self._begin
@@ -383,7 +390,8 @@ class Workspace:
     def close(self) -> None:
         """Gives the buffer back for the next solve; nobody may look into it any more."""
         record_proxy.give_back(self._buffer)
-        self.__dict__.pop("_buffer", None)
+        for name in ("_buffer", "node_rows"):
+            self.__dict__.pop(name, None)
 
 
 def _power_of_two(n: int) -> int:
