@@ -40,16 +40,6 @@ from streed.task.bounded_sums import exact_costs
 from streed.task.joint import TaskWithTests
 
 
-def compile_kernels(
-    shape: KernelSpec, functions: dict[str, Callable[..., Any]], task: Task, *, ordered: bool = False
-) -> generate.Kernels:
-    """The task's kernels; raises TaskError, in two lines, for methods that do not compile."""
-    try:
-        return generate.compile_kernels(shape, functions, ordered)
-    except NumbaError as error:
-        raise TaskError(_explanation(error, functions, task)) from error
-
-
 def _explanation(error: Exception, functions: dict[str, Callable[..., Any]], task: Task) -> str:
     """Two lines: what does not compile, and the user's own line."""
     text, kind = re.sub(r"\x1b\[[0-9;]*m", "", str(error)), type(objective(task)).__name__
@@ -89,6 +79,100 @@ TOLERANCE = 1e-9
 """Native values and Python's may differ by this part of them."""
 
 
+@attrs.frozen(eq=False)
+class NativeMethods:
+    """What native code makes of a problem's own methods."""
+
+    problem: Problem
+    methods: CompiledMethods
+    """For costs in the units of the probe."""
+    planes: StatisticsMatrix
+    probe: CostSamples
+    table: Array | None
+    """Branching costs that depend on the column only, see `split_table`."""
+    spec: KernelSpec
+
+    @classmethod
+    def of(
+        cls, problem: Problem, methods: CompiledMethods, planes: StatisticsMatrix, *, real: bool, ordered: bool
+    ) -> NativeMethods:
+        """Of methods on these sums; `real`: costs are not all whole, whatever those that were seen beforehand are."""
+        own, probe = objective(problem.task), CostSamples.of(problem, methods.terms)
+        methods = methods.in_units(probe.unit)
+        table, summed = split_table(methods.terms, problem), planes.groups is None
+        wide = planes.integral and probe.wide
+        whole = planes.exact and probe.whole and not (wide or real)
+        spec = KernelSpec(
+            ordered=ordered,
+            terms=methods.term_shapes(planes.places),
+            inputs=planes.values.shape[1],
+            labels=len(problem.task.labels(problem.data)),
+            lane=planes.lane.__name__,
+            real=not whole,
+            coding=coding.WHOLE if whole else coding.BITS if methods.combines else coding.GRID,
+            larger=probe.larger,
+            limits=methods.limit_shapes(),
+            table=table is not None,
+            members=methods.members,
+            multiway=bool(problem.data.categorical),
+            counts=summed and planes.integral and not wide and asks_whole(problem),
+            scaled=planes.per_unit is not None,
+            wide=wide,
+        )
+        native = cls(problem, methods, planes, probe, table, spec)
+        floors = summed and not ordered and own.superadditive and not methods.combines and native.raises_no_split
+        return attrs.evolve(native, spec=attrs.evolve(spec, floors=floors))
+
+    @functools.cached_property
+    def kernels(self) -> generate.Kernels:
+        """Those of the task; raises TaskError, in two lines, for methods that do not compile."""
+        functions = self.methods.functions
+        try:
+            return generate.compile_kernels(self.spec, functions)
+        except NumbaError as error:
+            raise TaskError(_explanation(error, functions, self.problem.task)) from error
+
+    @property
+    def sign(self) -> int:
+        """What makes the smaller costs the better ones."""
+        return -1 if self.probe.larger else 1
+
+    @property
+    def raises_no_split(self) -> bool:
+        """Whether a split costs nothing or more."""
+        free = self.table is None or self.sign * self.table.min() >= 0
+        return bool(free and (not self.methods.calls or objective(self.problem.task).worsening))
+
+    @property
+    def splits_alike(self) -> bool:
+        """Whether every column costs the same by the table."""
+        return self.table is None or bool((self.table == self.table[0]).all())
+
+    @property
+    def adds_exactly(self) -> bool:
+        return self.planes.integral or self.planes.per_unit is not None
+
+    @functools.cached_property
+    def lost(self) -> float:
+        """What the rounding of sums may add to the value of any tree, or take from it, in units of the probe."""
+        return lost_in_sums(self.problem, self.methods.terms, not self.adds_exactly) if self.spec.real else 0.0
+
+    def grid(self, least: float, known: Any = None) -> tuple[float, bool]:
+        """(codes per native unit of cost, whether every cost has a code of its own).
+
+        `least` must have codes, too, as what rounding leaves where costs cancel. `known`: a value beyond which no cost
+        needs codes; None for all that were seen.
+        """
+        if self.spec.coding != coding.GRID:
+            return 1.0, self.spec.coding == coding.WHOLE
+        unit = self.probe.unit
+        largest = self.probe.largest if known is None else as_float(abs(fraction_of(known)) / unit)
+        grain = grain_of(self.problem) if unit == 1 else None
+        if grain is None or largest / grain >= _MOST_GRAINS:
+            return _scale(max(largest, least)), False
+        return float(1 / grain), self.adds_exactly
+
+
 @final
 @attrs.frozen(eq=False)
 class Scored(Encoding):
@@ -96,15 +180,10 @@ class Scored(Encoding):
 
     packed: PackedProblem
     problem: Problem
-    task: Task
-    planes: StatisticsMatrix
+    native: NativeMethods
     coding: str
     scale: float
-    sign: int
     exact: bool
-    probe: CostSamples
-    lost: float
-    """What the rounding of sums may add to the value of any tree, or take from it, in units of the probe."""
     settled: bool = False
     """Whether a finer grid was found to be too fine."""
     route = "generated"
@@ -115,100 +194,69 @@ class Scored(Encoding):
 
         `real`: costs are not all whole, whatever those that were seen beforehand are.
         """
-        task, data = problem.task, problem.data
-        own = objective(task)
-        methods = CompiledMethods.of(task)
+        methods = CompiledMethods.of(problem.task)
         planes = StatisticsMatrix.of(problem, methods.reads_weight)
-        probe = CostSamples.of(problem, methods.terms)
-        methods = methods.in_units(probe.unit)
-        table, calls = split_table(methods.terms, problem), methods.calls
-        wide = planes.integral and probe.wide
-        whole = planes.exact and probe.whole and not (wide or real)
-        kind = coding.WHOLE if whole else coding.BITS if methods.combines else coding.GRID
-        sign = -1 if probe.larger else 1
-        free = (table is None or sign * table.min() >= 0) and (not calls or own.worsening)
-        summed = planes.groups is None
-        lane = planes.lane
-        shape = KernelSpec(
-            terms=methods.term_shapes(planes.places),
-            inputs=planes.values.shape[1],
-            labels=len(task.labels(data)),
-            lane=lane.__name__,
-            real=not whole,
-            coding=kind,
-            larger=probe.larger,
-            limits=methods.limit_shapes(),
-            table=table is not None,
-            members=methods.members,
-            multiway=bool(data.categorical),
-            counts=summed and planes.integral and not wide and asks_whole(problem),
-            scaled=planes.per_unit is not None,
-            wide=wide,
-            floors=summed and own.superadditive and not methods.combines and free,
-        )
-        compiled = compile_kernels(shape, methods.functions, task)
-        adds_exactly = planes.integral or planes.per_unit is not None
-        lost = 0.0 if whole else lost_in_sums(problem, methods.terms, not adds_exactly)
-        scale, on_grains = grid_of(kind, problem, probe, lost)
-        numbers, kept = methods.words(scale, planes.per_unit)
-        alike = table is None or bool((table == table[0]).all())
-        packed = planes.pack(problem, merge=alike and not calls)
+        native = NativeMethods.of(problem, methods, planes, real=real, ordered=False)
+        compiled, spec, probe, table = native.kernels, native.spec, native.probe, native.table
+        scale, exact = native.grid(native.lost)
+        numbers, kept = native.methods.words(scale, planes.per_unit)
+        packed = planes.pack(problem, merge=native.splits_alike and not methods.calls)
         split_costs = None
         if table is not None:  # by bit column and categorical column
-            of_columns = np.concatenate([table[packed.column], table[list(data.categorical)]]) * sign
-            split_costs = np.ascontiguousarray(of_columns, np.int64 if whole else np.float64)
-        bounded = free and not (summed or calls or methods.combines or methods.limits)
+            of_columns = np.concatenate([table[packed.column], table[list(problem.data.categorical)]]) * native.sign
+            split_costs = np.ascontiguousarray(of_columns, np.float64 if spec.real else np.int64)
+        bounded = native.raises_no_split and planes.groups is not None
+        bounded = bounded and not (methods.calls or methods.combines or methods.limits)
         scoring = Scoring(
-            planes=shape.planes,
-            rows_plane=shape.inputs,
+            planes=spec.planes,
+            rows_plane=spec.inputs,
             row_values=planes.row_values(packed),
-            row_floors=np.zeros(len(packed.row_bits)) if shape.floors else None,
-            lane=lane,
-            real=not whole,
+            row_floors=np.zeros(len(packed.row_bits)) if spec.floors else None,
+            lane=planes.lane,
+            real=spec.real,
             worst_unit=_worst_unit(problem, probe.unit, scale) if bounded else 0,
             split_costs=split_costs,
-            calls_costs=calls,
-            path_words=(data.n_columns + 63) // 64 if methods.by_path else 0,
+            calls_costs=methods.calls,
+            path_words=(problem.data.n_columns + 63) // 64 if methods.by_path else 0,
             numbers=numbers,
             kernels=compiled,
             kept=kept,
         )
-        packed = attrs.evolve(packed, scoring=scoring)
-        return cls(packed, problem, task, planes, kind, scale, sign, whole or (on_grains and adds_exactly), probe, lost)
+        return cls(attrs.evolve(packed, scoring=scoring), problem, native, spec.coding, scale, exact)
 
     @property
     def size(self) -> Any:
-        if self.exact or not self.probe.real:
+        if self.exact or not self.native.probe.real:
             return None
         return self._worth(self._cancelling)
 
     @functools.cached_property
     def _cancelling(self) -> float:
         """The size of native costs that may cancel; 0 where a bound of the task's own says that none do."""
-        return self.probe.largest if self._own_bound is None else 0.0
+        return self.native.probe.largest if self._own_bound is None else 0.0
 
     def value(self, code: int) -> Value:
-        return self._worth(self.sign * coding.decoded(code, self.coding, self.scale))
+        return self._worth(self.native.sign * coding.decoded(code, self.coding, self.scale))
 
     def _worth(self, native: float) -> Value:
         """What native code computed, in the task's own units."""
-        return native if self.probe.unit == 1 else Fraction(native) * self.probe.unit
+        return native if self.native.probe.unit == 1 else Fraction(native) * self.native.probe.unit
 
     def bound(self, code: int) -> Value:
-        widened = self.value(code) - self.sign * self._worth(self._slack(code))
+        widened = self.value(code) - self.native.sign * self._worth(self._slack(code))
         own = self._own_bound
-        return own if own is not None and self.task.better(widened, own) else widened
+        return own if own is not None and self.problem.task.better(widened, own) else widened
 
     def most(self, code: int) -> Value:
-        return self.value(code) + self.sign * self._worth(self._slack(code))
+        return self.value(code) + self.native.sign * self._worth(self._slack(code))
 
     def target(self, value: Any) -> int:
         """On a grid, so far above the value that rounding takes no better tree there; by bits, nowhere."""
-        beat: Any = self.sign * value
+        beat: Any = self.native.sign * value
         if self.coding == coding.WHOLE:
             above: int = math.ceil(beat)
             return above
-        native = as_float(fraction_of(beat) / self.probe.unit)
+        native = as_float(fraction_of(beat) / self.native.probe.unit)
         if self.coding != coding.GRID or not abs(native * self.scale) < coding.LARGEST_CODE:
             return INFINITE
         slack = self._slack(math.ceil(native * self.scale))
@@ -220,7 +268,7 @@ class Scored(Encoding):
         if self.exact:
             return None
         data = self.problem.data
-        return self.task.lower_bound(state_of(self.problem.sums, slice(data.n_rows), data))
+        return self.problem.task.lower_bound(state_of(self.problem.sums, slice(data.n_rows), data))
 
     def rounding(self, preorder: Array, code: int) -> float:
         return as_float(self._worth(self._slack(code)))
@@ -235,7 +283,7 @@ class Scored(Encoding):
         size = max(abs(coding.decoded(code, self.coding, self.scale)), self._cancelling)
         branches = self.problem.most_branches
         steps = (branches + 0.5) / self.scale if self.coding == coding.GRID else 2.0 * branches * _BITS_STEP * size
-        return steps + _REAL * size + self.lost
+        return steps + _REAL * size + self.native.lost
 
     def less_precise(self) -> Encoding | None:
         assert self.packed.scoring is not None
@@ -260,13 +308,13 @@ class Scored(Encoding):
         is_open = complete and self.coding == coding.GRID and not self.settled and math.isfinite(value)
         if is_open and not agree(value, self.bound(lower), 0):
             # a tree of this value exists, so costs far above it, and what rounding makes of sums, need no codes
-            least = 0.0 if self.planes.integral or self.planes.per_unit is not None else self.lost
-            finer = _scale(max(as_float(abs(fraction_of(value)) / self.probe.unit), least))
+            least = 0.0 if self.native.adds_exactly else self.native.lost
+            finer = _scale(max(as_float(abs(fraction_of(value)) / self.native.probe.unit), least))
             if finer > 2 * self.scale:
                 raise TooImprecise(self.on_grid(finer))
         near = bool(abs(value - claimed) <= self._allowed(value, code))
         # a tree that was completed where the search had not been may well be better than the search knew
-        beats = lower > LOWEST and self.sign * (self.value(lower) - value) > self._allowed(value, lower)
+        beats = lower > LOWEST and self.native.sign * (self.value(lower) - value) > self._allowed(value, lower)
         if not near and (complete or beats):
             raise MismatchError(
                 f"the tree is worth {as_float(value)!r} by the task's Python methods and {as_float(claimed)!r} by its "
@@ -276,9 +324,9 @@ class Scored(Encoding):
 
     def _cause(self) -> str:
         """What could have made native values and Python's differ."""
-        if self.planes.integral:
+        if self.native.planes.integral:
             return "a method that depends on more than the sums, or whole numbers beyond 2**63, could be why"
-        if self.planes.per_unit is not None:
+        if self.native.planes.per_unit is not None:
             return (
                 "the sums are exact in both, so a method that depends on more than the sums, or that computes with "
                 "numbers beyond what floats hold (1e-308 to 1e308), could be why"
@@ -304,14 +352,14 @@ def native_values(task: Task, data: Dataset, states: Sequence[State]) -> list[li
     if problem.row_form is not None or not can_generate(task, data, problem.sums):
         raise TaskError(f"{type(task).__name__} has no kernel of its own")
     measure = Scored.of(problem)
-    scoring = measure.packed.scoring
+    scoring, planes = measure.packed.scoring, measure.native.planes
     assert scoring is not None
     sums = []
-    kept_entries = np.array([place != ROWS for each, _ in measure.planes.places.values() for place in each], bool)
+    kept_entries = np.array([place != ROWS for each, _ in planes.places.values() for place in each], bool)
     for s in states:
-        flat = [float(x) for name in measure.planes.places for x in np.atleast_1d(getattr(s, name))]
+        flat = [float(x) for name in planes.places for x in np.atleast_1d(getattr(s, name))]
         kept = np.array(flat, np.float64)[kept_entries]
-        sums.append([*(kept if measure.planes.per_unit is None else np.rint(kept * measure.planes.per_unit)), s.rows])
+        sums.append([*(kept if planes.per_unit is None else np.rint(kept * planes.per_unit)), s.rows])
     kind = np.float64 if scoring.row_values is not None else np.int64
     found = np.zeros((len(states), len(task.labels(data))), np.float64 if scoring.real else np.int64)
     scoring.kernels.costs_of(scoring.numbers, np.array(sums, kind), found)
@@ -321,19 +369,6 @@ def native_values(task: Task, data: Dataset, states: Sequence[State]) -> list[li
 def _scale(largest: float) -> float:
     """The grid on which the largest cost has a code of _GRID_BITS bits."""
     return math.ldexp(1.0, min(_GRID_BITS - math.frexp(largest or 1.0)[1], _MOST_BITS))
-
-
-def grid_of(kind: str, problem: Problem, probe: CostSamples, lost: float) -> tuple[float, bool]:
-    """(codes per native unit of cost, whether every cost has a code of its own).
-
-    `lost` is what rounding may leave where costs cancel, which must have codes, too.
-    """
-    if kind != coding.GRID:
-        return 1.0, False
-    grain = grain_of(problem) if probe.unit == 1 else None
-    if grain is None or probe.largest / grain >= _MOST_GRAINS:
-        return _scale(max(probe.largest, lost)), False
-    return float(1 / grain), True
 
 
 def grain_of(problem: Problem) -> Fraction | None:

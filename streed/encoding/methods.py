@@ -49,7 +49,7 @@ class StatisticsMatrix:
     """The rows (m) of a problem, equal ones merged where they are summed, and their statistics in S planes."""
 
     codes: Array
-    """(m, p) uint8."""
+    """(m, p) uint8, or ranks."""
     counts: Array
     """(m,) int64: how many of the caller's rows each of them is."""
     values: Array
@@ -69,17 +69,24 @@ class StatisticsMatrix:
         """The planes of the problem's statistics; `weighs`: whether what rows weigh is asked for, too."""
         values, places, per_unit = read_statistics(problem, weighs)
         codes, counts = writable(problem.data.X), problem.data.counts
-        integral = values.dtype == np.int64
-        if integral:
+        if values.dtype == np.int64:
             vectors = np.empty((len(values), values.shape[1] + 1), np.int64)
             vectors[:, :-1], vectors[:, -1] = values, counts
             groups = group_vectors(vectors)
             if groups is not None:
                 return cls(codes, counts, values, places, merge_counted(groups, codes), True, True)
-        exact = integral and float(np.abs(values).sum(axis=0).max(initial=0)) < coding.LARGEST_CODE
         first, class_of = find_classes(codes)
-        counts, values = (sums_by(class_of, each, len(first)) for each in (counts, values.astype(np.float64)))
-        codes = np.ascontiguousarray(codes[first])
+        return cls.summed(np.ascontiguousarray(codes[first]), class_of, counts, (values, places, per_unit))
+
+    @classmethod
+    def summed(
+        cls, codes: Array, class_of: Array, counts: Array, read: tuple[Array, Places, float | None]
+    ) -> StatisticsMatrix:
+        """The planes of classes of rows with these codes, of what `read_statistics` gave; `class_of` (n,)."""
+        values, places, per_unit = read
+        integral, values = values.dtype == np.int64, values.astype(np.float64)
+        exact = integral and float(np.abs(values).sum(axis=0).max(initial=0)) < coding.LARGEST_CODE
+        counts, values = (sums_by(class_of, each, len(codes)) for each in (counts, values))
         return cls(codes, counts, values, places, None, integral, exact, per_unit)
 
     @property

@@ -23,12 +23,9 @@ import numpy as np
 
 from streed.data import Dataset
 from streed.data.ordered import NO_LIMIT, OrderedValues
-from streed.encoding.cost_samples import CostSamples, asks_whole, lost_in_sums
-from streed.encoding.generated import compile_kernels, grid_of
-from streed.encoding.methods import CompiledMethods, read_statistics, split_table
-from streed.exact import Array, as_float, fraction_of
-from streed.kernels import coding
-from streed.kernels.codegen.generate import KernelSpec
+from streed.encoding.generated import NativeMethods
+from streed.encoding.methods import CompiledMethods, StatisticsMatrix, read_statistics
+from streed.exact import Array
 from streed.kernels.counting.equal_rows import find_equal
 from streed.ordered.scores import LABELLED, MATRIX, RESULTS, SIGNED, score
 from streed.problem import Problem
@@ -217,9 +214,6 @@ def merged_rows(
 _MOST = 2**57
 """Worst costs add up to less."""
 
-_LARGEST_SUM = 2**53
-"""Below this, float64 adds whole numbers exactly."""
-
 _TINY = 1e-290
 
 _GRID = 2.0**44
@@ -260,36 +254,15 @@ def generated_rows(problem: Problem, ranks: Array, known: Any = None) -> tuple[S
     grows = worst is not None or (own.superadditive and own.adds_values)
     if methods.calls or methods.combines or methods.limits or not grows:
         return None
-    probe = CostSamples.of(problem, methods.terms)
-    methods = methods.in_units(probe.unit)
-    table = split_table(methods.terms, problem)
-    values, places, per_unit = read_statistics(problem, methods.reads_weight)
-    integral = values.dtype == np.int64
-    if integral and float(np.abs(values.astype(np.float64)).sum(axis=0).max(initial=0)) >= _LARGEST_SUM:
-        return None
-    if probe.larger or (table is not None and ((table != table[0]).any() or table[0] < 0)):
-        return None
-    wide = integral and probe.wide
-    is_whole = integral and probe.whole and not wide
-    shape = KernelSpec(
-        terms=methods.term_shapes(places),
-        inputs=values.shape[1],
-        labels=len(task.labels(data)),
-        lane="float64",
-        real=not is_whole,
-        coding=coding.WHOLE if is_whole else coding.GRID,
-        counts=integral and not wide and asks_whole(problem),
-        scaled=per_unit is not None,
-        wide=wide,
-    )
-    compiled = compile_kernels(shape, methods.functions, task, ordered=True)
-    adds_exactly = integral or per_unit is not None
-    lost = 0.0 if is_whole else lost_in_sums(problem, methods.terms, not adds_exactly)
-    if known is not None:
-        probe = attrs.evolve(probe, largest=as_float(abs(fraction_of(known)) / probe.unit))
-    scale, on_grains = grid_of(shape.coding, problem, probe, lost * _GRID)
-    on_grains = is_whole or (on_grains and adds_exactly)
     first, place = find_equal(ranks.T)
+    ranks = np.ascontiguousarray(ranks[:, first])
+    planes = StatisticsMatrix.summed(ranks.T, place, data.counts, read_statistics(problem, methods.reads_weight))
+    native = NativeMethods.of(problem, methods, planes, real=False, ordered=True)
+    probe, table, is_whole = native.probe, native.table, not native.spec.real
+    if (planes.integral and not planes.exact) or probe.larger or not (native.splits_alike and native.raises_no_split):
+        return None
+    compiled = native.kernels
+    scale, on_grains = native.grid(native.lost * _GRID, known)
     merged = np.zeros(len(first), np.int64)
     if worst is not None:
         weights = data.counts if data.weights is None else data.weights  # those of all rows that a row stands for
@@ -299,16 +272,16 @@ def generated_rows(problem: Problem, ranks: Array, known: Any = None) -> tuple[S
             return None
         merged = sums_by(place, steps + (not is_whole), len(first)).astype(np.int64)
     price = 0 if table is None else math.floor(float(table[0]) * scale * (1 if on_grains else 1 - 2.0**-40))
-    numbers, kept = methods.words(scale, per_unit)
+    numbers, kept = native.methods.words(scale, planes.per_unit)
     # statistics, and how many rows each row stands for
-    amounts = sums_by(place, np.column_stack([values, data.counts]).astype(np.float64), len(first))
-    costs = np.zeros((len(first), shape.labels), np.float64 if shape.real else np.int64)
-    compiled.costs_of(numbers, np.ascontiguousarray(amounts), costs)
+    amounts = np.column_stack([planes.values, planes.counts.astype(np.float64)])
+    costs = np.zeros((len(first), native.spec.labels), np.int64 if is_whole else np.float64)
+    compiled.costs_of(numbers, amounts, costs)
     # a row by itself must cost nothing or more, so that any rows do; what rounding may make of nothing is below a step
-    if not (costs >= (-1 / scale if shape.real else 0)).all():
+    if not (costs >= (0 if is_whole else -1 / scale)).all():
         return None
     rows = SearchedRows(
-        np.ascontiguousarray(ranks[:, first]),
+        ranks,
         merged,
         min(price, _MOST if worst is None else int(merged.sum()) + 1),
         {"amounts": amounts, "numbers": numbers},

@@ -106,16 +106,16 @@ class Kernels:
         return self.units[unit].address if unit in self.units else 0
 
 
-def compile_kernels(spec: KernelSpec, functions: Mapping[str, Callable[..., Any]], ordered: bool) -> Kernels:
+def compile_kernels(spec: KernelSpec, functions: Mapping[str, Callable[..., Any]]) -> Kernels:
     """The kernels for a spec and the methods by name, for the search over thresholds or for any other.
 
     "leaf_cost0", "branching_cost0" and "lower_bound0" are those of the first term, and so on; "combine", "subtract" and
     "feasible" are the task's; "allows0" is that of its first limit.
     """
-    name = fingerprint({"spec": repr((spec, ordered)), **functions})
+    name = fingerprint({"spec": repr(spec), **functions})
     if name not in _kept:
-        made = vars(_module(f"streed_kernels_{name}", spec, functions, "thresholds" if ordered else "score"))
-        names = ["score_thresholds", "find_stump_of_thresholds"] if ordered else ["score"]
+        made = vars(_module(f"streed_kernels_{name}", spec, functions, "thresholds" if spec.ordered else "score"))
+        names = ["score_thresholds", "find_stump_of_thresholds"] if spec.ordered else ["score"]
         names += ["combine_values"] if "combine" in spec.members else []
         names += ["subtract_values"] if "subtract" in spec.members else []
         names += ["find_floors"] if spec.floors else []
@@ -223,6 +223,8 @@ class KernelSpec:
     real: bool
     """Whether costs are float64; else they are int64."""
     coding: str
+    ordered: bool = False
+    """Whether they are for the search over thresholds."""
     larger: bool = False
     """Whether larger values are better."""
     limits: tuple[tuple[int, tuple[tuple[str, str], ...]], ...] = ()

@@ -40,9 +40,12 @@ def list_path(bits, words, more, last, into):  # type: ignore[no-untyped-def]
 
 
 @inline
-def score_row(numbers, min_leaf, pairs, sums, stride, end, j, t, split1, split0, with1, with0, split_costs, second):  # type: ignore[no-untyped-def]
-    """Scores the pairs of a column with those before it."""
+def score_row(numbers, min_leaf, counted, stride, end, j, found, paid):  # type: ignore[no-untyped-def]
+    """Scores the pairs of a column with those before it: what is counted, found and paid as `score_pairs` has it."""
     keep_apart()
+    pairs, sums, t = counted
+    split1, split0, with1, with0 = found
+    split_costs, second = paid
     parameters = task.parameters_of(numbers)
     limits = task.limits_of(numbers)
     with_j = task.at(sums, j)
@@ -106,7 +109,8 @@ def score_pairs(e, numbers, pairs, sums, t, costs):  # type: ignore[no-untyped-d
         end = min(stride, end)
         best1 = split1[j]
         best0 = split0[j]
-        score_row(numbers, min_leaf, pairs, sums, stride, end, j, t, split1, split0, with1, with0, costs[COST], second)
+        found = split1, split0, with1, with0
+        score_row(numbers, min_leaf, (pairs, sums, t), stride, end, j, found, (costs[COST], second))
         end = min(binary, end)
         split1[j] = lowest(with1, end, min(best1, split1[j]))
         split0[j] = lowest(with0, end, min(best0, split0[j]))
