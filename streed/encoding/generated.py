@@ -91,6 +91,8 @@ class NativeMethods:
     table: Array | None
     """Branching costs that depend on the column only, see `split_table`."""
     spec: KernelSpec
+    raises_no_split: bool
+    """Whether a split costs nothing or more."""
 
     @classmethod
     def of(
@@ -102,6 +104,8 @@ class NativeMethods:
         table, summed = split_table(methods.terms, problem), planes.groups is None
         wide = planes.integral and probe.wide
         whole = planes.exact and probe.whole and not (wide or real)
+        free = table is None or bool((table <= 0 if probe.larger else table >= 0).all())
+        free = free and (not methods.calls or own.worsening)
         spec = KernelSpec(
             ordered=ordered,
             terms=methods.term_shapes(planes.places),
@@ -118,10 +122,9 @@ class NativeMethods:
             counts=summed and planes.integral and not wide and asks_whole(problem),
             scaled=planes.per_unit is not None,
             wide=wide,
+            floors=summed and not ordered and own.superadditive and not methods.combines and free,
         )
-        native = cls(problem, methods, planes, probe, table, spec)
-        floors = summed and not ordered and own.superadditive and not methods.combines and native.raises_no_split
-        return attrs.evolve(native, spec=attrs.evolve(spec, floors=floors))
+        return cls(problem, methods, planes, probe, table, spec, free)
 
     @functools.cached_property
     def kernels(self) -> generate.Kernels:
@@ -136,12 +139,6 @@ class NativeMethods:
     def sign(self) -> int:
         """What makes the smaller costs the better ones."""
         return -1 if self.probe.larger else 1
-
-    @property
-    def raises_no_split(self) -> bool:
-        """Whether a split costs nothing or more."""
-        free = self.table is None or self.sign * self.table.min() >= 0
-        return bool(free and (not self.methods.calls or objective(self.problem.task).worsening))
 
     @property
     def splits_alike(self) -> bool:
