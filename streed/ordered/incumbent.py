@@ -225,6 +225,27 @@ def join_sides(e, node, split, sides, cost):  # type: ignore[no-untyped-def]
 
 
 @native
+def change_split(e, node, depth, old, change):  # type: ignore[no-untyped-def]
+    """(column, position, the old sides, which of them stays, the change) of a tree in place of an old one that splits.
+
+    Both sides are grown again (-1) but on the way to the node that is changed, where the left (0) or the right one (1)
+    stays.
+    """
+    pool = vector(e.grown, e.grown_space, int64)
+    left, right, stays = pool[old + LEFT], pool[old + RIGHT], change.draw & 1
+    below = right if stays == 1 else left
+    if change.levels > 0 and depth > change.last + 1 and pool[below + COLUMN] >= 0 and pool[old + PLAN] == 0:
+        column, position, _ = draw_split(e, node, old, int64(0))
+        return column, position, (left, right), stays, change
+    column, position, swaps = choose_split(e, node, old, change.draw if change.levels >= 0 else int64(0))
+    if swaps:
+        left, right = right, left
+    if change.afresh == 1:
+        left, right = int64(0), int64(0)
+    return column, position, (left, right), int64(-1), Change(int64(-1), change.draw, change.last, change.afresh)
+
+
+@native
 def grow(e, node, depth, splits, old, change, limit):  # type: ignore[no-untyped-def]
     """(cost, node of the pool) of the tree, as the module's head says; one that costs the limit or more may be left.
 
@@ -234,25 +255,12 @@ def grow(e, node, depth, splits, old, change, limit):  # type: ignore[no-untyped
     depth = min(depth, splits, node.n - 1)
     last = change.last
     e.work += node.n * node.columns >> 1  # to choose a split, and to tell rows apart
-    column, position, swaps = int64(-1), int64(0), False
-    left_old, right_old, only = int64(0), int64(0), int64(-1)
+    column, position, sides, only = int64(-1), int64(0), (int64(0), int64(0)), int64(-1)
     if old > 0 and pool[old + COLUMN] >= 0 and depth > last:
         if is_stopped(e):
             return int64(INFEASIBLE), int64(0)
-        left_old, right_old = pool[old + LEFT], pool[old + RIGHT]
-        only = change.draw & 1
-        below = right_old if only == 1 else left_old
-        if change.levels > 0 and depth > last + 1 and pool[below + COLUMN] >= 0 and pool[old + PLAN] == 0:
-            column, position, _ = draw_split(e, node, old, int64(0))
-        else:
-            only = int64(-1)
-            draw = change.draw if change.levels >= 0 else int64(0)
-            column, position, swaps = choose_split(e, node, old, draw)
-            change = Change(int64(-1), change.draw, last, change.afresh)
-            if swaps:
-                left_old, right_old = right_old, left_old
-            if change.afresh == 1:
-                left_old, right_old = int64(0), int64(0)
+        column, position, sides, only, change = change_split(e, node, depth, old, change)
+    left_old, right_old = sides
     place, cost = int64(0), int64(INFEASIBLE)
     if column < 0:
         cost, place = end(e, node, min(depth, last), splits, limit if depth <= last else int64(INFEASIBLE))
