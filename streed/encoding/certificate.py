@@ -138,14 +138,8 @@ def _measured(
                 raise MismatchError(f"a leaf of {s.rows} rows breaks a limit; please report this")
         return costs[best], Leaf(best, s.rows, costs[best])
 
-    sides, depths, parents = np.maximum(arity, 2).tolist(), [0] * len(columns), [0] * len(columns)
-    paths: list[tuple[int, ...]] = [()] * len(columns)
-    for at, column in enumerate(columns):
-        child = at + 1
-        for _ in range(0 if column == LEAF else sides[column]):
-            depths[child], parents[child] = depths[at] + 1, at
-            paths[child] = tuple(sorted({*paths[at], column})) if costs_splits else ()
-            child = ends[child]
+    sides = np.maximum(arity, 2).tolist()
+    parents, paths = _above(columns, sides, ends)
     found: list[tuple[Any, Node]] = []  # from the last node to the first, no recursion: trees may be deep
     for at in range(len(columns) - 1, -1, -1):
         column = columns[at]
@@ -156,11 +150,22 @@ def _measured(
         values, children = zip(*found[begin:][::-1], strict=True)
         del found[begin:]
         value = functools.reduce(task.combine, [each for each in values if each is not None])
-        cost = task.branching_cost(sizes[at], paths[at], column) if costs_splits else None
+        cost = task.branching_cost(sizes[at], tuple(sorted({*paths[at]})), column) if costs_splits else None
         found.append((value if cost is None else task.combine(value, cost), Branch(column, children, sizes[at])))
     value, root = found[0]
-    check_limits(problem, columns, sizes, max(depths))
+    check_limits(problem, columns, sizes, max(map(len, paths)))
     return Solution(value, root, tuple(shown[::-1]) if shows_own else None)
+
+
+def _above(columns: list[int], sides: list[int], ends: list[int]) -> tuple[list[int], list[tuple[int, ...]]]:
+    """Of every node of a tree in preorder its parent's place, 0 of the root, and the columns asked above it."""
+    parents, paths = [0] * len(columns), [tuple[int, ...]()] * len(columns)
+    for at, column in enumerate(columns):
+        child = at + 1
+        for _ in range(0 if column == LEAF else sides[column]):
+            parents[child], paths[child] = at, (*paths[at], column)
+            child = ends[child]
+    return parents, paths
 
 
 def _worths(totals: list[Any], unit: Fraction, exact: bool) -> list[Any]:

@@ -160,8 +160,7 @@ class Trees:
         self.oracle.close()
         if self._shallow is not None:
             self._shallow.close()
-            self._shallow = None
-        self.best = lambda: None  # what holds these trees, which a cycle would keep in memory
+        self._shallow, self.best = None, lambda: None  # what holds these trees, which a cycle would keep in memory
         return stats
 
     @functools.cached_property
