@@ -239,7 +239,7 @@ def measure(solve: Callable[[], Any], budget: float) -> dict[str, Any]:
         cpu = min(cpu, time.process_time() - cpu_begin)
         wall = min(wall, time.perf_counter() - wall_begin)
         count += 1
-    return {"cpu": cpu, "wall": wall, "answer": answer_of(result), "status": result.status}
+    return {"cpu": cpu, "wall": wall, "answer": answer_of(result)}
 
 
 def answer_of(result: Any) -> str:
@@ -330,8 +330,7 @@ def row_of(family: str, runs: dict[str, list[Any]]) -> dict[str, Any]:
             for version, found in runs.items()
         }
         said = {version: sorted({run["solves"][name]["answer"] for run in found}) for version, found in runs.items()}
-        statuses = {version: found[-1]["solves"][name]["status"] for version, found in runs.items()}
-        row["solves"][name] = {"least": least, "answers": said, "statuses": statuses}
+        row["solves"][name] = {"least": least, "answers": said}
     solves = row["solves"].values()
     for key, where in (("ratio", "cpu"), ("wall_ratio", "wall")):
         row[key] = harness.geometric_mean(

@@ -124,11 +124,8 @@ def test_bytes_without_sign(dtype: Any, seed: int, which: int) -> None:
     words = rng.integers(0, 2**16, (1, LANES)).astype(np.uint16)
     out, wide = np.zeros((4, LANES), np.int8), np.zeros((1, LANES), dtype)
     _bytes(a.view(np.int8), b.view(np.int8), words.view(np.int16), which, out, wide)
-    found = out.view(np.uint8)
-    assert (found[0] == np.maximum(a, b)).all()
-    assert (found[1] == np.minimum(a, b)).all()
-    assert (found[2] == words % 256).all()
-    assert (found[3] == words >> 4 * which & 15).all()
+    expected = [np.maximum(a, b), np.minimum(a, b), words % 256, words >> 4 * which & 15]
+    assert (out.view(np.uint8)[:, None] == expected).all()
     assert (wide == a).all()
 
 
