@@ -65,6 +65,11 @@ class CodeCache:
         self._directory = directory
         self._lock: BinaryIO | None = None
 
+    @property
+    def cache_path(self) -> str | None:
+        """The directory, for numba's own reports."""
+        return None if self._directory is None else str(self._directory)
+
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The code for a signature; None, said to who listens, if it has to be compiled."""
         if self._directory is not None and not self.is_kept(sig):
