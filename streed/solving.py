@@ -67,7 +67,7 @@ class Solving:
         if self._own:
             data = check_contract(task, data)
         self._larger = self.task.larger_is_better
-        data = self.data = affordable(self.task, data, *limits[:2], timed=asked.orders.time_limit)
+        data = self.data = affordable(self.task, data, *limits[:2], time_limit=asked.orders.time_limit)
         given = _driver(asked.search)
         driver = reduced(self.task, given, data)  # and a way to search ordered columns, where there are any
         self._driver = searches.OverOrdered(driver, given) if data.ordered else driver

@@ -228,7 +228,7 @@ class Asked(types.SimpleNamespace):
         roles = roles_in(table, found, self, (*listed, ALL) if is_bundled else listed)
         data = make_dataset(table, roles, self.most_cuts(), one_hot=is_bundled and not getattr(self, "multiway", False))
         if data.ordered:
-            data = affordable(self.objective(), data, self.max_depth, self.max_nodes, timed=self.time_limit)
+            data = affordable(self.objective(), data, self.max_depth, self.max_nodes, time_limit=self.time_limit)
             told = [f"{visible(data.names[j])} ({len(each.values):,} values)" for j, each in data.ordered.items()]
             most, rest = data.max_cuts, len(told) - _MOST_TOLD
             tried = f"at most {counted(most, 'thresholds')} of each" if isinstance(most, int) else "all thresholds"

@@ -42,7 +42,6 @@ _SHARE_OF_FLOORS = 0.25
 _MOST_LEAVES = 200_000
 """Leaves that are remembered by their sums or rows; sets at the last level are as many as all others together."""
 
-
 _UNASKED = object()
 """In place of a bound that nobody has asked for yet."""
 

@@ -83,7 +83,7 @@ def rashomon(
     )
     depth, nodes, _ = shape = tree_limits(max_depth, max_nodes, min_leaf, data)
     check_stops(time_limit, memory_limit, threads)
-    data = affordable(task, data, depth, nodes, timed=None)
+    data = affordable(task, data, depth, nodes, time_limit=None)
     question = Question.of(task, data, shape, labels, trivial, columns)
     if "budget" in near or not question.sums:  # else `solve` says it
         positive_class(task, data, warn=True)

@@ -83,7 +83,7 @@ def check_task(task: object) -> None:
 
 
 def is_shipped(task: Task) -> bool:
-    """Whether the task, all tasks that it is made of and its limits are streed's own."""
+    """Whether the task, all tasks that it is made of, its limits and its gaps are streed's own."""
     return all(type(part).__module__.startswith("streed.") for part in parts_of(task, Fields))
 
 

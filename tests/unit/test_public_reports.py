@@ -154,10 +154,10 @@ def test_a_limit_of_time_holds_for_all_that_a_call_does() -> None:
 @pytest.mark.compiles
 def test_all_are_tried_where_a_time_limit_ends_the_search() -> None:
     data = Dataset.make(np.random.default_rng(0).random((600, 4)), np.arange(600) % 2)
-    assert affordable(Accuracy(), data, None, None, timed=True) is data
-    assert affordable(MonotoneErrors([]), data, 5, None, timed=True).n_questions == 28
+    assert affordable(Accuracy(), data, None, None, time_limit=True) is data
+    assert affordable(MonotoneErrors([]), data, 5, None, time_limit=True).n_questions == 28
     large = Dataset.make(np.random.default_rng(0).random((30_000, 20)), np.arange(30_000) % 2)
-    assert [affordable(Accuracy(), large, 6, None, timed=each).max_cuts for each in (None, 0.5, 2)] == [3, 6, "auto"]
+    assert [affordable(Accuracy(), large, 6, None, time_limit=t).max_cuts for t in (None, 0.5, 2)] == [3, 6, "auto"]
     assert streed.solve(Accuracy(), data, max_depth=4, time_limit=0.1).stats["searched_over"] == "all 2,396 thresholds"
 
 

@@ -55,9 +55,12 @@ _MOST_ANSWERS = 2 * 10**8
 """Of all rows to all questions, which a task of several sums takes a byte each for: a second."""
 
 _QUESTIONS = (
-    *((10**6, 10**6, 4_000, 500, 160, 60), (10**6, 10**6, 2_000, 200, 60, 30)),
-    *((10**5, 10**5, 800, 100, 32, 12), (10**5, 10**5, 2_000, 200, 60, 30)),
+    (10**6, 10**6, 4_000, 500, 160, 60),
+    (10**6, 10**6, 2_000, 200, 60, 30),
+    (10**5, 10**5, 800, 100, 32, 12),
+    (10**5, 10**5, 2_000, 200, 60, 30),
 )
+"""By kind of search and depth, so many questions are tried however many values there are."""
 
 _FEWEST, _FEWEST_TIMED, _TIMED = 2, 4, 120
 """Cuts of a column, and questions where there is a time limit: at depth six, two cuts of 30 columns gave trees worse
@@ -65,11 +68,11 @@ than greedy ones, and eight took too long where leaves are scored by sums."""
 
 
 def affordable(
-    task: Task, data: Dataset, max_depth: int | None, max_nodes: int | None, *, timed: float | None
+    task: Task, data: Dataset, max_depth: int | None, max_nodes: int | None, *, time_limit: float | None
 ) -> Dataset:
     """The data, with fewer thresholds where the caller left that open and the search would be long.
 
-    `timed`: the seconds that end it, if any do.
+    `time_limit`: the seconds that end it, if any do.
     """
     columns = len(data.ordered)
     if data.max_cuts != AUTO or not columns:
@@ -78,7 +81,7 @@ def affordable(
     depth = min(5 if limit is None else limit for limit in (max_depth, max_nodes, 5))
     asked = _QUESTIONS[kind][depth]
     # of a quarter of a million values, all gave the best tree at once
-    seconds = 0.5 + timed if timed and kind in (BY_THRESHOLDS, BY_QUESTIONS) else 0
+    seconds = 0.5 + time_limit if time_limit and kind in (BY_THRESHOLDS, BY_QUESTIONS) else 0
     most = max(_VALUES[kind][depth], min(_PER_SECOND * seconds, _VALUES[kind][2]))
     if record_of(task).of_sums and data.n_rows * data.n_questions > _MOST_ANSWERS:
         most = 0
