@@ -84,7 +84,11 @@ def make_recipe(
         check_choice(argument, given, known)
     Range(1, whole=True).read("n_thresholds", n_thresholds)
     Range(1, MOST_CATEGORIES - 2, whole=True).read("max_categories", max_categories)
-    _check_teacher(thresholds, teacher)
+    if thresholds in LEARNED and teacher is None:
+        found = f"thresholds by {thresholds!r} are learned from labels, and there are none"
+        raise InputError("y", found, "give y to fit")
+    if thresholds == "mdlp" and teacher is not None and teacher.numeric:
+        raise InputError("thresholds", "'mdlp' is for classes, and y has measured numbers", "use 'tree' or 'guesses'")
     table, rows = read_input(X), None
     if weights is not None:
         weights = np.asarray(weights, dtype=np.float64)
@@ -141,13 +145,6 @@ def _plain(name: str, raw: Values, listed: bool, most: int, *, one_hot: bool) ->
         return None
     categories = (0, 1, *names_of_rest((), False, gaps > 0))
     return Column(name, categories, gaps > 0, None, gaps > 0, one_hot=True, note=f"0 or 1{said}")
-
-
-def _check_teacher(method: str, teacher: Teacher | None) -> None:
-    if method in LEARNED and teacher is None:
-        raise InputError("y", f"thresholds by {method!r} are learned from labels, and there are none", "give y to fit")
-    if method == "mdlp" and teacher is not None and teacher.numeric:
-        raise InputError("thresholds", "'mdlp' is for classes, and y has measured numbers", "use 'tree' or 'guesses'")
 
 
 def _cuts(found: Spread, weights: Array | None, method: str, most: int, teacher: Teacher | None) -> list[int]:

@@ -223,9 +223,6 @@ class Progress:
     """What is being done, such as "compiling" or "searching"."""
 
 
-Listener = Callable[[Progress], object]
-
-
 class Reporter:
     """Tells a listener where the solve stands, at most every `INTERVAL` seconds and once at the end.
 
@@ -238,7 +235,7 @@ class Reporter:
         if progress is not None and not isinstance(progress, bool) and not callable(progress):
             remedy = "give True, or a function of a Progress"
             raise InputError("progress", f"{progress!r} is neither True nor callable", remedy)
-        self._listener: Listener | None = LiveLine() if progress is True else progress or None
+        self._listener: Callable[[Progress], object] | None = LiveLine() if progress is True else progress or None
         self._next = 0.0
         self._last: Progress | None = None
 

@@ -74,9 +74,6 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-STANDARD_INPUT = "-"
-"""In place of a path: what is written into the process."""
-
 _BLOCK = 1 << 20
 
 
@@ -86,7 +83,7 @@ def read_text(source: str | Path, argument: str, most: int, absent: str = "check
     Raises InputError, naming `argument`, for what is not there (do `absent`), no file, no UTF-8 text, or longer than
     `most` bytes.
     """
-    piped = str(source) == STANDARD_INPUT
+    piped = str(source) == "-"
     shown = "standard input" if piped else repr(str(source))
     if piped and sys.stdin is None:
         raise InputError(argument, "there is no standard input", "name a file")

@@ -31,8 +31,8 @@ from streed.data import Dataset, row_matrix
 from streed.data.reading import read_values
 from streed.data.rows import named_labels, read_row_data
 from streed.errors import InputError, argument_names, brief, check_known, shown
-from streed.estimators.base import OptimalTree, task_of, with_splits
-from streed.estimators.reading import FREQUENCY, checked_column, checked_weights, named_errors, signs_of
+from streed.estimators import reading
+from streed.estimators.base import OptimalTree
 from streed.exact import Array, Range
 from streed.result import Result
 from streed.task import Task
@@ -49,7 +49,7 @@ class LabelTree(ClassifierMixin, OptimalTree):  # type: ignore[misc]
         """The share of the rows, by weight, whose label is right."""
         predicted = self.predict(X)
         right = predicted == self._labels_of(y, len(predicted))
-        return float(np.average(right, weights=checked_weights(sample_weight, len(right))))
+        return float(np.average(right, weights=reading.checked_weights(sample_weight, len(right))))
 
     def predict_proba(self, X: Any) -> Array:
         """(m, K) the share of each class in the training rows, by weight, of each row's leaf.
@@ -69,7 +69,7 @@ class LabelTree(ClassifierMixin, OptimalTree):  # type: ignore[misc]
         X, weights = self._checked(X, sample_weight)
         labels = labels_of(y, len(X))
         if labels.dtype.kind in "fmM":  # of others, scikit-learn does not know dates, decimals and bytes
-            with named_errors("y", "give classes, not measurements"):
+            with reading.named_errors("y", "give classes, not measurements"):
                 check_classification_targets(labels)
         try:
             self.classes_ = np.unique(labels)
@@ -133,7 +133,7 @@ class OptimalTreeClassifier(LabelTree):
     monotonic_cst: Any = None
 
     def _check_classes(self) -> None:
-        if signs_of(self).any() and len(self.classes_) > 2 and self.classes_.dtype.kind not in "iuf":
+        if reading.signs_of(self).any() and len(self.classes_) > 2 and self.classes_.dtype.kind not in "iuf":
             found = f"the order of {shown(self.classes_.tolist())} is that of their letters"
             raise InputError("monotonic_cst", found, "give labels that are numbers, or two of them")
 
@@ -147,7 +147,7 @@ class OptimalTreeClassifier(LabelTree):
             if not any(found):
                 raise InputError("class_weight", "no class weighs anything", "give one a weight > 0")
         elif isinstance(given, str) and given == "balanced":
-            copies = row_data.get(FREQUENCY)
+            copies = row_data.get(reading.FREQUENCY)
             counted = labels if copies is None else np.repeat(labels, copies)
             found = compute_class_weight(given, classes=self.classes_, y=counted)
         else:
@@ -156,7 +156,7 @@ class OptimalTreeClassifier(LabelTree):
         return each if weights is None else weights * each
 
     def _objective(self, cost_complexity: Any) -> Task:
-        signs = signs_of(self)
+        signs = reading.signs_of(self)
         if not signs.any():
             return label_task(self.task, cost_complexity)
         if self.task is not None:
@@ -173,14 +173,14 @@ class OptimalTreeClassifier(LabelTree):
 
 def labels_of(y: Any, n_rows: int) -> Array:
     """(n,) the labels; numbers and truth values that are kept as objects are such."""
-    labels = checked_column(y, n_rows)
+    labels = reading.checked_column(y, n_rows)
     read = read_values(labels, "y", "it") if labels.dtype.kind == "O" else labels
     return read if isinstance(read, np.ndarray) else labels
 
 
 def label_task(task: Any, cost_complexity: Any) -> Task:
     """The task that was given or named, or that of the rate of errors, with that cost for each branching node."""
-    return SparseAccuracy(cost_complexity) if task is None else with_splits(task_of(task), cost_complexity)
+    return SparseAccuracy(cost_complexity) if task is None else reading.with_splits(task, cost_complexity)
 
 
 COSTS = "costs"
@@ -208,13 +208,13 @@ class CostSensitiveTreeClassifier(LabelTree):
         """
         if costs is not None and self.costs is not None:
             raise InputError(COSTS, "the estimator has costs of its own", "leave them out there, or here")
-        self._grow(X, y, sample_weight, {COSTS: costs, FREQUENCY: frequency})
+        self._grow(X, y, sample_weight, {COSTS: costs, reading.FREQUENCY: frequency})
         return self
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, costs: Any = None) -> float:
         """Minus the mean cost of a row, labels and tests: more is better; `costs` as for `fit`."""
         leaves = self._leaf_numbers(X)
-        weights = checked_weights(sample_weight, len(leaves))
+        weights = reading.checked_weights(sample_weight, len(leaves))
         if (costs is None) == self.has_row_costs_:
             found = "fit was given the costs of each row" if costs is None else "fit was given none"
             raise InputError(COSTS, found, "give them to both, or to neither")
@@ -248,8 +248,8 @@ class CostSensitiveTreeClassifier(LabelTree):
 
     def _objective(self, cost_complexity: Any) -> Task:
         if self._labels is not None:
-            return with_splits(InstanceCosts(self._labels), cost_complexity)
-        return with_splits(CostSensitive(self._table()), cost_complexity)
+            return reading.with_splits(InstanceCosts(self._labels), cost_complexity)
+        return reading.with_splits(CostSensitive(self._table()), cost_complexity)
 
     def _table(self) -> CostTable:
         """The costs of the classes."""

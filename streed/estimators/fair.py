@@ -222,9 +222,6 @@ def fairness_margin(sizes: Sequence[float], confidence: float) -> float:
     return statistics.NormalDist().inv_cdf(confidence) * math.sqrt(1 / (4 * a) + 1 / (4 * b))
 
 
-Interval = tuple[float, float]
-
-
 def cross_validate_fair(
     estimator: Any,
     X: Any,
@@ -275,13 +272,13 @@ def _share(counts: tuple[int, int]) -> float:
     return counts[0] / counts[1]
 
 
-def wilson(counts: tuple[int, int], confidence: float) -> Interval:
+def wilson(counts: tuple[int, int], confidence: float) -> tuple[float, float]:
     """Wilson's interval (1927), two-sided, of the share of hits, of (hits, size)."""
     found = binomtest(*counts).proportion_ci(confidence, method="wilson")
     return float(found.low), float(found.high)
 
 
-def difference(first: tuple[int, int], second: tuple[int, int], confidence: float) -> tuple[float, Interval]:
+def difference(first: tuple[int, int], second: tuple[int, int], confidence: float) -> tuple[float, tuple[float, float]]:
     """The first share minus the second, of (hits, size), and Newcombe's interval (1998, method 10)."""
     p, q = _share(first), _share(second)
     (low_p, high_p), (low_q, high_q) = wilson(first, confidence), wilson(second, confidence)

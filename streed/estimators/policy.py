@@ -35,7 +35,7 @@ from streed.data.single_values import missing_value
 from streed.data.table import named_columns
 from streed.errors import InputError, argument_names, brief, check_choice, check_known, members
 from streed.estimators import reading
-from streed.estimators.base import OptimalTree, with_splits
+from streed.estimators.base import OptimalTree
 from streed.exact import Array, Range, as_objects, exact_number
 from streed.result import Result
 from streed.task import Task
@@ -43,8 +43,6 @@ from streed.tasks.fairness import TreatmentParity
 from streed.tasks.outcome_scores import PolicyValue, TreatmentCosts, prescribed_scores, scores, treatments
 from streed.tasks.support import ROW_DATA
 from streed.tree import Tree
-
-METHODS = ("auto", "dm", "ipw", "dr")
 
 
 @dataclasses.dataclass(eq=False, repr=False, kw_only=True)
@@ -117,7 +115,7 @@ class PolicyTree(OptimalTree):
         return float(np.average(values, weights=reading.checked_weights(sample_weight, len(values))))
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, row_data: Mapping[str, Any]) -> Dataset:
-        check_choice("method", self.method, METHODS)
+        check_choice("method", self.method, ("auto", "dm", "ipw", "dr"))
         X, weights = self._checked(X, sample_weight)
         beside = {name: row_data.get(name) for name in (reading.FREQUENCY, ROW_DATA)}
         past = {name: values for name, values in row_data.items() if name not in beside}
@@ -133,7 +131,7 @@ class PolicyTree(OptimalTree):
         return data
 
     def _objective(self, cost_complexity: Any) -> Task:
-        return with_splits(PolicyValue(self._method), cost_complexity)
+        return reading.with_splits(PolicyValue(self._method), cost_complexity)
 
     def _further_limits(self, data: Dataset) -> list[Any]:
         found: list[Any] = []

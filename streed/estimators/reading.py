@@ -1,4 +1,4 @@
-"""What a caller gives an estimator, checked as scikit-learn has it: X, y, weights and further data by row."""
+"""What a caller gives an estimator, checked as scikit-learn has it: X, y, weights, data by row, tasks and limits."""
 
 from __future__ import annotations
 
@@ -16,8 +16,11 @@ from streed.data.reading import complete
 from streed.data.rows import read_frequency, read_weights, weigh_copies
 from streed.data.single_values import is_number
 from streed.data.table import Table, collected, named_columns, read_input
-from streed.errors import InputError, brief
+from streed.errors import InputError, argument_names, brief
 from streed.exact import Array, as_objects, doubles
+from streed.registry import make_limit, make_task
+from streed.task import Limit, Task
+from streed.tasks import Splits
 
 FREQUENCY = "frequency"
 """The row data that say how many equal rows each row stands for."""
@@ -167,3 +170,25 @@ def take_rows(data: Any, rows: Array) -> Any:
     if isinstance(data, Table):
         return data.taken(rows)
     return _safe_indexing(collected(data), rows)
+
+
+def with_splits(task: Any, cost_complexity: Any) -> Task:
+    """The task, or the one that a text names, such as "f1", with that cost for each branching node; itself at 0."""
+    task = make_task(task, {}) if isinstance(task, str) else task
+    if not isinstance(task, Task):
+        raise InputError("task", f"{task!r} is no task", 'give one such as streed.tasks.F1(), or its name, "f1"')
+    if cost_complexity == 0:
+        return task
+    price = cost_complexity * Splits()
+    summed: Task = task - price if task.larger_is_better else task + price
+    return summed
+
+
+def limit_of(limit: Any) -> Limit:
+    """The limit that was given, or that a text names, such as "min-support(5)"."""
+    if isinstance(limit, str):
+        with argument_names(subject_to="limits"):
+            return make_limit(limit)
+    if not isinstance(limit, Limit):
+        raise InputError("limits", f"{brief(limit)} is no limit", "give such as streed.tasks.MinSupport(5)")
+    return limit

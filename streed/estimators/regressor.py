@@ -24,8 +24,8 @@ from sklearn.metrics import r2_score
 from streed.data import Dataset, row_column
 from streed.data.rows import read_events, read_row_data, split_outcome, weigh_copies
 from streed.errors import InputError
-from streed.estimators.base import OptimalTree, task_of, with_splits
-from streed.estimators.reading import FREQUENCY, checked_column, checked_weights, signs_of
+from streed.estimators.base import OptimalTree
+from streed.estimators.reading import FREQUENCY, checked_column, checked_weights, signs_of, with_splits
 from streed.exact import Array
 from streed.task import Task
 from streed.tasks import RelativeRisk, SquaredError
@@ -63,7 +63,7 @@ class OptimalTreeRegressor(RegressorMixin, OptimalTree):  # type: ignore[misc]
     def _objective(self, cost_complexity: Any) -> Task:
         if self.task is None:
             return SquaredError(cost_complexity=cost_complexity, normalized=True)
-        return with_splits(task_of(self.task), cost_complexity)
+        return with_splits(self.task, cost_complexity)
 
     def _statistics(self, data: Dataset) -> Array:
         targets = data.targets.astype(np.float64)
@@ -121,7 +121,7 @@ class SurvivalTree(OptimalTree):
         return self._make_data(X, times, weights, {"event": events, FREQUENCY: copies})
 
     def _objective(self, cost_complexity: Any) -> Task:
-        return with_splits(RelativeRisk() if self.task is None else task_of(self.task), cost_complexity)
+        return with_splits(RelativeRisk() if self.task is None else self.task, cost_complexity)
 
     def _statistics(self, data: Dataset) -> Array:
         events = data.row_data["event"].astype(np.float64)

@@ -7,7 +7,7 @@ children, and looks up what that leaf shows. Comparisons of numbers are in doubl
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,7 +51,10 @@ def to_onnx(model: Any) -> ModelProto:
         raise MissingPackageError('to_onnx needs onnx: pip install "streed[onnx]"') from None
     tree = tree_of(model, "model")
     questions, graph = plan(tree), _Graph(onnx)
-    leaf = _leaf(told(tree), questions, _inputs(questions.values(), graph), graph)
+    asked = {question.place: question for question in questions.values()}
+    inputs = {place: graph.input(question.column.name, _kind(question)) for place, question in asked.items()}
+    # a leaf alone has to know how many rows there are
+    leaf = _leaf(told(tree), questions, inputs or {0: graph.input("X", "number")}, graph)
     table = _labels(tree.shows())
     taken = {each.name for each in graph.inputs}
     shown, number = (name + "_" * (name in taken) for name in ("prediction", "leaf"))
@@ -132,13 +135,6 @@ class _Graph:
         held = {"number": types.DOUBLE, "text": types.STRING, **dict.fromkeys(_TIMES, types.INT64)}[kind]
         self.inputs.append(self.onnx.helper.make_tensor_value_info(name, held, [None, 1]))
         return name
-
-
-def _inputs(questions: Iterable[Question], graph: _Graph) -> dict[int, str]:
-    """By the place of a column of the table: the name of its values, (m, 1)."""
-    asked = {question.place: question for question in questions}
-    inputs = {place: graph.input(question.column.name, _kind(question)) for place, question in asked.items()}
-    return inputs or {0: graph.input("X", "number")}  # a leaf alone has to know how many rows there are
 
 
 def _kind(question: Question) -> str:

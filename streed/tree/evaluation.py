@@ -18,10 +18,9 @@ from streed.data import Dataset
 from streed.data.strict_json import rebuild
 from streed.errors import InputError, StreedError
 from streed.exact import Array, close
-from streed.task import TOTAL, ExactSums, Limit, State, Task, Totals, Value, beside_sums, quick_sums, state_of
+from streed.task import TOTAL, ExactSums, Limit, State, Task, Totals, Value, quick_sums, state_of
 from streed.task.base import objective, scoring
 from streed.task.contract import ContractCheck
-from streed.task.states import sums_by_node
 from streed.tree import Tree, number
 from streed.tree.nodes import Branch, Claims, Leaf, Node, Visit, fold, sides_in, visits, walk, worth
 
@@ -148,22 +147,6 @@ def check_declarations(
         fold(found, _Declared(task, data, quick_sums(task, data) if sums is None else sums(), found).visit)
 
 
-def _states_at(found: list[Visit], sums: dict[str, Array], data: Dataset, task: Task) -> list[State]:
-    """The state at every node of a tree, from statistics; `found` is all of `visits`."""
-    leaf_of, ends = np.empty(data.n_rows, np.int64), list(range(1, len(found) + 1))
-    for place in reversed(range(len(found))):
-        visit = found[place]
-        if isinstance(visit.node, Leaf):
-            leaf_of[visit.rows] = place
-        if ends[place] > ends[visit.parent]:
-            ends[visit.parent] = ends[place]
-    totals = [sums_by_node(leaf_of, values, np.array(ends)) for values in (data.counts, *sums.values())]
-    sizes, *known = [list(map(tuple, each.tolist())) if each.ndim > 1 else each.tolist() for each in totals]
-    named = [dict(zip(sums, each, strict=True)) for each in zip(*known, strict=True)] or [{}] * len(found)
-    beside = [beside_sums(task, data, each.rows) for each in found] if task.reads_rows else [{}] * len(found)
-    return [State(size, **its, **more) for size, its, more in zip(sizes, named, beside, strict=True)]
-
-
 @final
 class _Declared:
     """One task on one data set."""
@@ -177,7 +160,7 @@ class _Declared:
         self.has_worst = worst is not None
         weights = 1 if data.weights is None else data.weights
         self.sums = {**sums, _WORST: np.asarray(worst, np.float64) * weights} if self.has_worst else sums
-        self.states = _states_at(found, self.sums, data, task)
+        self.states = [state_of(self.sums, visit.rows, data, task) for visit in found]
 
     @functools.cached_property
     def noise(self) -> float:
