@@ -195,7 +195,7 @@ def test_what_the_engine_cannot_take_goes_the_general_way() -> None:
 @pytest.mark.compiles
 def test_a_stopped_front_has_points_and_bounds() -> None:
     rng = np.random.default_rng(0)
-    many, labels = rng.integers(0, 2, (1500, 60)), rng.integers(0, 2, 1500)
+    many, labels = rng.integers(0, 2, (1500, 30)), rng.integers(0, 2, 1500)
     perfect = streed.solve(ClassErrors(), many[:200], labels[:200], max_depth=6, time_limit=60)
     assert (perfect.status, perfect.front[0][0], len(perfect.front)) == ("optimal", (0, 0), 1)
     result = streed.solve(ClassErrors(), many, labels, max_depth=6, time_limit=1.5)

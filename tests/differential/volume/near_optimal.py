@@ -23,7 +23,7 @@ from streed.task import Task, Totals
 from streed.task.algebra import at_most
 from streed.tree import Branch, Leaf, Node
 
-MOST_TREES = 20_000
+MOST_TREES = 5_000
 """Of a problem, in all: the shape of larger ones is made smaller."""
 
 
@@ -165,9 +165,8 @@ def make_posed(kind: str, seed: int | str) -> Posed:
     draw = random.Random(f"{kind}/{seed}")
     depth = draw.choice((1, 2, 2, 3))
     n = draw.randint(4, 9)
-    labels = 2
     task, extras, classes = KINDS[kind](draw, n)
-    labels = 2 if classes in (0, REAL) else abs(classes)
+    labels = {0: 2, REAL: n}.get(classes, abs(classes))  # leaves show any of the real numbers
     p = draw.randint(1, 4)
     while p > 1 and _trees(p, depth, labels) > MOST_TREES:
         p -= 1
