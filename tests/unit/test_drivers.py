@@ -213,7 +213,7 @@ distributed = pytest.importorskip("distributed", reason="needs Dask (the extra `
 RNG = np.random.default_rng(29)
 X = (RNG.random((500, 30)) < 0.35).astype(np.uint8)
 Y = ((X[:, 0] & X[:, 1]) | (X[:, 2] ^ X[:, 3])) ^ (RNG.random(500) < 0.2)
-HARD = np.random.default_rng(29).integers(0, 2, (500, 75)).astype(np.uint8)
+HARD = np.random.default_rng(29).integers(0, 2, (500, 65)).astype(np.uint8)
 HARD_Y = np.random.default_rng(30).integers(0, 2, 500)
 HARD_TASK: dict[str, Any] = {"max_depth": 5, "min_leaf": 3}
 """Some seconds of search."""
@@ -297,9 +297,9 @@ def test_a_solve_that_is_stopped_has_a_gap_and_is_taken_up_again(client: Any, tm
     assert first.status == "feasible"
     assert first.stats["unsettled"] > 0
     assert file.exists()
-    other: dict[str, Any] = {"search": there, "max_depth": 4}
-    refused("path", "another problem", call=lambda: streed.solve(Accuracy(), HARD, 1 - HARD_Y, **other))
-    second = streed.solve(Accuracy(), HARD, HARD_Y, search=there, **asked)
+    again: dict[str, Any] = {"search": there, **asked}
+    refused("path", "another problem", call=lambda: streed.solve(Accuracy(), HARD, 1 - HARD_Y, **again))
+    second = streed.solve(Accuracy(), HARD, HARD_Y, **again)
     assert first.lower_bound < second.value <= first.value
     assert (second.status, second.lower_bound) == ("optimal", second.value)
     assert second.stats["pieces"] > first.stats["pieces"]
