@@ -209,9 +209,8 @@ def test_a_stopped_front_has_points_and_bounds() -> None:
     lower = streed.solve(ClassErrors(), many, labels, max_depth=3)
     assert min(map(sum, points)) < min(sum(value) for value, _ in lower.front)  # by the lookahead, at depth six
     for bound in result.stats["missing"]:
-        assert (
-            min(sum(w * x for w, x in zip(bound["weights"], value, strict=True)) for value in points) >= bound["bound"]
-        )
+        least = min(sum(w * x for w, x in zip(bound["weights"], value, strict=True)) for value in points)
+        assert least >= bound["bound"]
 
 
 def test_refused_input() -> None:
