@@ -7,6 +7,7 @@ the engine, beyond what every tree pays. The numbers are for any driver, many ki
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable, Iterator
 from typing import Any, final
@@ -310,7 +311,7 @@ class NumberedRowSets(RowSets):
         self._cost_profits = np.concatenate([counts[:, None], profits[:, COST :: len(split)]], axis=1)
         self._exact = float if np.abs(self._profits).sum() < 2**53 else np.int64
         """What adds up profits exactly, floats sooner."""
-        self._bounds: dict[tuple[bytes, int | None], int] = {}
+        self._least: dict[tuple[bytes, int | None], int] = {}
         self._ranked: dict[tuple[bytes, int | None], list[Ranked]] = {}
 
     def whole(self) -> RowSet:
@@ -321,18 +322,26 @@ class NumberedRowSets(RowSets):
         parts = (rows.rows[here == code] for code in range(self._widths[column] or 2))
         return [rows.child(part) if len(part) else None for part in parts]
 
-    def pair_sums(self, rows: RowSet, planes: Array | None = None) -> tuple[Array, Array, Array, Array]:
-        planes = (self._profits if planes is None else planes)[rows.rows]
-        codes = self._codes[rows.rows] if rows.depth and self.direct_depth else self._codes[rows.rows, :0]
-        ones = codes.sum(axis=0, dtype=np.int64)
-        columns = np.flatnonzero((ones > 0) & (ones < len(codes)))
-        having = np.zeros((len(codes), -(-len(columns) // LANES) * LANES), self._exact)
-        having[:, : len(columns)] = codes[:, columns]
-        pairs = np.concatenate([having.T @ (having * each[:, None]) for each in planes.T.astype(self._exact)])
-        return columns, pairs.astype(np.int64), planes.sum(axis=0), self._sums[rows.rows, 0].sum(axis=0)
+    def pair_sums(self, rows: RowSet) -> tuple[Array, Array, Array, Array]:
+        columns = self._separating(rows) if rows.depth and self.direct_depth else np.empty(0, np.int64)
+        pairs, total = self._sums_of(rows, columns, self._profits)
+        return columns, pairs, total, self._sums[rows.rows, 0].sum(axis=0)
+
+    def _separating(self, rows: RowSet) -> Array:
+        """The columns that some of the rows have, and some do not."""
+        ones = self._codes[rows.rows].sum(axis=0, dtype=np.int64)
+        return np.flatnonzero((ones > 0) & (ones < len(rows.rows)))
+
+    def _sums_of(self, rows: RowSet, columns: Array, profits: Array) -> tuple[Array, Array]:
+        """(pairs, total): the sums of profits (n, planes) over the rows that have two of the columns, and over all."""
+        having = np.zeros((len(rows.rows), -(-len(columns) // LANES) * LANES), self._exact)
+        having[:, : len(columns)] = self._codes[rows.rows[:, None], columns]
+        profits = profits[rows.rows]
+        by_column = having[:, None] * profits.astype(self._exact)[:, :, None]
+        return (by_column.reshape(len(having), -1).T @ having).astype(np.int64), profits.sum(axis=0)
 
     def splits(self, rows: RowSet, budget: int) -> Iterator[tuple[int, list[int]]]:
-        name = (rows.rows.tobytes(), rows.depth)
+        name = _name(rows)
         if name not in self._ranked:
             self.check_time()
             self._ranked[name] = sorted(self._rank(rows), key=operator.itemgetter(0))
@@ -345,32 +354,51 @@ class NumberedRowSets(RowSets):
         self._trees.remaining()
 
     def _rank(self, rows: RowSet) -> Iterator[Ranked]:
+        bounds_of = self._bounds
+        if self.direct_depth and rows.is_within(self.direct_depth + 1):
+            columns = self._separating(rows)
+            bounds_of = functools.partial(
+                self._bounds_by_pairs, columns, self._sums_of(rows, columns, self._cost_profits)
+            )
         for column in range(len(self._widths)):
             children = [child for child in self.children(rows, column) if child is not None]
             if len(children) > 1:
-                bounds = [self._bound(child) for child in children]
+                bounds = bounds_of(children)
                 if max(bounds) < INFINITE:
                     yield sum(bounds) + int(self.split[COST]), column, bounds
 
-    def _bound(self, rows: RowSet) -> int:
-        """The least cost of a tree for the rows; INFINITE if none is allowed."""
-        name = (rows.rows.tobytes(), rows.depth)
-        if name not in self._bounds:
-            self.check_time()
-            self._bounds[name] = self._least(rows)
-        return self._bounds[name]
+    def _bounds_by_pairs(self, columns: Array, whole: tuple[Array, Array], children: list[RowSet]) -> list[int]:
+        """The least costs of shallow trees: the sums of the larger child are its parent's without the other's."""
+        if any(_name(child) not in self._least for child in children):
+            less = min(children, key=lambda child: len(child.rows))
+            sums = self._sums_of(less, columns, self._cost_profits)
+            split, min_leaf = self.split[: COST + 1], self._trees.problem.min_leaf
+            for child in children:
+                pairs, total = sums if child is less else map(np.subtract, whole, sums)
+                found = least_shallow(pairs, total, len(columns), split, child.depth, min_leaf)
+                first = self._sums[child.rows, 0, COST].sum()
+                self._least[_name(child)] = int(found + first if found < INFINITE else INFINITE)
+        return [self._least[_name(child)] for child in children]
 
-    def _least(self, rows: RowSet) -> int:
+    def _bounds(self, children: list[RowSet]) -> list[int]:
+        """The least costs of trees for the children; INFINITE where none is allowed."""
+        for child in children:
+            if _name(child) not in self._least:
+                self.check_time()
+                self._least[_name(child)] = self._search(child)
+        return [self._least[_name(child)] for child in children]
+
+    def _search(self, rows: RowSet) -> int:
         of = self._trees.problem
         if rows.is_within(0):
             present = self._profits[rows.rows, 0].sum() >= of.min_leaf
             return int(self._sums[rows.rows, :, COST].sum(axis=0).min()) if present else INFINITE
-        if rows.is_within(self.direct_depth):
-            columns, *sums, least = self.pair_sums(rows, self._cost_profits)
-            found = least_shallow(*sums, len(columns), self.split[: COST + 1], rows.depth, of.min_leaf)
-            return int(found + least[COST] if found < INFINITE else INFINITE)
         members = np.flatnonzero(np.isin(self._member, rows.rows))
         costs = FixedCosts(self._costs[self._trees.kinds[members]], int(self.split[COST]))
         most = None if of.max_nodes is None else max(0, of.max_nodes - 1)
         solved = self._trees.search(Problem(self._trees.data.subset(members), costs, rows.depth, most, of.min_leaf))
         return solved.solutions[0].value if solved.solutions else INFINITE
+
+
+def _name(rows: RowSet) -> tuple[bytes, int | None]:
+    return rows.rows.tobytes(), rows.depth
