@@ -35,7 +35,7 @@ from streed.errors import InputError, MismatchError, check_kind, escaped, path_o
 from streed.exact import Range
 from streed.proof import check
 from streed.proof.check import MAGIC, UNLIMITED, Goal, Record, Sums
-from streed.proof.prover import Prover, ProverSums, StoppedError
+from streed.proof.prover import Prover, StoppedError
 from streed.proof.statement import Statement
 from streed.result import Progress, Reporter
 from streed.task import Task
@@ -178,7 +178,7 @@ def prove_statement(statement: Statement, tree: Tree, seconds: float | None, beg
     (tree_of_proof, goal), amounts = statement.claim(tree), statement.amounts
     deadline = None if seconds is None else began + 0.8 * seconds  # the rest is for the checker's steps
     multipliers = find_multipliers(statement, goal, deadline) if amounts else []
-    problem = ProverSums(statement.table.X, goal.costs, statement.limits, amounts, multipliers)
+    problem = Sums(statement.table.X, goal.costs, statement.limits, amounts, multipliers)
 
     def tell(lower: int, claims: int) -> None:
         if listener.due():

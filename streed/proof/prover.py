@@ -5,7 +5,6 @@ It forms its sums by `check.Sums`, is lazier than a search, as it knows the valu
 
 from __future__ import annotations
 
-import functools
 import time
 from collections.abc import Callable, Iterable
 from typing import final
@@ -20,22 +19,6 @@ from streed.proof.check import BIG, UNLIMITED, Part, Record, Sums
 @final
 class StoppedError(Exception):
     """The time is over; claims hold what was shown so far."""
-
-
-@final
-class ProverSums(Sums):
-    """The checker's sums, which remember what is asked again when the checker's steps are tried."""
-
-    @functools.cached_property
-    def _once(self) -> dict[bytes, Array]:
-        return {}
-
-    def counted(self, part: Part, depth: int) -> Array:
-        if not depth or self.depth < UNLIMITED:
-            return super().counted(part, depth)
-        if (key := self.key(part)) not in self._once:
-            self._once[key] = super().counted(part, depth)
-        return self._once[key]
 
 
 @attrs.define(eq=False)
@@ -55,12 +38,10 @@ class Claim:
     """(P,) what a split by each column costs without its sides, BIG where it may not be; None until it is improved."""
     sides: Array = attrs.field(factory=lambda: np.zeros(0, np.int64))
     """(Q,) bounds of its sides at one depth less."""
-    first: Array = attrs.field(factory=lambda: np.zeros(0, np.int64))
-    """(Q,) those that rest on no other claim."""
     reached: Array = attrs.field(factory=lambda: np.zeros(0, np.int64))
     """(Q,) what some tree costs on each side."""
-    used: list[tuple[Claim, Array]] = attrs.field(factory=list)
-    """The claims that raised a side, and (Q,) what followed from each."""
+    used: dict[Claim, None] = attrs.field(factory=dict)
+    """The claims that raised a side, in order."""
     below: dict[int, Claim] = attrs.field(factory=dict)
     """Claims about its sides, by literal."""
 
@@ -120,7 +101,7 @@ class Prover:
         claim.leaf = sums.leaf(part)
         claim.reached = sums.counted(part, 1)
         claim.sides = np.minimum(claim.reached, 2 * sums.split if claim.depth == UNLIMITED else 0)
-        claim.price, claim.first = sums.by_column(part, np.zeros_like(claim.sides)), claim.sides
+        claim.price = sums.by_column(part, np.zeros_like(claim.sides))
         self._settle(claim)
         if claim.depth == 3:
             two = self.claims.setdefault((sums.key(part), 2), Claim(part, claim.path, 2, claim.upper, claim.upper))
@@ -131,7 +112,7 @@ class Prover:
         """Raises the bounds of the sides by what follows from another claim."""
         known = self.sums.transfer(claim.part, anchor.part, anchor.lower)
         if (known > claim.sides).any():
-            claim.used.append((anchor, known))
+            claim.used[anchor] = None
             claim.sides = np.maximum(claim.sides, known)
 
     def _settle(self, claim: Claim) -> None:
@@ -148,35 +129,18 @@ class Prover:
 
     def records(self, roots: Iterable[Claim]) -> list[Record]:
         """The claims that the roots' bounds need, each after those that it rests on."""
-        place: dict[int, int] = {}
+        place: dict[Claim, int] = {}
         made: list[Record] = []
         names = list(self.sums.literal)
-        needs: dict[int, list[Claim]] = {}
         stack = list(roots)[::-1]
         while stack:
             claim = stack[-1]
-            if id(claim) not in needs:
-                needs[id(claim)] = self._needed(claim)
-                stack += needs[id(claim)]
+            needed = list(claim.used) if claim.lower else []
+            ahead = [anchor for anchor in needed if anchor not in place]
+            stack += ahead
+            if ahead or stack.pop() in place:
                 continue
-            stack.pop()
-            if id(claim) in place:
-                continue
-            place[id(claim)] = len(made)
-            back = [len(made) - place[id(anchor)] for anchor in needs[id(claim)]]
+            place[claim] = len(made)
+            back = [len(made) - place[anchor] for anchor in needed]
             made.append(Record([names[q] for q in claim.path], claim.depth, int(claim.lower), back))
         return made
-
-    def _needed(self, claim: Claim) -> list[Claim]:
-        """Few of the claims that a claim rests on, from which its bound follows: the last ones are left out first."""
-        if claim.price is None or not claim.lower:
-            return []
-        ahead = [claim.first]
-        for _, known in claim.used:
-            ahead.append(np.maximum(ahead[-1], known))
-        kept, behind = [], claim.first
-        for before, (anchor, known) in zip(ahead[-2::-1], claim.used[::-1], strict=True):
-            if int(self._by_column(claim, np.maximum(before, behind)).min()) < min(claim.lower, BIG):
-                kept.append(anchor)
-                behind = np.maximum(behind, known)
-        return kept
