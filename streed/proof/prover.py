@@ -41,7 +41,7 @@ class Claim:
     reached: Array = attrs.field(factory=lambda: np.zeros(0, np.int64))
     """(Q,) what some tree costs on each side."""
     used: dict[Claim, None] = attrs.field(factory=dict)
-    """The claims that raised a side, in order."""
+    """The claims about sides that raised a bound, in order."""
     below: dict[int, Claim] = attrs.field(factory=dict)
     """Claims about its sides, by literal."""
 
@@ -93,7 +93,10 @@ class Prover:
                 self.improve(side, wanted)
             finally:
                 claim.reached[q] = min(claim.reached[q], side.upper)
-                self._raise(claim, side)
+                known = self.sums.transfer(claim.part, side.part, side.lower)
+                if (known > claim.sides).any():
+                    claim.used[side] = None
+                    claim.sides = np.maximum(claim.sides, known)
                 self._settle(claim)
 
     def _open(self, claim: Claim) -> None:
@@ -103,17 +106,6 @@ class Prover:
         claim.sides = np.minimum(claim.reached, 2 * sums.split if claim.depth == UNLIMITED else 0)
         claim.price = sums.by_column(part, np.zeros_like(claim.sides))
         self._settle(claim)
-        if claim.depth == 3:
-            two = self.claims.setdefault((sums.key(part), 2), Claim(part, claim.path, 2, claim.upper, claim.upper))
-            self._raise(claim, two)
-            self._settle(claim)
-
-    def _raise(self, claim: Claim, anchor: Claim) -> None:
-        """Raises the bounds of the sides by what follows from another claim."""
-        known = self.sums.transfer(claim.part, anchor.part, anchor.lower)
-        if (known > claim.sides).any():
-            claim.used[anchor] = None
-            claim.sides = np.maximum(claim.sides, known)
 
     def _settle(self, claim: Claim) -> None:
         """The claim's bounds, as they follow from those of the sides."""

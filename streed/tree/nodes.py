@@ -90,27 +90,22 @@ def walk(root: Node) -> Iterator[Node]:
             stack.extend(reversed(node.children))
 
 
-def levels(root: Node) -> Iterator[list[Branch]]:
-    """The branching nodes of every level that has some, from the root down."""
-    level = [root] if isinstance(root, Branch) else []
-    while level:
-        yield level
-        level = [child for node in level for child in node.children if isinstance(child, Branch)]
-
-
 def depth_of(root: Node) -> int:
     """The largest number of questions that a row is asked."""
-    return sum(1 for _ in levels(root))
+    depth, level = 0, [root]
+    while level := [child for node in level if isinstance(node, Branch) for child in node.children]:
+        depth += 1
+    return depth
 
 
 def count_branches(root: Node) -> int:
     """The number of branching nodes."""
-    return sum(map(len, levels(root)))
+    return sum(isinstance(node, Branch) for node in walk(root))
 
 
 def used_columns(root: Node) -> set[int]:
     """The numbers of the columns that the branches ask about."""
-    return {node.column for level in levels(root) for node in level}
+    return {node.column for node in walk(root) if isinstance(node, Branch)}
 
 
 class Visit(NamedTuple):
