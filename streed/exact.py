@@ -199,15 +199,6 @@ def read_decimal(text: str, name: str = "number") -> Fraction:
     return Fraction(text)
 
 
-def log_ratio(a: Any, b: Any) -> Any:
-    """log(a / b) of positive numbers; natively, where it takes a division less, of normal and finite ones.
-
-    >>> log_ratio(1.0, 1.0)
-    0.0
-    """
-    return math.log(a / b)
-
-
 def readable(value: Any, *, real: bool = False) -> Any:
     """A value without fractions, which few libraries take: ints and floats in their place, in tuples too.
 

@@ -45,7 +45,7 @@ import numpy as np
 from streed.data import Dataset, row_column, row_numbers
 from streed.data.rows import Outcome, read_events
 from streed.errors import InputError
-from streed.exact import Array, Range, log_ratio
+from streed.exact import Array, Range
 from streed.task import State, Task, bound
 from streed.task.states import kept_by_data
 
@@ -104,7 +104,7 @@ class EventRates(Task):
         if s.events <= 0 or s.exposure <= 0:
             return 0.0
         # Rounding may leave a little less than nothing.
-        return max(s.saturated - s.events * log_ratio(s.events, s.exposure), 0.0) * self.scale
+        return max(s.saturated - s.events * math.log(s.events / s.exposure), 0.0) * self.scale
 
     def exact_cost(self, data: Dataset, rows: Array, k: int) -> Any:
         events, exposures = self.events(data)

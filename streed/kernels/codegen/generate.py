@@ -34,7 +34,7 @@ from streed.kernels.codegen.capture import (
     global_names,
     module_parts,
 )
-from streed.kernels.codegen.generators import STAND_INS, without_generators
+from streed.kernels.codegen.generators import without_generators
 from streed.kernels.compiled import entry, unit
 from streed.kernels.views import KERNEL, inline, matrix, vector
 
@@ -76,8 +76,6 @@ class _Copies:
         return self._made[id(original)]
 
     def _value(self, value: Any, names: Collection[str]) -> Any:
-        if id(value) in STAND_INS:
-            return STAND_INS[id(value)]
         if isinstance(value, Function):
             return self.copy(value)
         if isinstance(value, types.ModuleType):

@@ -3,12 +3,6 @@
 `sum`, `any` and `all` of a generator expression, and `max` and `min` of one without conditions, become calls of helper
 functions that loop. The helper is given the variables that the expression reads, so it is asked when and only when
 Python would evaluate the expression. Other generator expressions are refused, with their line.
-
-Logarithms are written out beside them: LLVM keeps a call of the C library's in a loop scalar, but not these few
-operations.
-
-log(a / b) = e ln 2 + 2 atanh(s), s = (c - b) / (c + b), where c is a with about the exponent of b: that saves the
-division of one by the other. The error of a logarithm is below three units in the last place.
 """
 
 from __future__ import annotations
@@ -17,19 +11,12 @@ import ast
 import builtins
 import inspect
 import linecache
-import math
 import textwrap
 import types
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn, final
 
-import numpy as np
-from numba import float64, int64, njit
-
 from streed.errors import TaskError
-from streed.exact import log_ratio
-from streed.kernels.coding import bits_of, real_of
-from streed.kernels.views import inline
 
 _HEADS = {"sum": "{t} = {start}", "any": "{t} = False", "all": "{t} = True", "max": "{t}_any = False\n{t} = 0"}
 _HEADS["min"] = _HEADS["max"]
@@ -176,82 +163,3 @@ def _rebuilt(
     rebuilt.__kwdefaults__ = function.__kwdefaults__
     rebuilt.__qualname__ = function.__qualname__
     return rebuilt
-
-
-_SMALLEST_NORMAL = 2.2250738585072014e-308
-_LN2 = 0.6931471805599453
-_LOG2_E = 1.4426950408889634
-_HALF, _FROM_SQRT2 = 0x0008000000000000, 0x00095F619980C433
-"""What is added to the bits of a number to round its exponent up: if it is 3/2 of a power of 2, or sqrt(2) of one."""
-
-_SERIES = tuple(2.0 / k for k in range(3, 21, 2))
-"""Of 2 atanh(s) / s - 2 in the square of s, at most 1/25: the next term is below one unit in the last place."""
-
-fused = njit(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"contract"})
-"""For what may multiply and add in one step."""
-
-
-@fused
-def _parts(a, b, half):  # type: ignore[no-untyped-def]
-    """(e, r), where a / b = 2^e exp(r), of positive, normal and finite numbers; any numbers for others.
-
-    The difference of their bits, rounded to whole exponents, is an e with 2/3 <= a / (2^e b) <= 3/2.
-    """
-    bits = bits_of(float64(a))
-    e = (bits - bits_of(float64(b)) + half) >> 52
-    scaled = real_of(bits - (e << 52))
-    s = (scaled - b) / (scaled + b)
-    z = s * s
-    c1, c2, c3, c4, c5, c6, c7, c8, c9 = _SERIES
-    r = z * (c1 + z * (c2 + z * (c3 + z * (c4 + z * (c5 + z * (c6 + z * (c7 + z * (c8 + z * c9))))))))
-    return float64(e), 2.0 * s + s * r
-
-
-@fused
-def _log_ratio(a, b):  # type: ignore[no-untyped-def]
-    """The natural logarithm of a / b, for such numbers."""
-    e, r = _parts(a, b, int64(_HALF))
-    return e * _LN2 + r
-
-
-@inline
-def _parts_of(x):  # type: ignore[no-untyped-def]
-    """As `_parts` of x > 0 and 1; what logarithms of other x are."""
-    is_small = x < _SMALLEST_NORMAL
-    e, r = _parts(x * 2.0**54 if is_small else x, 1.0, int64(_FROM_SQRT2))
-    r = r if x < math.inf else x
-    r = r if x > 0.0 else -math.inf
-    return e - 54.0 if is_small else e, r if x >= 0.0 else math.nan
-
-
-@fused
-def log(x):  # type: ignore[no-untyped-def]
-    """The natural logarithm; -inf at 0, nan below."""
-    e, r = _parts_of(float64(x))
-    return e * _LN2 + r
-
-
-@fused
-def log2(x):  # type: ignore[no-untyped-def]
-    """The logarithm to base 2, exact at powers of 2; -inf at 0, nan below."""
-    e, r = _parts_of(float64(x))
-    return e + r * _LOG2_E
-
-
-def _like(module: Any) -> types.ModuleType:
-    """A module with everything of the given one but these logarithms in place of its own."""
-    made = types.ModuleType(module.__name__)
-    made.__dict__.update({name: getattr(module, name) for name in dir(module) if not name.startswith("_")})
-    made.__dict__.update(log=log, log2=log2)
-    return made
-
-
-STAND_INS: dict[int, Any] = {
-    id(math): _like(math),
-    id(log_ratio): _log_ratio,
-    id(math.log): log,
-    id(math.log2): log2,
-    id(np.log): log,
-    id(np.log2): log2,
-}
-"""By the identity of what a task's method names: what is compiled instead."""
