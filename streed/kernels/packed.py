@@ -56,7 +56,7 @@ class Scoring:
 
 @attrs.frozen(eq=False)
 class Prices:
-    """What splits cost per row, by bit column; see `test_costs.py`."""
+    """What splits cost per row, by bit column; see `scoring/children.py`."""
 
     full: Array
     """(F,) int64: where nothing was tested above."""

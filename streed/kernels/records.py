@@ -54,7 +54,7 @@ FACTS = [
     ("relaxed", np.int64),  # 1: nodes deeper than three are expanded by their depth-three relaxation
     ("scored", np.int64),  # 1: a generated kernel scores pair sums; branching costs and lower bounds are in `values`
     ("fixed_costs", np.int64),  # 1: branching costs of a scored problem depend on the split only, and are positive
-    ("has_test_costs", np.int64),  # 1: splits cost something per row, by the columns tested above: test_costs.py
+    ("has_test_costs", np.int64),  # 1: splits cost something per row, by the columns tested above: children.py
     ("wide", np.int64),  # 1: pair sums are added up row by row (pair_sums.py), not counted by row groups
 ]
 """What the task declares, or follows from it and the problem: which lemmas hold, and which kernels apply.

@@ -13,7 +13,7 @@ import pytest
 import streed
 from streed.data import Dataset
 from streed.errors import TaskError
-from streed.kernels.codegen.generators import without_generators
+from streed.kernels.codegen.capture import without_generators
 from streed.reference import optimum
 from streed.task import State, Task
 

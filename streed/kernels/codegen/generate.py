@@ -33,8 +33,8 @@ from streed.kernels.codegen.capture import (
     fingerprint,
     global_names,
     module_parts,
+    without_generators,
 )
-from streed.kernels.codegen.generators import without_generators
 from streed.kernels.compiled import entry, unit
 from streed.kernels.views import KERNEL, inline, matrix, vector
 

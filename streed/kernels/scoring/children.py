@@ -5,19 +5,24 @@ Those of the larger side are the node's minus these. What differs between kinds 
 And how the values of a split's sides and its branching cost make that of the whole. Values are int64 throughout the
 search, the smaller the better: whole costs, or an order-preserving code of the task's own values (see `coding.py`).
 Where the task adds them, so does this; any other operator is a generated kernel.
+
+Where prices depend on the columns tested above, a column costs, for each row, the least of what it costs here and of
+what it costs given a column of the path. `pair_test_costs[j, k]` is the price of column j where k was tested besides
+the path of the node.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from numba import float64, int64
+from numba import float64, int64, uint64
 
+from streed.kernels import values as rows
 from streed.kernels.counting.pair_counts import count_child
 from streed.kernels.counting.pair_sums import block_end, sum_child
 from streed.kernels.counting.rows import load_child
 from streed.kernels.records import INFINITE, LOWEST, NO_COST
-from streed.kernels.values import COST, LEAST1, LOWER0, LOWER1, OPTIMUM0, OPTIMUM1, ROWS_OF_VALUES, UNKNOWN
+from streed.kernels.simd import first_one
 from streed.kernels.views import call, inline, keep_apart, matrix, native, vector
 
 
@@ -64,7 +69,7 @@ def _reaches_goal(e, values, cost, side):  # type: ignore[no-untyped-def]
     """Whether the split of e.asked_column is worth e.asked_goal or more, whatever the given side costs exactly."""
     if e.asked_goal >= INFINITE:
         return False
-    lower = values[LOWER1 if side == 1 else LOWER0, e.asked_column]
+    lower = values[rows.LOWER1 if side == 1 else rows.LOWER0, e.asked_column]
     return join_cost(e, join(e, cost, lower), cost_of_split(e, values, e.asked_column)) >= e.asked_goal
 
 
@@ -110,10 +115,10 @@ def solving_children(optimum: Any, add_side: Any, total: Any = int64) -> Any:
             e.cost1 = solve_side(e, lane, small, e.child_pairs)
             e.cost0 = 0
             return
-        values = matrix(e.values, ROWS_OF_VALUES, e.width + e.categorical, int64)
-        cost = values[OPTIMUM0 if small == 1 else OPTIMUM1, column]
-        other = values[OPTIMUM1 if small == 1 else OPTIMUM0, column]
-        if cost == UNKNOWN:
+        values = matrix(e.values, rows.ROWS_OF_VALUES, e.width + e.categorical, int64)
+        cost = values[rows.OPTIMUM0 if small == 1 else rows.OPTIMUM1, column]
+        other = values[rows.OPTIMUM1 if small == 1 else rows.OPTIMUM0, column]
+        if cost == rows.UNKNOWN:
             pairs = matrix(e.pairs, e.planes * e.stride, e.stride, lane)
             small_pairs = matrix(e.child_pairs, e.planes * e.stride, e.stride, lane)
             large_pairs = matrix(e.rest_pairs, e.planes * e.stride, e.stride, lane)
@@ -122,7 +127,7 @@ def solving_children(optimum: Any, add_side: Any, total: Any = int64) -> Any:
                     end = block_end(e, j) if ordered else e.stride
                     _subtract_row(large_pairs, pairs, small_pairs, p * e.stride + j, end)
             cost = solve_side(e, lane, 1 - small, e.rest_pairs)
-        if other == UNKNOWN and not _reaches_goal(e, values, cost, small):
+        if other == rows.UNKNOWN and not _reaches_goal(e, values, cost, small):
             other = solve_side(e, lane, small, e.child_pairs)
         e.cost1 = other if small == 1 else cost
         e.cost0 = cost if small == 1 else other
@@ -182,13 +187,13 @@ def rest_of(e, goal, other):  # type: ignore[no-untyped-def]
 @inline
 def cost_of_split(e, values, split):  # type: ignore[no-untyped-def]
     """The branching cost of a local split of the node at hand, or NO_COST."""
-    return values[COST, split] if e.scored == 1 or e.has_test_costs == 1 else e.split_cost
+    return values[rows.COST, split] if e.scored == 1 or e.has_test_costs == 1 else e.split_cost
 
 
 @inline
 def least_of(e, values, column, without):  # type: ignore[no-untyped-def]
     """The least that the rows with a local column (without = 0), or without it, cost any tree, as far as is known."""
-    return values[LEAST1 + without, column] if e.scored == 1 or e.has_test_costs == 1 else int64(0)
+    return values[rows.LEAST1 + without, column] if e.scored == 1 or e.has_test_costs == 1 else int64(0)
 
 
 @native
@@ -196,5 +201,62 @@ def least_cost(e, values):  # type: ignore[no-untyped-def]
     """What any split of the node at hand costs at least, less what the rounding of two codes may have added."""
     least = int64(INFINITE)
     for k in range(e.n_active + e.n_categorical):
-        least = min(least, values[COST, k])
+        least = min(least, values[rows.COST, k])
     return max(least - _ROUNDING, int64(0))
+
+
+# -- prices of splits that depend on the columns tested above, of costs per row and label -----------------------------
+
+
+@native
+def find_prices(e, lane):  # type: ignore[no-untyped-def]
+    """Writes the prices of the node's columns here (P,), and where each of them was tested too (P, P)."""
+    full = vector(e.full_test_costs, e.columns, int64)
+    given = matrix(e.discounted_test_costs, e.columns, e.columns, int64)
+    here = vector(e.here_prices, e.width, int64)
+    pairs = matrix(e.pair_test_costs, e.stride, e.stride, lane)
+    active = vector(e.active, e.width, int64)
+    path = vector(e.asked_rows + 8 * e.row_words, e.path_words, uint64)
+    for j in range(e.n_active):
+        here[j] = full[active[j]]
+    for w in range(e.path_words):
+        left = path[w]
+        while left != uint64(0):
+            f = w * 64 + first_one(left)
+            left = left & (left - uint64(1))
+            for j in range(e.n_active):
+                here[j] = min(here[j], given[f, active[j]])
+    for j in range(e.n_active):
+        for k in range(e.n_active):
+            pairs[j, k] = min(here[j], given[active[k], active[j]])
+        for k in range(e.n_active, e.stride):
+            pairs[j, k] = 0
+
+
+@native
+def bound_by_prices(e, lane, values):  # type: ignore[no-untyped-def]
+    """Purification (Branches, Prop. 4.2) with prices: a side is a leaf, or pays for the cheapest column that splits it.
+
+    That holds where costs are not negative: the base of every row was taken off.
+    """
+    stride = e.stride
+    pairs = matrix(e.pairs, e.planes * stride, stride, lane)
+    first = e.rows_plane * stride
+    prices = matrix(e.pair_test_costs, stride, stride, lane)
+    total = vector(e.totals, e.planes, int64)[e.rows_plane]
+    for k in range(e.n_active):
+        values[rows.LEAST1, k] = INFINITE
+        values[rows.LEAST0, k] = INFINITE
+    for j in range(e.n_active):
+        with_j = int64(pairs[first + j, j])
+        for k in range(e.n_active):
+            with_k = int64(pairs[first + k, k])
+            both = int64(pairs[first + j, k])
+            asked = int64(prices[j, k])
+            if 0 < both < with_k:
+                values[rows.LEAST1, k] = min(values[rows.LEAST1, k], asked * with_k + e.split_cost)
+            if 0 < with_j - both < total - with_k:
+                values[rows.LEAST0, k] = min(values[rows.LEAST0, k], asked * (total - with_k) + e.split_cost)
+    for k in range(e.n_active):
+        values[rows.LEAST1, k] = min(values[rows.LEAST1, k], values[rows.LEAF1, k])
+        values[rows.LEAST0, k] = min(values[rows.LEAST0, k], values[rows.LEAF0, k])

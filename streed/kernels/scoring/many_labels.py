@@ -4,7 +4,7 @@ A leaf costs the worst costs of its rows minus the profit of its best label. For
 split on k and each side split once more, on any column j; the four quadrants of j and k follow from the pair sums, the
 sums of each column and the totals. A categorical column j splits a side into all its categories at once.
 
-Where splits are *priced* by the columns tested above (test_costs.py), a side that is split pays, beside the cost of any
+Where splits are *priced* by the columns tested above (children.py), a side that is split pays, beside the cost of any
 split, for each of its rows the price of the second column. Two labels are *classes* where every row profits under one
 label only, as in weighted or plain errors: then no plane is needed for worst costs, which are the sum of both, and 16
 bits often suffice, as all is counted in the units of which every weight is a multiple.
@@ -20,8 +20,13 @@ from streed.kernels import values as rows
 from streed.kernels.counting.pair_counts import count_node
 from streed.kernels.counting.pair_sums import sum_node
 from streed.kernels.records import INFINITE, LANES, NONE
-from streed.kernels.scoring.children import count_or_sum_side, solving_children, sum_columns
-from streed.kernels.scoring.test_costs import bound_by_prices, find_prices
+from streed.kernels.scoring.children import (
+    bound_by_prices,
+    count_or_sum_side,
+    find_prices,
+    solving_children,
+    sum_columns,
+)
 from streed.kernels.simd import broadcast, fill, forbid, infeasible_of, load, maximum, minimum, store
 from streed.kernels.views import inline, matrix, native, vector
 
