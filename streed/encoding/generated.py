@@ -22,7 +22,7 @@ from numba.core.errors import NumbaError
 from streed.data import Dataset
 from streed.encoding.certificate import measure_methods
 from streed.encoding.cost_samples import CostSamples, asks_whole, lost_in_sums
-from streed.encoding.methods import CompiledMethods, StatisticsMatrix, split_table
+from streed.encoding.methods import CompiledMethods, StatisticsMatrix, kinds_of, split_table
 from streed.encoding.row_costs import Encoding, TooImprecise
 from streed.errors import MismatchError, TaskError
 from streed.exact import Array, as_float, fraction_of, in_whole
@@ -108,14 +108,14 @@ class NativeMethods:
         free = free and (not methods.calls or own.worsening)
         spec = KernelSpec(
             ordered=ordered,
-            terms=methods.term_shapes(planes.places),
+            terms=tuple(term.shape(planes.places, methods.reads_weight) for term in methods.terms),
             inputs=planes.values.shape[1],
             labels=len(problem.task.labels(problem.data)),
             lane=planes.lane.__name__,
             real=not whole,
             coding=coding.WHOLE if whole else coding.BITS if methods.combines else coding.GRID,
             larger=probe.larger,
-            limits=methods.limit_shapes(),
+            limits=tuple((place, kinds_of(numbers)) for _, place, numbers in methods.limits),
             table=table is not None,
             members=methods.members,
             multiway=bool(problem.data.categorical),
@@ -315,24 +315,11 @@ class Scored(Encoding):
         if not near and (complete or beats):
             raise MismatchError(
                 f"the tree is worth {as_float(value)!r} by the task's Python methods and {as_float(claimed)!r} by its "
-                f"native ones; {self._cause()}"
+                "native ones; a method that depends on more than the sums, numbers beyond 2**63 or 1e308, or a cost "
+                "that leaps or turns steep where sums of real numbers are rounded, to a part in 2**52 of their total, "
+                "could be why: round the statistics to decimals, or let the cost be smooth there"
             )
         return solution, near
-
-    def _cause(self) -> str:
-        """What could have made native values and Python's differ."""
-        if self.native.planes.integral:
-            return "a method that depends on more than the sums, or whole numbers beyond 2**63, could be why"
-        if self.native.planes.per_unit is not None:
-            return (
-                "the sums are exact in both, so a method that depends on more than the sums, or that computes with "
-                "numbers beyond what floats hold (1e-308 to 1e308), could be why"
-            )
-        return (
-            "native sums of real numbers that fit no common unit are rounded to one part in 2**52 of their total, and "
-            "a cost that leaps or turns steep at such a difference could be why: round the statistics to decimals, or "
-            "let the cost be smooth there"
-        )
 
     def _allowed(self, value: Value, code: int) -> Any:
         """How far rounding may keep a value and that of a code apart."""

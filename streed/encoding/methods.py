@@ -10,7 +10,7 @@ import functools
 import itertools
 import math
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -199,6 +199,8 @@ class ScoredTerm:
     called: bool
     """Whether its branching costs depend on more than the split."""
     by_path: bool
+    numbers: tuple[capture.Number, ...] = ()
+    """What its methods read from `self`."""
 
     @classmethod
     def of(cls, weight: Fraction, task: Task, prefix: str) -> ScoredTerm:
@@ -228,16 +230,14 @@ class ScoredTerm:
             found["lower_bound"] = kind.lower_bound
         return found | {name: getattr(kind, name) for name in _OPTIONAL if self.task.overrides(name)}
 
-    def shape(
-        self, plane_of: Mapping[str, tuple[tuple[int, ...], bool]], read: Sequence[Any], weighs: bool
-    ) -> TermSpec:
-        """What the text depends on; `weighs`: whether a state has to know its weight."""
+    def shape(self, plane_of: Places, weighs: bool) -> TermSpec:
+        """What the text depends on; `plane_of`: of the statistics, `weighs`: whether a state has to know its weight."""
         mine = {name[len(self.prefix) :]: place for name, place in plane_of.items() if name.startswith(self.prefix)}
         if weighs:
             mine.setdefault("weight", plane_of.get("weight", ((ROWS,), False)))
         return TermSpec(
             statistics=tuple((name, *place) for name, place in mine.items()),
-            numbers=tuple(read),
+            numbers=kinds_of(self.numbers),
             weighted=self.weight not in (0, 1),
             costs=self.weight != 0,
             any_label=self.task.any_label,
@@ -302,7 +302,9 @@ def _minus(self: Any, a: Any, b: Any) -> Any:
     return a - b
 
 
-Read = tuple[tuple[str, str], ...]
+def kinds_of(read: Sequence[capture.Number]) -> tuple[tuple[str, str], ...]:
+    """What the text depends on of numbers: their names and kinds."""
+    return tuple((number.name, number.kind) for number in read)
 
 
 @attrs.frozen(eq=False)
@@ -310,16 +312,13 @@ class CompiledMethods:
     """The terms and limits of a task, what of them is compiled, and what that reads."""
 
     terms: list[ScoredTerm]
-    limits: list[tuple[Limit, int]]
-    """Each limit on leaves that is not only on rows, and the number of the term whose statistics it is on."""
+    limits: list[tuple[Limit, int, tuple[capture.Number, ...]]]
+    """Each limit on leaves that is not only on rows, the number of the term whose statistics it is on, and what it
+    reads from `self`."""
     functions: dict[str, Callable[..., Any]]
     """All that is compiled, by name."""
     members: tuple[str, ...]
     """The optional methods that the text takes notice of."""
-    read: list[Any]
-    """What the methods of each term read from `self`,"""
-    read_by_limits: list[Any]
-    """and those of each limit."""
     reads_weight: bool
     """Whether a method may ask what the rows of a state weigh together."""
 
@@ -331,9 +330,9 @@ class CompiledMethods:
         limits = [place_limit(limit, terms) for limit in task.limits if limit.support is None]
         functions |= {f"allows{i}": type(limit).allows for i, (limit, _) in enumerate(limits)}
         named = capture.names_within(functions.values())
-        read = [capture.numbers_of(term.task, term.functions.values(), named) for term in terms]
-        read_by_limits = [capture.numbers_of(limit, [type(limit).allows], named) for limit, _ in limits]
-        return cls(terms, limits, functions, members, read, read_by_limits, "weight" in named)
+        terms = [attrs.evolve(x, numbers=capture.numbers_of(x.task, x.functions.values(), named)) for x in terms]
+        reading = [(each, at, capture.numbers_of(each, [type(each).allows], named)) for each, at in limits]
+        return cls(terms, reading, functions, members, "weight" in named)
 
     def in_units(self, unit: Fraction) -> CompiledMethods:
         """The same for costs in multiples of the unit."""
@@ -356,16 +355,6 @@ class CompiledMethods:
         """Whether branching costs depend on the columns tested above."""
         return any(term.by_path for term in self.terms)
 
-    def term_shapes(self, places: Places) -> tuple[TermSpec, ...]:
-        """What the text depends on of each term; `places`: the planes of the statistics."""
-        pairs, weighs = zip(self.terms, self.read, strict=True), self.reads_weight
-        return tuple(term.shape(places, _kinds(numbers), weighs) for term, numbers in pairs)
-
-    def limit_shapes(self) -> tuple[tuple[int, Read], ...]:
-        """What the text depends on of each limit."""
-        pairs = zip(self.limits, self.read_by_limits, strict=True)
-        return tuple((place, _kinds(numbers)) for (_, place), numbers in pairs)
-
     def words(self, scale: float, per_unit: float | None) -> tuple[Array, tuple[Any, ...]]:
         """(int64 words, arrays to keep) of all that is read: the scale, then the numbers of terms and of limits.
 
@@ -373,8 +362,8 @@ class CompiledMethods:
         """
         words: list[Any] = [scale]
         kept: list[Any] = []
-        weights = [[float(term.weight)] for term in self.terms] + [[] for _ in self.limits]
-        for numbers, weight in zip([*self.read, *self.read_by_limits], weights, strict=True):
+        read = [(term.numbers, [float(term.weight)]) for term in self.terms]
+        for numbers, weight in [*read, *((numbers, []) for _, _, numbers in self.limits)]:
             for number in numbers:
                 if number.kind in ("int", "real"):
                     words.append(number.value)
@@ -385,7 +374,3 @@ class CompiledMethods:
         words += [] if per_unit is None else [per_unit]
         bits = [struct.unpack("<q", struct.pack("<d", x))[0] if isinstance(x, float) else x for x in words]
         return np.array(bits, np.int64), tuple(kept)
-
-
-def _kinds(read: Any) -> Read:
-    return tuple((number.name, number.kind) for number in read)

@@ -17,7 +17,6 @@ import math
 import numbers
 import sys
 import types
-from collections import namedtuple
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
@@ -36,7 +35,7 @@ from streed.kernels.codegen.capture import (
     without_generators,
 )
 from streed.kernels.compiled import entry, unit
-from streed.kernels.views import KERNEL, inline, matrix, vector
+from streed.kernels.views import KERNEL
 
 _inline = njit(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, error_model="numpy")
 """For what only generated kernels call."""
@@ -133,7 +132,7 @@ def _module(name: str, spec: KernelSpec, functions: Mapping[str, Callable[..., A
     for part in ("leaves", kind):
         source: Any = importlib.util.find_spec(f"streed.kernels.codegen.{part}")
         exec(source.loader.get_code(source.name), vars(task))
-    vars(task).update(_NAMES, **_traits(spec), task=task)
+    vars(task).update(_traits(spec), task=task)
     copies = _Copies(name)
     vars(task).update({key: copies.copy(function) for key, function in functions.items()})
     exec(compile(render(spec), f"<{name}>", "exec"), vars(task))
@@ -168,18 +167,6 @@ def _traits(spec: KernelSpec) -> dict[str, Any]:
         "FLOORS": spec.floors,
         "MULTIWAY": spec.multiway,
     }
-
-
-_NAMES = {
-    "namedtuple": namedtuple,
-    "inline": inline,
-    "vector": vector,
-    "matrix": matrix,
-    "real_of": coding.real_of,
-    "int64": int64,
-    "float64": float64,
-}
-"""What the text may name."""
 
 
 # -- what kernels depend on, and what their shape makes of them as text -----------------------------------------------
@@ -261,11 +248,11 @@ def render(spec: KernelSpec) -> str:
     """The source of the types of states, parameters and limits, and of functions, each of which is an expression."""
     words = _Words()
     parameters = [
-        f"Parameters{i}({_listed(*map(words.read, (*_kinds(term.numbers), 'real')))})"
+        f"Parameters{i}({', '.join(map(words.read, (*_kinds(term.numbers), 'real')))})"
         for i, term in enumerate(spec.terms)
     ]
     limits = [
-        f"Limit{i}({_listed(*map(words.read, _kinds(numbers))) or '0'})" for i, (_, numbers) in enumerate(spec.limits)
+        f"Limit{i}({', '.join(map(words.read, _kinds(numbers))) or '0'})" for i, (_, numbers) in enumerate(spec.limits)
     ]
     parameters += [words.read("real")] if spec.scaled else []
     number = "float64" if (spec.lane == "float64" and not spec.counts) or spec.wide else "int64"
@@ -285,15 +272,15 @@ def render(spec: KernelSpec) -> str:
         "pair_at(pairs, stride, j, k)": _each(spec, f"{number}(pairs[{{p}} * stride + j, k])"),
         "plus(a, b)": _each(spec, "a[{p}] + b[{p}]"),
         "minus(a, b)": _each(spec, "a[{p}] - b[{p}]"),
-        "parameters_of(numbers)": f"({_listed(*parameters)},)",
-        "limits_of(numbers)": f"({_listed(*limits)},)" if limits else "0",
-        "states_of(parameters, sums)": f"({_listed(*(_state(spec, i) for i in range(len(spec.terms))))},)",
+        "parameters_of(numbers)": f"({', '.join(parameters)},)",
+        "limits_of(numbers)": f"({', '.join(limits)},)" if limits else "0",
+        "states_of(parameters, sums)": f"({', '.join(_state(spec, i) for i in range(len(spec.terms)))},)",
         "cost_of_leaf(parameters, states, k)": " + ".join(
             f"{_weight(i, term)}leaf_cost{i}(parameters[{i}], states[{i}], {'int64(0)' if term.any_label else 'k'})"
             for i, term in enumerate(spec.terms)
             if term.costs
         ),
-        "cost_of_best_leaf(parameters, states)": f"min({_listed(*best)})" if len(best) > 1 else best[0],
+        "cost_of_best_leaf(parameters, states)": f"min({', '.join(best)})" if len(best) > 1 else best[0],
         "bound_of_state(parameters, states)": " + ".join(
             f"{_weight(i, term)}lower_bound{i}(parameters[{i}], states[{i}])"
             for i, term in enumerate(spec.terms)
@@ -305,20 +292,16 @@ def render(spec: KernelSpec) -> str:
         ),
     }
     written = [f"@inline\ndef {head}:\n    return {body}\n" for head, body in functions.items() if body]
-    return "\n".join([*_tuples(spec), f"WORDS = {words.count}\n", *written])
+    return "\n".join(["from collections import namedtuple", *_tuples(spec), f"WORDS = {words.count}\n", *written])
 
 
 def _kinds(numbers: tuple[tuple[str, str], ...]) -> Iterator[str]:
     return (kind for _, kind in numbers)
 
 
-def _listed(*parts: str) -> str:
-    return ", ".join(parts)
-
-
 def _each(spec: KernelSpec, form: str) -> str:
     """A tuple of an expression for each plane."""
-    return f"({_listed(*(form.format(p=p) for p in range(spec.planes)))},)"
+    return f"({', '.join(form.format(p=p) for p in range(spec.planes))},)"
 
 
 def _weight(i: int, term: TermSpec) -> str:
@@ -345,8 +328,8 @@ def _state(spec: KernelSpec, i: int) -> str:
     entries = ["sums[-1]"]
     for _, planes, several in spec.terms[i].statistics:
         names = ["sums[-1]" if plane == ROWS else f"sums[{plane}]{scale}" for plane in planes]
-        entries.append(f"({_listed(*names)},)" if several else names[0])
-    return f"State{i}({_listed(*entries)})"
+        entries.append(f"({', '.join(names)},)" if several else names[0])
+    return f"State{i}({', '.join(entries)})"
 
 
 class _Words:
@@ -366,4 +349,4 @@ class _Words:
         # LLVM is told what is not empty, lest it computes both what a method does with entries and what it does without
         sizes = [f"numbers[{n}]" if is_empty else f"max(numbers[{n}], 1)" for n in range(at, self.count)]
         dtype = "int64" if kind.startswith("int") else "float64"
-        return f"{'vector' if kind.endswith('1') else 'matrix'}({word}, {_listed(*sizes)}, {dtype})"
+        return f"{'vector' if kind.endswith('1') else 'matrix'}({word}, {', '.join(sizes)}, {dtype})"
