@@ -38,11 +38,11 @@ from streed.bnb.nodes import (
     write_child_rows,
 )
 from streed.bnb.shared_store import go_in, go_out, is_alone, is_shared, lock_node, more_nodes, unlock_node
-from streed.kernels.records import EMPTY, INFINITE, LOWEST, NO_COST, NO_TREE, NONE, SHALLOW, UNLIMITED
+from streed.kernels.records import EMPTY, INFINITE, LOWEST, NO_COST, NO_TREE, NONE, UNLIMITED
 from streed.kernels.scoring.children import join, join_cost, rest_of
 from streed.kernels.simd import lower_atomic
 from streed.kernels.stopping import LOWER, NODES, ROWS_OF_CONTROL, SHARED_UPPER, UPPER, stopped
-from streed.kernels.views import call, inline, native, vector
+from streed.kernels.views import inline, native, vector
 
 _STEPS = 16
 """How often the bound of a side is pushed to the others on its way up, at most: that takes longer than to raise it."""
@@ -66,22 +66,19 @@ def improve(e, level, target, high, low):  # type: ignore[no-untyped-def]
         return
     lock_node(e, path[level])
     renew(e, path[level])
-    if level > 0 and _is_bounded(e, path[level], target):
+    if level > 0 and is_bounded(nodes[path[level]], target):
         unlock_node(e, path[level])
         return
-    known = int64(NONE)
     if nodes[path[level]].n_edges == NONE:
         open_node(e, level, target, high, low)
-    else:
-        known = _step_of(nodes[path[level]])
     while not stopped(e) and e.crowded == 0:
         node = nodes[path[level]]
-        if node.lower >= min(target, node.upper):
+        if is_bounded(node, target):
             break
         edge, least, second = choose_edge(e, path[level])
         if level == 0:
             report(e)
-        if node.lower >= min(target, node.upper):
+        if is_bounded(node, target):
             break
         if node.rest < least:
             open_node(e, level, max(target, node.rest + (node.upper - node.rest) // 2 + 1), high, low)
@@ -110,31 +107,15 @@ def improve(e, level, target, high, low):  # type: ignore[no-untyped-def]
         use_edge(e, level, edge, raised)
     if level == 0:
         report(e)
-    _close(e, path[level], known)
+    if nodes[path[level]].lower >= nodes[path[level]].upper and is_alone(e, path[level]):
+        free_edges(e, nodes[path[level]])
     unlock_node(e, path[level])
 
 
-@native
-def _is_bounded(e, v, target):  # type: ignore[no-untyped-def]
-    """Whether the lower bound of a node has reached the target, or the upper bound; a new one's is raised first."""
-    node = nodes_of(e)[v]
-    if node.n_edges == NONE and node.lower < min(target, node.upper):
-        e.asked_node = v
-        e.asked_target = target
-        call(e.bound_by_similar, e)
+@inline
+def is_bounded(node, target):  # type: ignore[no-untyped-def]
+    """Whether the lower bound of a node has reached the target, or the upper bound."""
     return node.lower >= min(target, node.upper)
-
-
-@native
-def _close(e, v, known):  # type: ignore[no-untyped-def]
-    """Forgets the edges of a settled node; the similarity cache remembers one whose bound has left the step `known`."""
-    node = nodes_of(e)[v]
-    settled = node.lower >= node.upper
-    if settled and is_alone(e, v):
-        free_edges(e, node)
-    if settled or _step_of(node) != known:
-        e.asked_node = v
-        call(e.remember, e)
 
 
 @native
@@ -184,12 +165,8 @@ def solve_shallow(e, level, target, high, low):  # type: ignore[no-untyped-def]
     path = vector(e.path, e.path_space, int64)
     v = path[level]
     node = nodes_of(e)[v]
-    if node.depth == SHALLOW:
-        lock_node(e, v)
-        bounded = _is_bounded(e, v, target)
-        unlock_node(e, v)
-        if bounded and (node.lower >= target or node.split != NO_TREE):
-            return
+    if node.lower >= target or (node.lower >= node.upper and node.split != NO_TREE):
+        return
     ask(e, rows_of(e)[v], int64(node.depth), target, int64(node.lower), (high, low))
     lock_node(e, v)
     if keep_tree(e, node):
@@ -200,9 +177,6 @@ def solve_shallow(e, level, target, high, low):  # type: ignore[no-untyped-def]
         node.rest = LOWEST
     node.lower = max(int64(node.lower), min(e.lower, int64(node.upper)))
     unlock_node(e, v)
-    if node.depth == SHALLOW and not stopped(e) and e.upper > 0:
-        e.asked_node = v
-        call(e.remember, e)
 
 
 @native

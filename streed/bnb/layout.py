@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from numba import int32, int64, uint64
 
-from streed.bnb import similarity_cache
 from streed.bnb.nodes import empty_blocks, most_sides, nodes_of, rows_of
 from streed.kernels import values
 from streed.kernels.compiled import entry
@@ -89,11 +88,6 @@ def _lay_out_node(e, at, lane, calls_costs):  # type: ignore[no-untyped-def]
 @native
 def _lay_out_caches(e, at):  # type: ignore[no-untyped-def]
     """As `lay_out`, of the caches, the path and the store of nodes, unless that of another thread is searched."""
-    # where all rows cost the same under every label, none is kept
-    e.similar_buckets = similarity_cache.buckets_for(e.node_space) if e.row_words > 0 else 0
-    e.similar_masks, at = _reserve(at, similarity_cache.SAMPLES * e.row_words * 8)
-    e.similar_counts, at = _reserve(at, similarity_cache.TABLES * e.similar_buckets * 8)
-    e.similar_entries, at = _reserve(at, similarity_cache.TABLES * e.similar_buckets * similarity_cache.BUCKET * 8)
     e.path, at = _reserve(at, e.path_space * 8)
     if e.joins == 0:
         e.nodes, at = _reserve(at, e.node_space * _NODE)
@@ -160,4 +154,3 @@ def share_store(engine):  # type: ignore[no-untyped-def]
     """Makes the store of a record ready for several threads; what was given back to it is nobody's then."""
     e = engine_at(engine)
     empty_blocks(e)
-    similarity_cache.make_ready(e)

@@ -308,7 +308,6 @@ def evict(engine):  # type: ignore[no-untyped-def]
     slots[e.slot_offset : e.slot_offset + e.slot_count] = 0
     for v in range(count):
         enter_slot(e, v, e.slot_offset, e.slot_count)
-    e.similar_ready = 0  # nodes have other numbers now
     e.kept = _digest(e)
     e.evictions += 1
     return count

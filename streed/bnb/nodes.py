@@ -73,8 +73,8 @@ def trees_of(depth):  # type: ignore[no-untyped-def]
 
 
 @native
-def weigh(e, a, b, flip=0):  # type: ignore[no-untyped-def]
-    """The worst costs of the rows that are in both sets, (W,) each; the second one with its bits flipped as it says.
+def weigh(e, a, b):  # type: ignore[no-untyped-def]
+    """The worst costs of the rows that are in both sets, (W,) each.
 
     Where rows have costs of their own, each counts as the one of largest worst costs.
     """
@@ -84,7 +84,7 @@ def weigh(e, a, b, flip=0):  # type: ignore[no-untyped-def]
     for g in range(e.groups):
         count = int64(0)
         for w in range(begins[g], begins[g + 1]):
-            count += count_ones(a[w] & (b[w] ^ uint64(flip)))
+            count += count_ones(a[w] & b[w])
         total += count * profits[g, e.worst_plane]
     return total * e.worst_unit
 

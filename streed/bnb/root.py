@@ -156,8 +156,7 @@ def _follow(e, level, target, departures, high, low):  # type: ignore[no-untyped
 
 _STORE = (
     *("nodes", "node_rows", "edges", "children", "slots", "inside", "root", "root_high", "root_low", "root_target"),
-    *("node_space", "edge_space", "child_space", "slot_space", "similar_masks", "similar_counts", "similar_entries"),
-    *("similar_buckets", "similar_ready", "similar_step"),
+    *("node_space", "edge_space", "child_space", "slot_space"),
 )
 """The fields of a record that say where the store is, and what is searched in it."""
 

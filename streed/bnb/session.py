@@ -63,7 +63,7 @@ _SCORE, _CALL = 2e-10, 5e-8
 """Seconds per pair of columns to score it, likewise: by costs per row, and by the task's own methods."""
 
 
-_TOLD = ("expansions", "repeats", "pair_passes", "pruned", "similar", "evictions")
+_TOLD = ("expansions", "repeats", "pair_passes", "pruned", "evictions")
 _COUNTERS = (*_TOLD, "units", "node_count", "edge_count", "child_count", "branch_slots")
 """What a record counts, beside the nodes visited."""
 

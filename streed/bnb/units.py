@@ -16,7 +16,6 @@ from streed.bnb.depth_three import compile_terminal, solve_depth_three
 from streed.bnb.expand import expand_node
 from streed.bnb.extraction import EXTRACT, extract_tree
 from streed.bnb.layout import empty_caches, lay_out, link_problem
-from streed.bnb.similarity_cache import bound_by_similar_nodes, remember_node
 from streed.kernels import compilation
 from streed.kernels.compiled import ready, unit, was_kept
 from streed.kernels.counting import rows
@@ -44,7 +43,7 @@ def further(*names: str) -> dict[str, int]:
 
 def shared(*, deep: bool) -> tuple[str, ...]:
     """Those that are the same for all kinds and lane types; `deep`: of a search of nodes."""
-    of_nodes = ("open_node", "bound_by_similar", "remember", "store", "recall") if deep else ()
+    of_nodes = ("open_node", "store", "recall") if deep else ()
     return ("solve_shallow", "load", *of_nodes)
 
 
@@ -58,8 +57,6 @@ _FURTHER = {
     "load": rows.load_asked,
     "recall": recall_sides,
     "store": store_sides,
-    "bound_by_similar": bound_by_similar_nodes,
-    "remember": remember_node,
     "open_node": expand_node,
     "count_splits": bounds.count_splits,
     "count_more_splits": bounds.count_more_splits,

@@ -38,7 +38,6 @@ SIZES = [
     ("branch_space", np.int64),
     ("branch_words", np.int64),  # of an entry of the branch cache: 2, or 3 for branches of more than four literals
     ("path_space", np.int64),
-    ("similar_buckets", np.int64),  # of one table of similar nodes; 0 if there are none, or they did not pay
     ("joins", np.int64),  # 1: nodes, edges and children are those of another thread's workspace
     ("shared_branch_slots", np.int64),  # of the branch cache that threads share, a power of two
 ]
@@ -61,7 +60,7 @@ FACTS = [
 
 Written once by `Workspace`; `link_problem` finds `class_bound`, and a linear oracle writes `split_cost` and
 `class_bound` anew for each of its solves. A lemma is switched off by clearing its fact (`restrictable`, `extensible`,
-`class_bound`), equal rows by clearing the address `floors`, similar nodes by clearing `similar_buckets`.
+`class_bound`), equal rows by clearing the address `floors`.
 """
 
 ADDRESSES = [
@@ -126,9 +125,6 @@ ADDRESSES = [
     ("edges", np.int64),  # EDGE (edge_space)
     ("children", np.int64),  # CHILD (child_space)
     ("slots", np.int64),  # int32 (2 * slot_space): the node index
-    ("similar_masks", np.int64),  # uint64 (SAMPLES, W): the samples of rows, see similarity_cache.py
-    ("similar_counts", np.int64),  # int64 (TABLES * similar_buckets): how often a node was entered in each bucket
-    ("similar_entries", np.int64),  # int64 (TABLES * similar_buckets, BUCKET)
     ("price_sums", np.int64),  # int64 (P): what the rows of the node at hand with each column are charged
     ("path", np.int64),  # int64 (path_space): the nodes from the root to the one at hand
     # what threads share
@@ -151,8 +147,6 @@ KERNELS = [
     ("count_more_splits", np.int64),
     ("recall", np.int64),  # all these in a search of nodes, else zero
     ("store", np.int64),
-    ("bound_by_similar", np.int64),
-    ("remember", np.int64),
     ("open_node", np.int64),
     ("score", np.int64),  # a generated kernel: scores pair sums, column sums and totals into a matrix like `values`
     ("combine", np.int64),  # generated kernels, zero where values are added and subtracted:
@@ -183,7 +177,6 @@ QUESTION = [
     ("asked_high", np.uint64),  # the branch that leads to the rows
     ("asked_low", np.uint64),
     ("asked_edges", np.int64),  # an expansion keeps the edges of a lower bound below this
-    ("asked_node", np.int64),  # for `bound_by_similar` and `remember`, written by `improve`
     # of the kernels of a work unit: written by depth_three.py
     ("asked_goal", np.int64),  # for `solve_children`: a split worth so much need not be known better; or INFINITE
     ("asked_column", np.int64),  # a local column, for `solve_children`, `push_bounds`, `recall` and `store`
@@ -253,8 +246,6 @@ STATE = [
     ("branch_offset", np.int64),
     ("branch_slots", np.int64),
     ("branch_count", np.int64),
-    ("similar_ready", np.int64),  # 1: the tables of similar nodes are in use
-    ("similar_step", np.int64),  # what a row costs at worst, at least
 ]
 """How far the arrays are filled."""
 
@@ -265,9 +256,6 @@ COUNTERS = [
     ("units", np.int64),  # depth-three work units
     ("pair_passes", np.int64),  # depth-two evaluations
     ("pruned", np.int64),
-    ("similar", np.int64),  # nodes that similar ones settled,
-    ("similar_asked", np.int64),  # of so many that were looked up;
-    ("similar_before", np.int64),  # and of these, until it was asked last whether that pays
     ("evictions", np.int64),
 ]
 """What was done, for `stats`: each is raised where it is done, and read by `statistics`."""
