@@ -155,7 +155,7 @@ KERNELS = [
 """Addresses of compiled code (units.py). Written by `link_units`, those of a task's own methods by `Workspace`."""
 
 QUESTION = [
-    # of a search: written by its set-up (workspace.py, oracle.py), and moved on by `search_fully`
+    # of a search: written by its set-up (workspace.py, native_search.py), and moved on by `search_fully`
     ("best_first", np.int64),  # 1: a node turns to its next best edge as soon as the best one has become worse
     ("frontier", np.int64),  # the level from which best-first search goes on depth-first, or UNLIMITED
     ("pause", np.int64),  # the search returns, as if it were crowded, once it has made more visits than this

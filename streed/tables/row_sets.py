@@ -18,8 +18,8 @@ from numba import int16, int64
 from streed.bnb.bounds import bound_by_node
 from streed.bnb.branch_cache import extend_branch, literal
 from streed.bnb.expand import ask
+from streed.bnb.native_search import NativeOracle
 from streed.bnb.nodes import write_side
-from streed.bnb.oracle import NativeOracle
 from streed.bnb.session import search_fully
 from streed.bnb.workspace import Workspace
 from streed.exact import Array
