@@ -309,8 +309,7 @@ class NumberedRowSets(RowSets):
         profits = (self._sums[:, 1:] - self._sums[:, :1]).reshape(len(first), -1)
         self._profits = np.concatenate([counts[:, None], profits], axis=1)
         self._cost_profits = np.concatenate([counts[:, None], profits[:, COST :: len(split)]], axis=1)
-        self._exact = float if np.abs(self._profits).sum() < 2**53 else np.int64
-        """What adds up profits exactly, floats sooner."""
+        self._exact = float if np.abs(self._profits).sum() < 2**53 else np.int64  # floats add up sooner
         self._least: dict[tuple[bytes, int | None], int] = {}
         self._ranked: dict[tuple[bytes, int | None], list[Ranked]] = {}
 
@@ -343,7 +342,6 @@ class NumberedRowSets(RowSets):
     def splits(self, rows: RowSet, budget: int) -> Iterator[tuple[int, list[int]]]:
         name = _name(rows)
         if name not in self._ranked:
-            self.check_time()
             self._ranked[name] = sorted(self._rank(rows), key=operator.itemgetter(0))
         for total, column, bounds in self._ranked[name]:
             if total > budget:
@@ -357,17 +355,16 @@ class NumberedRowSets(RowSets):
         bounds_of = self._bounds
         if self.direct_depth and rows.is_within(self.direct_depth + 1):
             columns = self._separating(rows)
-            bounds_of = functools.partial(
-                self._bounds_by_pairs, columns, self._sums_of(rows, columns, self._cost_profits)
-            )
+            bounds_of = functools.partial(self._pair_bounds, columns, self._sums_of(rows, columns, self._cost_profits))
         for column in range(len(self._widths)):
             children = [child for child in self.children(rows, column) if child is not None]
             if len(children) > 1:
+                self.check_time()
                 bounds = bounds_of(children)
                 if max(bounds) < INFINITE:
                     yield sum(bounds) + int(self.split[COST]), column, bounds
 
-    def _bounds_by_pairs(self, columns: Array, whole: tuple[Array, Array], children: list[RowSet]) -> list[int]:
+    def _pair_bounds(self, columns: Array, whole: tuple[Array, Array], children: list[RowSet]) -> list[int]:
         """The least costs of shallow trees: the sums of the larger child are its parent's without the other's."""
         if any(_name(child) not in self._least for child in children):
             less = min(children, key=lambda child: len(child.rows))
@@ -384,7 +381,6 @@ class NumberedRowSets(RowSets):
         """The least costs of trees for the children; INFINITE where none is allowed."""
         for child in children:
             if _name(child) not in self._least:
-                self.check_time()
                 self._least[_name(child)] = self._search(child)
         return [self._least[_name(child)] for child in children]
 
