@@ -113,7 +113,7 @@ def solve(
             statement = Statement.of(solving.task, solving.data, max_depth, solving.min_leaf, max_nodes)
         result = solving.answer(solving.search())
     if result.status == "infeasible":
-        return attrs.evolve(result, tightest=_tightest_limits(solving, time_limit))
+        return attrs.evolve(result, tightest=_tightest_limits(solving))
     if proof is not None:
         shown = None
         if result.tree is not None:
@@ -141,15 +141,16 @@ def improve(tree: Any, task: Task, X: Any, y: Any = None, *, max_depth: int | No
         return solve(task, X, y, max_depth=max_depth, warm_start=tree, **arguments)
 
 
-def _tightest_limits(solving: Solving, time_limit: float | None) -> tuple[TightestLimit, ...]:
+def _tightest_limits(solving: Solving) -> tuple[TightestLimit, ...]:
     """What is known of the limits on values of an infeasible task, in the time that its solve has left.
 
     Every limit costs a solve of its own, under the limits on leaves but under none of the others.
     """
     task, asked, found = solving.task, solving.asked, []
     max_depth, max_nodes, min_leaf = asked.trees
-    until = None if time_limit is None else solving.begin + solving.compilation.seconds + time_limit
-    orders: dict[str, Any] = {"memory_limit": asked.orders.memory_limit, "threads": asked.orders.threads}
+    seconds, memory_limit = asked.orders.time_limit, asked.orders.memory_limit
+    until = None if seconds is None else solving.begin + solving.compilation.seconds + seconds
+    orders: dict[str, Any] = {"memory_limit": memory_limit, "threads": asked.orders.threads}
     record = record_of(task)
     for part, limit in record.limited:
         orders["time_limit"] = None if until is None else max(until - time.perf_counter(), LEAST_TIME)
@@ -161,7 +162,7 @@ def _tightest_limits(solving: Solving, time_limit: float | None) -> tuple[Tighte
 
 def _capped(order: Any) -> Any:
     """The order, or None where it is so large that it is none."""
-    return None if order is None or order >= _LARGEST_ORDER else order
+    return None if order is None or float(order) >= _LARGEST_ORDER else order
 
 
 @functools.cache

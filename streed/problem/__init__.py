@@ -102,7 +102,7 @@ class Problem:
 class SearchLimits:
     """How long and how large a search may get, and who is told about it."""
 
-    time_limit: float | None = None
+    time_limit: float | None = attrs.field(default=None, converter=attrs.converters.optional(float))
     """Seconds of search."""
     memory_limit: int | None = attrs.field(default=None, converter=attrs.converters.optional(math.ceil))
     """Bytes of the whole process."""

@@ -178,7 +178,7 @@ def prove(
 def prove_statement(statement: Statement, tree: Tree, seconds: float | None, began: float, listener: Reporter) -> Proof:
     """The proof of a tree, or of a bound where the time is over; `began` is a time of `time.monotonic`."""
     (tree_of_proof, goal), amounts = statement.claim(tree), statement.amounts
-    deadline = None if seconds is None else began + 0.8 * seconds  # the rest is for the checker's steps
+    deadline = None if seconds is None else began + 0.8 * float(seconds)  # the rest is for the checker's steps
     multipliers = find_multipliers(statement, goal, deadline) if amounts else []
     problem = Sums(statement.table.X, goal.costs, statement.limits, amounts, multipliers)
 

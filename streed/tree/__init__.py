@@ -19,12 +19,14 @@ from streed.tree.nodes import Branch, Claims, FlatBranch, Leaf, Node, TreeRows, 
 __all__ = ["Branch", "Claims", "FlatBranch", "Leaf", "Node", "Tree", "flatten", "nest", "walk", "worth"]
 
 
+def _plain(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The values as Python has them: numbers, truth values and texts of numpy as ints, floats, bools and strings."""
+    return tuple(x.item() if getattr(x, "ndim", None) == 0 and x.dtype.kind in "biufU" else x for x in values)
+
+
 def _plain_shown(shown: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
-    """What leaves show as Python has it: numbers of numpy and fractions as ints and floats."""
-    if shown is None:
-        return None
-    single = (x.item() if getattr(x, "ndim", None) == 0 and x.dtype.kind in "biufU" else x for x in shown)
-    return tuple(float(x) if isinstance(x, Fraction) else x for x in single)
+    """What leaves show as Python has it, fractions as floats."""
+    return None if shown is None else tuple(float(x) if isinstance(x, Fraction) else x for x in _plain(shown))
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -41,7 +43,7 @@ class Tree:
     root: Node
     columns: Mapping[int, Column]
     n_columns: int
-    labels: tuple[Any, ...]
+    labels: tuple[Any, ...] = attrs.field(converter=_plain)
     unit: Fraction | int = 1
     shown: tuple[Any, ...] | None = attrs.field(default=None, converter=_plain_shown)
     claims: Claims | None = None

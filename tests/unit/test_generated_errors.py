@@ -236,7 +236,7 @@ class Impurity(Task):
     shares: tuple[float, ...] = (1.0, 2.0)
 
     def statistics(self, data: Dataset) -> Any:
-        return {"n": (data.class_numbers[:, None] == np.arange(2)).astype(np.int64)}
+        return {"n": data.class_numbers[:, None] == np.arange(2), "nothing": np.zeros((data.n_rows, 0))}
 
     def leaf_cost(self, s: State, k: int) -> Any:
         return s.rows - sum(n * n * share for n, share in zip(s.n, self.shares) if n > 0) / s.rows  # noqa: B905

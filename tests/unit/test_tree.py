@@ -73,7 +73,7 @@ def test_predict_multiway_needs_only_the_columns_it_asks_about() -> None:
 )
 def test_predictions_keep_the_labels_type(labels: list[Any], kind: str) -> None:
     data = Dataset.make([[0], [1]], [0, 1])
-    tree = Tree.grown(Branch(0, (Leaf(0, 1, 0), Leaf(1, 1, 0)), 2), data, tuple(labels))
+    tree = Tree.grown(Branch(0, (Leaf(0, 1, 0), Leaf(1, 1, 0)), 2), data, (labels[0], np.array(labels)[1]))
     found = tree.predict([[0], [1], [1]])
     assert found.tolist() == [labels[0], labels[1], labels[1]]
     assert found.dtype.kind == kind
@@ -165,7 +165,7 @@ def test_deep_trees_need_no_recursion() -> None:
     assert (tree.depth, tree.n_branches, tree.n_leaves) == (600, 600, 601)
     assert tree.predict(data).tolist() == data.y.tolist()
     assert Tree.from_json(tree.to_json()) == tree
-    assert pickle.loads(pickle.dumps(tree)) == tree
+    assert pickle.loads(pickle.dumps((tree, streed))) == (tree, streed)  # workers are sent functions with the package
     assert hash(tree) == hash(nest_again(tree))
     assert len(tree.to_text().splitlines()) == 1201
     assert len(tree.to_dot().splitlines()) == 1201 + 1200 + 4

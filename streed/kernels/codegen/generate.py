@@ -328,7 +328,7 @@ def _state(spec: KernelSpec, i: int) -> str:
     entries = ["sums[-1]"]
     for _, planes, several in spec.terms[i].statistics:
         names = ["sums[-1]" if plane == ROWS else f"sums[{plane}]{scale}" for plane in planes]
-        entries.append(f"({', '.join(names)},)" if several else names[0])
+        entries.append(f"({', '.join(names)}{',' * bool(names)})" if several else names[0])
     return f"State{i}({', '.join(entries)})"
 
 
