@@ -100,7 +100,6 @@ class Session:
         self._workspaces, self._first = workspaces, workspaces[0]
         self._is_short = is_short(self._first.problem, self._first.limits[0])
         self._deadline: float | None = None
-        self._first = workspaces[0]
         self.beside: PricingBeside | None = None
         """What makes prices of rows beside the search, if anything does."""
         self.reason: str | None = None

@@ -45,7 +45,8 @@ _SHARED, _SHARE_OF_LIMIT = 2**29, 8
 
 _BOUNDS = 2 * ctypes.c_int64
 
-_BRANCH, _INDEX, _SIMILAR = 24, 16, 16
+_BRANCH, _INDEX = 24, 32
+"""Bytes of a stored branch, and of a node's slots: four at most, in the index and in those that it grew from."""
 
 
 def limits_of(packed: PackedProblem, problem: Problem) -> tuple[int, int]:
@@ -105,7 +106,7 @@ def size_of(problem: PackedProblem, space: Space) -> float:
 
 
 def _node_bytes(problem: PackedProblem) -> int:
-    return problem.key_bytes + NODE.itemsize + _INDEX + _SIMILAR
+    return problem.key_bytes + NODE.itemsize + _INDEX
 
 
 def budget(memory_limit: int | None, scratch: int) -> float:
