@@ -1,25 +1,19 @@
 """Depth-two scoring by a kernel that was generated from the task: any leaf cost, any order-preserving operator.
 
 Counting knows nothing of the task: it fills pair sums, column sums and totals of the task's statistics. The generated
-kernel `score` (see `generate.py`) turns them into values: of every side of every column as a leaf and split once. The
-lowest of many is found eight at a time: where a cost may be NaN, LLVM compares one by one.
+kernel `score` (see `generate.py`) turns them into values: of every side of every column as a leaf and split once.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
-from llvmlite import ir
 from numba import float64, int64
-from numba.core import cgutils, types
 
 from streed.kernels import values as rows
 from streed.kernels.counting.pair_counts import count_node
 from streed.kernels.counting.pair_sums import sum_floors, sum_node
 from streed.kernels.records import LOWEST, NONE
 from streed.kernels.scoring.children import count_side, least_cost, solving_children, sum_columns, sum_side
-from streed.kernels.simd import indices, splat
-from streed.kernels.views import Code, call, inline, instruction, matrix, native, vector
+from streed.kernels.views import call, inline, matrix, native, vector
 
 LEAF1, LEAF0, SPLIT1, SPLIT0, WITH1, WITH0, COST = range(7)
 """Rows of `costs`, in the task's own units: the sides of a column as leaves and split once, two rows of scratch, and
@@ -99,36 +93,11 @@ def expand_scored(e):  # type: ignore[no-untyped-def]
             values[rows.MORE1 + without, k] = least + 3 * cost if least > LOWEST else least
 
 
-_EIGHT = 8
-
-
-@instruction(lambda costs, count, start: costs.dtype(costs, types.int64, costs.dtype))
-def _lowest_of_eights(code: Code, costs: Any, count: Any, start: Any) -> Any:
-    """The lowest of `start`, no NaN, and the first 8 * count of one-dimensional int64 or float64 costs."""
-    builder, kind = code.builder, ir.VectorType(code.kind, _EIGHT)
-    is_real = isinstance(code.types[2], types.Float)
-
-    def lower(a: Any, b: Any) -> Any:
-        is_less = builder.fcmp_ordered("<", a, b) if is_real else builder.icmp_signed("<", a, b)
-        return builder.select(is_less, a, b)
-
-    held = cgutils.alloca_once_value(builder, splat(builder, start, kind))
-    with cgutils.for_range(builder, count) as loop:
-        at = builder.mul(loop.index, ir.Constant(loop.index.type, _EIGHT))
-        builder.store(lower(code.load(code.element(0, costs, at), kind, 8), builder.load(held)), held)
-    found = builder.load(held)
-    for half in (4, 2, 1):
-        nothing = ir.Constant(found.type, ir.Undefined)
-        low = builder.shuffle_vector(found, nothing, indices(range(half)))
-        found = lower(builder.shuffle_vector(found, nothing, indices(range(half, 2 * half))), low)
-    return builder.extract_element(found, ir.Constant(ir.IntType(32), 0))
-
-
 @inline
 def lowest(costs, count, start):  # type: ignore[no-untyped-def]
     """The lowest of `start` and the first `count` costs (n,), int64 or float64; those that are NaN do not count."""
-    eights = count // _EIGHT
-    best = _lowest_of_eights(costs, eights, start)
-    for k in range(eights * _EIGHT, count):
-        best = min(best, costs[k])
+    best = start
+    for k in range(count):
+        if costs[k] < best:
+            best = costs[k]
     return best
