@@ -6,8 +6,8 @@ its sides A and B are known to cost at least vA and vB. For a side D of any othe
     opt(D) >= opt(D and A) >= opt(A) - w(A without D)
 
 and likewise with B: running sums of worst costs along each column's order bound every side in one pass. The first step
-needs that a tree stays feasible on fewer rows; where it does not, D must be a subset of A. Without worst costs, D must
-be a superset of A. The node itself is the case where A is all of it.
+needs that a tree stays feasible on fewer rows; where it does not, only the threshold itself is bounded. Without worst
+costs, D must be a superset of A. The node itself is the case where A is all of it.
 
 Where the number of splits is limited and the sides have different shares of it, vA bounds trees of A's share, and says
 nothing of sides that have a larger one.
@@ -128,39 +128,23 @@ def push(e, node, a, b, room):  # type: ignore[no-untyped-def]
 
 @native
 def push_within(e, node, a, b, room):  # type: ignore[no-untyped-def]
-    """As `push`, where trees do not serve fewer rows or worst costs are not known."""
+    """As `push`, where worst costs are not known: only of sides that have all rows of A, or of B."""
     rows = rows_of(node, node.columns)
-    worst = vector(e.worst, e.rows, int64)
     left = room.left
     right = room.right
     for f in range(node.columns):
-        in_a = in_b = n_a = int64(0)
+        n_a = int64(0)
         for r in range(node.n):
             n_b = r - n_a
-            if e.bounded == 1:
-                if n_b == 0:
-                    left[f, r] = max(left[f, r], a.value - (a.worst - in_a))
-                if n_a == 0:
-                    left[f, r] = max(left[f, r], b.cross - (b.worst - in_b))
-                if n_b == b.n:
-                    right[f, r] = max(right[f, r], a.cross - in_a)
-                if n_a == a.n:
-                    right[f, r] = max(right[f, r], b.value - in_b)
-            if e.restrictable == 1:
-                if n_a == a.n:
-                    left[f, r] = max(left[f, r], a.value)
-                if n_b == b.n:
-                    left[f, r] = max(left[f, r], b.cross)
-                if n_a == 0:
-                    right[f, r] = max(right[f, r], a.cross)
-                if n_b == 0:
-                    right[f, r] = max(right[f, r], b.value)
-            row = int64(rows[f, r] & uint32(ROW))
-            mine = int64(room.side[row])
-            if e.bounded == 1:
-                in_a += worst[row] * mine
-                in_b += worst[row] * (1 - mine)
-            n_a += mine
+            if n_a == a.n:
+                left[f, r] = max(left[f, r], a.value)
+            if n_b == b.n:
+                left[f, r] = max(left[f, r], b.cross)
+            if n_a == 0:
+                right[f, r] = max(right[f, r], a.cross)
+            if n_b == 0:
+                right[f, r] = max(right[f, r], b.value)
+            n_a += int64(room.side[int64(rows[f, r] & uint32(ROW))])
 
 
 @native
@@ -173,9 +157,9 @@ def push_solved(e, node, f, t, shares, values, room):  # type: ignore[no-untyped
     a = Part(values[0], cross, worst_of(e, node, f, int64(0), t), t)
     cross = values[1] if shares[0] <= shares[1] else int64(UNKNOWN)
     b = Part(values[1], cross, worst_of(e, node, f, t, node.n), node.n - t)
-    if e.bounded == 1 and e.restrictable == 1:
+    if e.restrictable == 1 and e.bounded == 1:
         push(e, node, a, b, room)
-    else:
+    elif e.restrictable == 1:
         push_within(e, node, a, b, room)
     room.left[f, t] = max(room.left[f, t], values[0])
     room.right[f, t] = max(room.right[f, t], values[1])
