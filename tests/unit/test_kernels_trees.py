@@ -175,7 +175,8 @@ def _ask(session: OrderedSession, columns: int, splits: list[tuple[int, int]]) -
     for at, (column, position) in enumerate(splits):
         session.arrays["split_columns"][at], session.arrays["split_positions"][at] = column, position
     ctypes.CFUNCTYPE(None, ctypes.c_int64)(session.rows.kernels[0])(session.record.address)
-    return {name: session.arrays[name][: len(splits)] for name in session.arrays if name.endswith(("left", "right"))}
+    told = (name for name in session.arrays if name.endswith(("left", "right")))
+    return {name: session.arrays[name][: len(splits)].copy() for name in told}
 
 
 @pytest.mark.compiles
