@@ -1,7 +1,6 @@
 """The steps of a solve: a known tree is made better, the rest searched, and what is found said in the caller's terms.
 
-Subtrees of a few levels of a known tree are replaced by exact ones, from the bottom up, and above them the trees that a
-rolling lookahead grows in their place are tried: the result is better or the same.
+Subtrees of a few levels of a known tree are replaced by exact ones: it gets better or stays the same.
 """
 
 from __future__ import annotations
@@ -32,9 +31,9 @@ from streed.task.analysis.facts import positive_class, reads
 from streed.task.analysis.linear_form import adds
 from streed.task.base import objective, scoring
 from streed.task.contract import check_contract, is_shipped
-from streed.tree import Branch, Claims, Leaf, Node, Tree
-from streed.tree.evaluation import Inspector, check_declarations, count_rows, leaf_displays
-from streed.tree.nodes import depth_of, walk
+from streed.tree import Branch, Claims, Node, Tree
+from streed.tree.evaluation import check_declarations, count_rows, leaf_displays
+from streed.tree.nodes import count_branches, depth_of
 
 _MOST, _LEAST = Range(0, whole=True, optional=True), Range(1, whole=True)
 
@@ -313,76 +312,26 @@ def reoptimised(
     """
     if not adds(problem.task) or reads(problem.task, "path"):
         return known, search_limits, False
-    begin, seconds = clock(), search_limits.time_limit
-    reoptimising = _Reoptimising(problem, driver, search_limits)
+    begin, seconds, interrupted = clock(), search_limits.time_limit, False
+    end = None if seconds is None else begin + _SHARE * seconds
+
+    def improved(node: Node, rows: Array, depth: int) -> Node:
+        """The node with better subtrees; bottom up."""
+        nonlocal interrupted
+        if not len(rows) or interrupted or (end is not None and clock() > end):
+            return node
+        if isinstance(node, Branch) and depth > _LEVELS:
+            parts = sides_of(node, rows, problem)
+            return attrs.evolve(node, children=tuple(improved(*part, depth - 1) for part in parts))
+        nodes = None if problem.max_nodes is None else count_branches(node)
+        part = Problem(problem.data.subset(rows), problem.task, min(depth, _LEVELS), nodes, problem.min_leaf)
+        outcome = driver.search(part, SearchLimits(time_limit=None if end is None else max(end - clock(), _AT_ONCE)))
+        interrupted |= outcome.stopped == "interrupt"
+        return outcome.solutions[0].root if outcome.solutions else node
+
     depth = depth_of(known.root) if problem.max_depth is None else problem.max_depth
-    found = worth(reoptimising.improved(known.root, np.arange(problem.data.n_rows), depth), problem)
+    found = worth(improved(known.root, np.arange(problem.data.n_rows), depth), problem)
     if seconds is not None:
         seconds = max(seconds - (clock() - begin), _AT_ONCE)
-    left = attrs.evolve(search_limits, time_limit=_AT_ONCE if reoptimising.interrupted else seconds)
-    return found if problem.task.better(found.value, known.value) else known, left, reoptimising.interrupted
-
-
-@final
-class _Reoptimising:
-    """Exact solves of parts of one tree."""
-
-    def __init__(self, problem: Problem, driver: Driver, search_limits: SearchLimits) -> None:
-        self._problem = problem
-        self._driver = driver
-        self._end = None if search_limits.time_limit is None else clock() + _SHARE * search_limits.time_limit
-        self.interrupted = False
-        self._solved: dict[tuple[bytes, int], Solution | None] = {}
-
-    def improved(self, node: Node, rows: Array, depth: int) -> Node:
-        """The node with better subtrees, or what is grown anew in its place; bottom up."""
-        if not len(rows) or self._is_late():
-            return node
-        nodes = None if self._problem.max_nodes is None else sum(isinstance(each, Branch) for each in walk(node))
-        if depth <= _LEVELS:
-            found = self._exact(rows, depth, nodes)
-            return node if found is None else found.root
-        if isinstance(node, Branch):
-            parts = sides_of(node, rows, self._problem)
-            node = attrs.evolve(node, children=tuple(self.improved(*part, depth - 1) for part in parts))
-        if nodes is not None:
-            return node
-        grown = self._grown(rows, depth)
-        better = grown is not None and self._problem.task.better(self._value(grown, rows), self._value(node, rows))
-        return grown if grown is not None and better else node
-
-    def _grown(self, rows: Array, depth: int) -> Node | None:
-        """A tree from the top: every node is split as the best tree of a few levels is."""
-        found = self._exact(rows, min(depth, _LEVELS), None)
-        if found is None:
-            return None
-        if depth <= _LEVELS or isinstance(found.root, Leaf):
-            return found.root
-        parts = sides_of(found.root, rows, self._problem)
-        children = [(self._grown(below, depth - 1) if len(below) else None) or child for child, below in parts]
-        return attrs.evolve(found.root, children=tuple(children))
-
-    def _exact(self, rows: Array, depth: int, nodes: int | None) -> Solution | None:
-        """The best tree of the rows; None where none keeps the limits, or time has run out."""
-        key = rows.tobytes(), depth
-        if key not in self._solved or nodes is not None:
-            if self._is_late():
-                return None
-            part = self._part(rows, depth, nodes)
-            left = None if self._end is None else max(self._end - clock(), _AT_ONCE)
-            outcome = self._driver.search(part, SearchLimits(time_limit=left))
-            self.interrupted |= outcome.stopped == "interrupt"
-            self._solved[key] = outcome.solutions[0] if outcome.solutions else None
-        return self._solved[key]
-
-    def _part(self, rows: Array, depth: int, nodes: int | None) -> Problem:
-        problem = self._problem
-        return Problem(problem.data.subset(rows), problem.task, depth, nodes, problem.min_leaf)
-
-    def _value(self, node: Node, rows: Array) -> Any:
-        part = self._part(rows, 0, None)
-        tree = Tree.grown(node, part.data, tuple(part.task.labels(part.data)))
-        return Inspector(part.task, part.data).inspect(tree).value
-
-    def _is_late(self) -> bool:
-        return self.interrupted or (self._end is not None and clock() > self._end)
+    left = attrs.evolve(search_limits, time_limit=_AT_ONCE if interrupted else seconds)
+    return found if problem.task.better(found.value, known.value) else known, left, interrupted
