@@ -204,18 +204,13 @@ class QuinlanMDL(CodedLeaves):
 
     worsening: ClassVar[bool] = True
 
-    n_classes: int = bound(2)
-
-    def bind(self, data: Dataset) -> Any:
-        return attrs.evolve(CodedLeaves.bind(self, data), n_classes=len(data.class_labels))
-
     def leaf_cost(self, s: State, k: int) -> Any:
         rows = sum(s.counts)
         exceptions = rows - max(s.counts)
-        most = math.floor((rows + 1) / 2) if self.n_classes == 2 else rows
+        most = math.floor((rows + 1) / 2) if len(s.counts) == 2 else rows
         bits = self.leaf_bits + math.log2(most + 1) + log2_choose(rows, exceptions)
-        if self.n_classes > 2:
-            bits += exceptions * math.log2(self.n_classes - 1)
+        if len(s.counts) > 2:
+            bits += exceptions * math.log2(len(s.counts) - 1)
         return bits
 
     def worst_per_row(self, data: Dataset) -> Array | None:
@@ -236,25 +231,25 @@ class QuinlanMDL(CodedLeaves):
 @final
 @attrs.frozen
 class MehtaMDL(CodedLeaves):
-    """Bits to say the tree, and in every leaf the classes of its rows at their stochastic complexity (Mehta et al.)."""
+    """Bits to say the tree, and in every leaf the classes of its rows at their stochastic complexity (Mehta et al.).
 
-    half: float = bound(0.5)
-    """(K - 1) / 2; `leaf_bits` are with the constant of the stochastic complexity."""
+    Bound, `leaf_bits` are with the constant of that.
+    """
+
     least: float = bound(-math.inf)
     """No leaf costs less."""
 
     def bind(self, data: Dataset) -> Any:
-        found, n_classes = CodedLeaves.bind(self, data), len(data.class_labels)
-        half = (n_classes - 1) / 2
+        found, n_classes = super().bind(data), len(data.class_labels)
         leaf = found.leaf_bits + (n_classes / 2 * math.log(math.pi) - math.lgamma(n_classes / 2)) / math.log(2)
-        least = leaf - half if data.sample_weight is None else -math.inf
-        return attrs.evolve(found, half=half, leaf_bits=leaf, least=least)
+        least = leaf - (n_classes - 1) / 2 if data.sample_weight is None else -math.inf
+        return attrs.evolve(found, leaf_bits=leaf, least=least)
 
     def leaf_cost(self, s: State, k: int) -> Any:
         rows = sum(s.counts)
         bits = self.leaf_bits
         if rows > 0:
-            bits += self.half * math.log2(rows / 2)
+            bits += (len(s.counts) - 1) / 2 * math.log2(rows / 2)
         for count in s.counts:
             if count > 0:
                 bits += count * math.log2(rows / count)
@@ -284,15 +279,10 @@ class BayesianTree(MajorityLeaves):
 
     concentration: float = attrs.field(default=1.0, converter=_concentration)
     growth: float = attrs.field(default=1.0, converter=_growth)
-    whole: float = bound(2.0)
-    """K times the concentration."""
-
-    def bind(self, data: Dataset) -> Task:
-        classes = data.class_labels
-        return attrs.evolve(self, classes=classes, whole=len(classes) * self.concentration)
 
     def leaf_cost(self, s: State, k: int) -> Any:
-        cost = math.lgamma(sum(s.counts) + self.whole) - math.lgamma(self.whole)
+        whole = len(s.counts) * self.concentration
+        cost = math.lgamma(sum(s.counts) + whole) - math.lgamma(whole)
         for count in s.counts:
             cost -= math.lgamma(count + self.concentration) - math.lgamma(self.concentration)
         return cost
@@ -309,6 +299,6 @@ class BayesianTree(MajorityLeaves):
 
     def lower_bound(self, s: State) -> Any:
         """The cost of all rows in one class: that is concave in the rows, so parts cost no less."""
-        rows = sum(s.counts)
+        rows, whole = sum(s.counts), len(s.counts) * self.concentration
         most = math.lgamma(rows + self.concentration) - math.lgamma(self.concentration)
-        return math.lgamma(rows + self.whole) - math.lgamma(self.whole) - most
+        return math.lgamma(rows + whole) - math.lgamma(whole) - most
