@@ -39,11 +39,10 @@ DEPTH_FIRST, BEST_FIRST = "depth-first", "branches"
 AO*, Branches': a node turns to its next best edge as soon as the best one has become worse."""
 
 
-def search_native(problem: Problem, search_limits: SearchLimits, order: str, row_prices: bool = True) -> Outcome | None:
+def search_native(problem: Problem, search_limits: SearchLimits, order: str) -> Outcome | None:
     """The outcome; None if no kernels can be made for the task. Codes for wider values are tried one by one.
 
-    `order`: DEPTH_FIRST or BEST_FIRST. `row_prices`: a search that takes long is helped by prices of its rows
-    (bnb/pricing_beside.py).
+    `order`: DEPTH_FIRST or BEST_FIRST.
     """
     begin = time.perf_counter()
     with units.planned(problem.max_depth, problem.max_nodes):
@@ -52,7 +51,7 @@ def search_native(problem: Problem, search_limits: SearchLimits, order: str, row
         return None
     while encoding is not None:
         try:
-            outcome = _search(problem, encoding, search_limits, order, row_prices, begin)
+            outcome = _search(problem, encoding, search_limits, order, begin)
         except TooImprecise as coarse:
             encoding = coarse.finer
             continue
@@ -63,16 +62,11 @@ def search_native(problem: Problem, search_limits: SearchLimits, order: str, row
 
 
 def _search(
-    problem: Problem,
-    encoding: Encoding,
-    search_limits: SearchLimits,
-    order: str,
-    row_prices: bool,
-    begin: float,
+    problem: Problem, encoding: Encoding, search_limits: SearchLimits, order: str, begin: float
 ) -> Outcome | None:
     """The outcome; None if the codes of the encoding are too fine for the task's values."""
     target = INFINITE if search_limits.beat is None else min(encoding.target(search_limits.beat), INFINITE)
-    session, workspaces = _session_below(target, problem, encoding, search_limits, order, row_prices)
+    session, workspaces = _session_below(target, problem, encoding, search_limits, order)
     trace = Trace()
     packed_at = time.perf_counter()
 
@@ -125,7 +119,7 @@ def _search(
 
 
 def _session_below(
-    target: int, problem: Problem, encoding: Encoding, search_limits: SearchLimits, order: str, row_prices: bool
+    target: int, problem: Problem, encoding: Encoding, search_limits: SearchLimits, order: str
 ) -> tuple[Session, list[Workspace]]:
     """The search for trees below the target, and the workspaces of its threads, linked to their kernels."""
     packed = encoding.packed
@@ -138,7 +132,7 @@ def _session_below(
         link_units(each)
         each.engine["root_target"] = target
     session = Session(workspaces)
-    if row_prices and limits[0] == UNLIMITED and search_limits.memory_limit is None:
+    if limits[0] == UNLIMITED and search_limits.memory_limit is None:
         # a limited depth leaves little to charge, as pure leaves are short; and linear programs have no memory limit
         session.beside = PricingBeside(control, functools.partial(encoding.leaves, problem), workspaces)
     return session, workspaces
@@ -190,18 +184,11 @@ class NativeOracle(LinearOracle):
     """The workspace of a problem, one more for each further thread, and its record as each solve begins with it."""
 
     def __init__(
-        self,
-        problem: Problem,
-        kinds: Array,
-        n_labels: int,
-        splits: bool,
-        search_limits: SearchLimits,
-        order: str,
-        row_prices: bool = True,
+        self, problem: Problem, kinds: Array, n_labels: int, splits: bool, search_limits: SearchLimits, order: str
     ) -> None:
-        """`order`, `row_prices`: as `search_native` takes them."""
+        """`order`: as `search_native` takes it."""
         self.problem = problem
-        self._row_prices = row_prices and search_limits.memory_limit is None
+        self._takes_prices = search_limits.memory_limit is None
         self._priced_leaves: Array | None = None
         """(M, N) bool: the leaves of the last solve's linear program, with which the next one begins."""
         self._order = order
@@ -237,7 +224,7 @@ class NativeOracle(LinearOracle):
             each.begin(self.workspace.lane_type, link_units)
             each.take_costs(self.workspace)
         session = Session(used)
-        if self._row_prices and not ahead and self.workspace.limits[0] == UNLIMITED:
+        if self._takes_prices and not ahead and self.workspace.limits[0] == UNLIMITED:
             split_cost = self.workspace.engine["split_cost"]
 
             def find_leaves() -> tuple[Leaves, Array] | None:

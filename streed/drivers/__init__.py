@@ -61,9 +61,6 @@ def by_thresholds(problem: Problem, search_limits: SearchLimits, name: str) -> O
 class Native(Driver):
     """The native search in the order of its name; tasks of which no kernels can be made go another way."""
 
-    row_prices: bool = True
-    """Whether a search without a depth limit that takes long gets bounds by prices of its rows beside it."""
-
     def search(self, problem: Problem, search_limits: SearchLimits) -> Outcome:
         found = search_in_order(problem, search_limits, self.name)
         if found is None and problem.questions is None:
@@ -71,7 +68,7 @@ class Native(Driver):
         if found is not None:
             return found
         began = clock()
-        outcome = search_native(problem, search_limits, self.name, self.row_prices)
+        outcome = search_native(problem, search_limits, self.name)
         if outcome is None:
             return self.without_kernels(problem, search_limits)
         if outcome.stopped == "rounding":
@@ -92,7 +89,7 @@ class Native(Driver):
             return None
 
         def native() -> LinearOracle:
-            return EnumeratingOracle(problem, kinds, n_labels, splits, search_limits, self.name, self.row_prices)
+            return EnumeratingOracle(problem, kinds, n_labels, splits, search_limits, self.name)
 
         if is_for_thresholds(problem):
             return OrderedOracle(problem, kinds, self.name, native)
