@@ -21,7 +21,7 @@ from streed.errors import InputError
 from streed.exact import Array, Range, exact_number, readable, readable_bound
 from streed.kernels.compilation import Compilation, clock
 from streed.problem import Driver, Outcome, Problem, SearchLimits, Solution
-from streed.problem.known_tree import adopt, beats, best_leaf, read_upper_bound, sides_of, value_of_score, worth
+from streed.problem.known_tree import adopt, beats, best_leaf, read_upper_bound, value_of_score, worth
 from streed.reductions import reduced, within_limits
 from streed.result import Progress, Reporter, Result, extent_text
 from streed.task import Task, Totals
@@ -33,7 +33,7 @@ from streed.task.base import objective, scoring
 from streed.task.contract import check_contract, is_shipped
 from streed.tree import Branch, Claims, Node, Tree
 from streed.tree.evaluation import check_declarations, count_rows, leaf_displays
-from streed.tree.nodes import count_branches, depth_of
+from streed.tree.nodes import count_branches, depth_of, sides_in
 
 _MOST, _LEAST = Range(0, whole=True, optional=True), Range(1, whole=True)
 
@@ -321,8 +321,8 @@ def reoptimised(
         if not len(rows) or interrupted or (end is not None and clock() > end):
             return node
         if isinstance(node, Branch) and depth > _LEVELS:
-            parts = sides_of(node, rows, problem)
-            return attrs.evolve(node, children=tuple(improved(*part, depth - 1) for part in parts))
+            sides, below = sides_in(problem.data, node, rows), enumerate(node.children)
+            return attrs.evolve(node, children=tuple(improved(x, rows[sides == k], depth - 1) for k, x in below))
         nodes = None if problem.max_nodes is None else count_branches(node)
         part = Problem(problem.data.subset(rows), problem.task, min(depth, _LEVELS), nodes, problem.min_leaf)
         outcome = driver.search(part, SearchLimits(time_limit=None if end is None else max(end - clock(), _AT_ONCE)))

@@ -113,14 +113,14 @@ class Dataset:
         named = tables.column_names(source, names)
         listed = tables.listed_columns(categorical, named, p)
         held = beside.weigh_copies(weights, copies)
-        fewer = (proportions(held), most) if isinstance(most, int) else ()
-        codes, coded, ordered = code_columns(source, named, listed, *fewer)
+        codes, coded, ordered = code_columns(source, named, listed)
         numbers, classes = (np.zeros(n, np.int64), (None,)) if y is None else beside.code_labels(y, n)
         array = source.array
         pair = (False, True) if array is not None and array.dtype.kind == "b" else (0, 1)
         multiway = tuple(j for j, column in coded.items() if column.multiway)
         more: dict[str, Any] = {"sample_weight": weights, "frequency": copies, "max_cuts": most, "ordered": ordered}
-        return cls(codes, numbers, classes, held, read, multiway, named, coded, pair, **more)
+        made = cls(codes, numbers, classes, held, read, multiway, named, coded, pair, **more)
+        return made.cut(most) if isinstance(most, int) else made
 
     @classmethod
     def from_query(

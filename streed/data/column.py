@@ -162,16 +162,12 @@ class Column:
 
 
 def code_columns(
-    source: Table,
-    names: tuple[str, ...] | None,
-    listed: Collection[int],
-    weights: Array | None = None,
-    max_cuts: int | None = None,
+    source: Table, names: tuple[str, ...] | None, listed: Collection[int]
 ) -> tuple[Array, dict[int, Column], dict[int, OrderedValues]]:
     """(codes (n, p), the columns but for those of an array that are plain 0/1, the values of ordered ones).
 
     Codes are uint8, and int32 where a column is ordered. `listed`: the numbers of the columns that the caller calls
-    categorical. `weights`, `max_cuts`: as of `ranked`.
+    categorical.
     """
     plain = np.zeros(source.shape[1], bool)
     if (array := source.array) is not None:
@@ -193,15 +189,13 @@ def code_columns(
             codes[:, j] = coded[j].codes(read, "error")
             continue
         categories = read.order or () if scale is Kind.CATEGORY else ()
-        ordered[j], codes[:, j] = ranked(read, scale, weights, max_cuts)
+        ordered[j], codes[:, j] = ranked(read, scale)
         coded[j] = Column(name, categories, False, scale, read.gaps is not None, read.zone)
     return codes if ordered else codes.astype(np.uint8), coded, ordered
 
 
-def ranked(
-    read: Values, scale: Kind, weights: Array | None = None, max_cuts: int | None = None
-) -> tuple[OrderedValues, Array]:
-    """The values on a scale, and every row's rank, (n,) int32; at most `max_cuts` thresholds, at quantiles of rows."""
+def ranked(read: Values, scale: Kind) -> tuple[OrderedValues, Array]:
+    """The values on a scale, and every row's rank, (n,) int32."""
     numbers = places(read, read.order or ()) if scale is Kind.CATEGORY else np.asarray(read.values)
     numbers = numbers.astype(np.int64) if numbers.dtype.kind == "b" else numbers
     present = numbers if read.gaps is None else numbers[~read.gaps]
@@ -212,8 +206,7 @@ def ranked(
     if read.gaps is not None:
         ranks = np.full(len(numbers), len(values), np.int32)
         ranks[~read.gaps] = codes
-    found = OrderedValues(values, scale, read.gaps is not None, np.arange(max(len(values) - 1, 0)), read.zone)
-    return found if max_cuts is None else found.fewer(ranks, weights, max_cuts), ranks
+    return OrderedValues(values, scale, read.gaps is not None, np.arange(max(len(values) - 1, 0)), read.zone), ranks
 
 
 def _scale_of(read: Values) -> Kind | None:

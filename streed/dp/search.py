@@ -107,7 +107,7 @@ def _measured(problem: Problem, found: list[Found], states: States | None) -> tu
         tree = Tree.grown(bare, data, labels)
         seen = inspector.inspect(tree)
         _check(problem, tree, solution[0], seen)
-        measured.append(Solution(seen.value, with_costs(bare, iter(seen.leaf_costs))))
+        measured.append(Solution(seen.value, with_costs(bare, seen)))
     if task.order != TOTAL:
         kept = nondominated_at_root(task, [each.value for each in measured])
         return tuple(measured[place] for place in kept)

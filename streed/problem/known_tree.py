@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -13,13 +13,13 @@ import numpy as np
 
 from streed.data import Cut
 from streed.errors import InputError, brief
-from streed.exact import Array, Range, readable
+from streed.exact import Range, readable
 from streed.problem import Problem, Solution
 from streed.task import TOTAL, Task, Totals, Value, state_of
 from streed.task.base import objective
 from streed.tree import Branch, Leaf, Node, Tree
 from streed.tree.evaluation import Evaluation, Inspector
-from streed.tree.nodes import sides_in
+from streed.tree.nodes import flatten, nest, sides_in, visits
 
 
 def adopt(known: Any, problem: Problem) -> Solution:
@@ -51,7 +51,11 @@ def adopt(known: Any, problem: Problem) -> Solution:
             remedy = f"the labels are {labels!r}"[:200]
             raise InputError("warm_start", f"a leaf shows {label!r}, which is no label of the task", remedy)
         numbers[leaf.label] = labels.index(label)
-    return worth(_moved(known.root, places, numbers), problem)
+    moved = [
+        Leaf(numbers[x.label], 0, 0) if isinstance(x, Leaf) else attrs.evolve(x, column=places[x.column])
+        for x in flatten(known.root)
+    ]
+    return worth(nest(moved), problem)
 
 
 def worth(root: Node, problem: Problem) -> Solution:
@@ -62,7 +66,7 @@ def worth(root: Node, problem: Problem) -> Solution:
     if broken is not None:
         remedy = "give a tree that keeps the limits of this solve, or leave it out"
         raise InputError("warm_start", f"the tree has {broken}, which the limits forbid", remedy)
-    return Solution(seen.value, with_costs(root, iter(seen.leaf_costs), iter(seen.rows)))
+    return Solution(seen.value, with_costs(root, seen))
 
 
 def broken_limit(problem: Problem, tree: Tree, seen: Evaluation, exact: bool = True) -> str | None:
@@ -73,12 +77,10 @@ def broken_limit(problem: Problem, tree: Tree, seen: Evaluation, exact: bool = T
     return broken
 
 
-def with_costs(node: Node, costs: Iterator[Any], rows: Iterator[int] | None = None) -> Node:
-    """The nodes with what their leaves cost, left to right, and with these rows, parents first."""
-    size = node.rows if rows is None else next(rows)
-    if isinstance(node, Leaf):
-        return attrs.evolve(node, rows=size, cost=next(costs))
-    return attrs.evolve(node, rows=size, children=tuple(with_costs(child, costs, rows) for child in node.children))
+def with_costs(root: Node, seen: Evaluation) -> Node:
+    """The nodes with the rows that they have, and what their leaves cost."""
+    costs, sized = iter(seen.leaf_costs), zip(flatten(root), seen.rows, strict=True)
+    return nest([Leaf(x.label, n, next(costs)) if isinstance(x, Leaf) else attrs.evolve(x, rows=n) for x, n in sized])
 
 
 def held_tree(model: Any) -> Any:
@@ -127,32 +129,14 @@ def _place(names: tuple[str, ...], name: str) -> int:
 
 def _labelled(root: Node, problem: Problem) -> Node:
     """The tree with the label of least cost in every leaf."""
-    task, data, sums = problem.task, problem.data, problem.sums
-
-    def labelled(node: Node, rows: Array) -> Node:
-        if isinstance(node, Branch):
-            return attrs.evolve(node, children=tuple(labelled(*part) for part in sides_of(node, rows, problem)))
-        if not len(rows):
-            return node
-        state = state_of(sums, rows, data, task)
-        costs = [task.leaf_cost(state, k) for k in range(len(task.labels(data)))]
-        best = functools.reduce(lambda a, b: b if task.better(costs[b], costs[a]) else a, range(len(costs)))
-        return attrs.evolve(node, label=best)
-
-    return labelled(root, np.arange(data.n_rows))
-
-
-def sides_of(node: Branch, rows: Array, problem: Problem) -> Iterator[tuple[Node, Array]]:
-    """The children, each with its rows."""
-    sides = sides_in(problem.data, node, rows)
-    return ((child, rows[sides == code]) for code, child in enumerate(node.children))
-
-
-def _moved(node: Node, places: Mapping[int, int], labels: Mapping[int, int]) -> Node:
-    if isinstance(node, Leaf):
-        return Leaf(labels[node.label], 0, 0)
-    children = tuple(_moved(child, places, labels) for child in node.children)
-    return attrs.evolve(node, column=places[node.column], children=children)
+    task, data, flat = problem.task, problem.data, flatten(root)
+    for place, visit in enumerate(visits(root, functools.partial(sides_in, data), data.n_rows)):
+        if isinstance(visit.node, Leaf) and len(visit.rows):
+            state = state_of(problem.sums, visit.rows, data, task)
+            costs = [task.leaf_cost(state, k) for k in range(len(task.labels(data)))]
+            best = functools.reduce(lambda a, b: b if task.better(costs[b], costs[a]) else a, range(len(costs)))
+            flat[place] = Leaf(best, 0, 0)
+    return nest(flat)
 
 
 _VALUE = Range(optional=True, meaning="a value of the task")

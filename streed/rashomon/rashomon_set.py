@@ -186,7 +186,7 @@ class RashomonSet:
             raise MismatchError(f"tree {number} of value {value} is worth {measured} on the data; please report this")
         if found.broken or not bound.feasible(found.value):
             raise MismatchError(f"tree {number} of value {value} breaks a limit; please report this")
-        root = with_costs(root, iter(found.leaf_costs))
+        root = with_costs(root, found)
         shown = question.shown(value)
         worst = (shown, self.optimum) if task.larger_is_better else (self.optimum, shown)
         # no tree of the task that is better than the set's best is left out
