@@ -112,7 +112,7 @@ class Solving:
             outcome = self._beating(outcome)
         elif outcome.stopped is not None and not outcome.solutions:
             leaf = best_leaf(self.problem, self._is_better)
-            outcome = outcome if leaf is None else attrs.evolve(outcome, solutions=(leaf,), unit=1)
+            outcome = outcome if leaf is None else attrs.evolve(outcome, solutions=(leaf,))
         if self._own:
             for solution in outcome.solutions:
                 check_declarations(self.problem.task, self.data, solution.root, lambda: self.problem.sums)
@@ -170,7 +170,7 @@ class Solving:
             lower = known.value
         bound = known.score if outcome.score_bound is None or stopped is not None else self._goal
         bound = outcome.score_bound if stopped is not None else bound
-        return attrs.evolve(outcome, solutions=(known,), lower=lower, stopped=stopped, unit=1, score_bound=bound)
+        return attrs.evolve(outcome, solutions=(known,), lower=lower, stopped=stopped, score_bound=bound)
 
     # -- the answer ------------------------------------------------------------------------------------------------
 
@@ -197,7 +197,7 @@ class Solving:
             value = readable(score, real=outcome.real)
             if score_bound is not None:
                 bound = readable_bound(score_bound, score, upper=larger, real=outcome.real)
-            front.append((value, self._tree(solution, outcome.unit, (value, bound), status, over)))
+            front.append((value, self._tree(solution, (value, bound), status, over)))
         front.sort(key=operator.itemgetter(0), reverse=larger)
         best = front[0][0] if front else None
         if bound is None and status == "optimal" and isinstance(best, numbers.Real):
@@ -224,7 +224,7 @@ class Solving:
         score = self._scoring.score(least, self._totals)
         return readable_bound(score, None, upper=self._larger, real=outcome.real)
 
-    def _tree(self, solution: Solution, unit: Any, known: tuple[Any, Any], status: str, over: str) -> Tree:
+    def _tree(self, solution: Solution, known: tuple[Any, Any], status: str, over: str) -> Tree:
         """The tree of a solution, with what is claimed of it, and what its leaves show if it is not their labels.
 
         `known`: its value and the bound; `over`: among which splits it is the best.
@@ -234,7 +234,7 @@ class Solving:
         trees, gains, rows = self.asked.trees, gain_sign(self.task), solution.root.rows
         bounds = self._bounds(*known)
         claims = Claims(self.task, known[0], *bounds, status, rows, *trees, None, over, cuts, gains, self._positive)
-        tree = Tree.grown(solution.root, data, tuple(task.labels(data)), unit=unit, shown=solution.shown, claims=claims)
+        tree = Tree.grown(solution.root, data, tuple(task.labels(data)), shown=solution.shown, claims=claims)
         if solution.shown is not None or not task.overrides("leaf_label"):
             return tree
         return attrs.evolve(tree, shown=leaf_displays(tree, task, data, self.problem.sums))

@@ -44,6 +44,10 @@ class WideCosts:
     That is less than 2**shift and, where costs are large beside how far they lie apart, what any label costs the row.
     """
 
+    def value(self, total: int) -> Fraction:
+        """`total` in the task's own unit."""
+        return self.unit * total
+
     def lower(self, rounded: int) -> Fraction:
         """A tree that costs at least `rounded` by rounded costs costs at least this."""
         return self.unit * ((rounded << self.shift) + self.least)

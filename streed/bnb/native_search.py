@@ -173,7 +173,7 @@ def certify(
         if stopped is None and (encoding.exact or bound is None or not problem.task.better(bound, solution.value)):
             bound = solution.value
     stats["rounding"] = rounding
-    found = Outcome(solutions, bound, stopped, stats, encoding.unit, encoding.real, size=encoding.size)
+    found = Outcome(solutions, bound, stopped, stats, encoding.real, size=encoding.size)
     return attrs.evolve(found, stopped="rounding") if stopped is None and not found.is_proved else found
 
 

@@ -115,7 +115,7 @@ def close_by_near_optimal(problem: Problem, outcome: Outcome, search_limits: Sea
     if not math.isclose(best.value, solution.value):  # methods may round, as those that multiply by floats
         raise MismatchError(f"a tree is worth {own.value}, the best of all {best.value}; please report this")
     stats = {**outcome.stats, "exact": True, "rounding": 0, "closed": NEAR_OPTIMAL}
-    return Outcome((solution,), solution.value, None, stats, wide.unit, real=True)
+    return Outcome((solution,), solution.value, None, stats, real=True)
 
 
 def shortened(search_limits: SearchLimits, took: float) -> SearchLimits:

@@ -33,7 +33,7 @@ from streed.whole_costs import IntegerCosts, WideCosts
 def measure_costs(problem: Problem, costs: IntegerCosts | WideCosts, preorder: Array) -> tuple[int, Node]:
     """(cost, root) of a tree in preorder, -1 for leaves, by its rows' costs; raises MismatchError if it breaks a limit.
 
-    Leaves cost whole numbers, in the unit of `costs`.
+    The cost is a whole number, in the unit of `costs`; leaves have theirs in the task's own.
     """
     data, are_wide = problem.data, isinstance(costs, WideCosts)
     arity = data.category_counts
@@ -46,14 +46,15 @@ def measure_costs(problem: Problem, costs: IntegerCosts | WideCosts, preorder: A
     if data.frequency is not None:
         rows = sums_by_node(leaf_of, data.frequency, end).tolist()
     branches = check_limits(problem, columns, rows, max(depths))
-    root = nest_preorder(columns, arity, labels, rows, leaf_costs)
+    worths = leaf_costs if costs.unit is ONE else list(map(costs.value, leaf_costs))
+    root = nest_preorder(columns, arity, labels, rows, worths)
     return sum(leaf_costs) + costs.split * branches, root
 
 
 def measure_widely(problem: Problem, costs: WideCosts, preorder: Array) -> Solution:
-    """A tree in preorder, -1 for leaves, with its exact value; leaves cost whole numbers, in the unit of `costs`."""
+    """A tree in preorder, -1 for leaves, with its exact value."""
     total, root = measure_costs(problem, costs, preorder)
-    return Solution(costs.unit * total, root)
+    return Solution(costs.value(total), root)
 
 
 def nest_preorder(columns: list[int], arity: Array, labels: list[int], rows: list[int], costs: list[Any]) -> Node:

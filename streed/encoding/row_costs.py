@@ -35,8 +35,6 @@ class Encoding(abc.ABC):
     """A problem as the engine reads it, and the way back."""
 
     packed: PackedProblem
-    unit: Any = 1
-    """What a leaf's cost of 1 is worth."""
     exact: bool
     """Whether no number was rounded."""
     real: bool = False
@@ -181,10 +179,6 @@ class RowCosts(Encoding):
     @property
     def exact(self) -> bool:  # type: ignore[override]
         return self.costs.wide is None or self.costs.wide.is_settled
-
-    @property
-    def unit(self) -> Any:
-        return self.costs.unit if self.costs.wide is None else self.costs.wide.unit
 
     @classmethod
     def of(cls, problem: Problem) -> RowCosts | None:

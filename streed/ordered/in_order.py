@@ -317,7 +317,7 @@ def search_in_order(problem: Problem, search_limits: SearchLimits, name: str) ->
     }
     if data.size < problem.min_leaf:
         return Outcome((), None, stopped, stats)
-    return settled(Outcome((solution,), lower, stopped, stats, 1, costs.unit.denominator > 1), data)
+    return settled(Outcome((solution,), lower, stopped, stats, costs.unit.denominator > 1), data)
 
 
 class _Search:

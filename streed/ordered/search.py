@@ -226,7 +226,7 @@ def search_ordered(problem: Problem, search_limits: SearchLimits, name: str) -> 
         solutions = (solution,)
     stats = {**run.stats(name, answer, began, float(rounding)), "exact": costs.wide is None}
     real = costs.unit.denominator > 1 or wide is not None
-    outcome = Outcome(solutions, lower, stopped, stats, costs.unit if wide is None else wide.unit, real)
+    outcome = Outcome(solutions, lower, stopped, stats, real)
     return settled(outcome, data, questions)
 
 
@@ -287,7 +287,7 @@ def _searched(
     real = not rows.whole or codes.scale != 1.0
     # costs per row and label that are too fine for 64 bits are exact numbers, however they are searched
     rounds = codes.is_real and not rows.whole and problem.row_costs is None
-    outcome = Outcome(solutions, lower, answer.stopped, stats, 1, real, size=0 if rounds else None)
+    outcome = Outcome(solutions, lower, answer.stopped, stats, real, size=0 if rounds else None)
     return settled(outcome, problem.data, questions)
 
 

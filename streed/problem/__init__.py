@@ -12,7 +12,6 @@ import functools
 import math
 import numbers
 from collections.abc import Callable, Mapping
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import attrs
@@ -169,8 +168,6 @@ class Outcome:
     stopped: str | None
     """None, or what ended the search early: "time", "memory", "gap" or "interrupt"."""
     stats: Mapping[str, Any]
-    unit: Fraction | int = 1
-    """Leaves cost this much times their `cost`."""
     real: bool = False
     """Whether values are real numbers by their nature, so that whole ones are shown as floats, too."""
     score_bound: Any = None

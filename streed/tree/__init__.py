@@ -34,17 +34,15 @@ class Tree:
     """A decision tree in the caller's terms.
 
     `columns` holds those that the branches ask about, by their place in the data, which had `n_columns`. `labels` are
-    the caller's, by label number. A leaf costs `unit` times its `cost`. `shown` has one entry per leaf, left to right,
-    where leaves show something else than their label. `recipe` says how the columns are made of a raw table, where
-    they are not the table's own. Trees are equal if structure, columns, rows, costs and what the leaves show are; the
-    claims do not count.
+    the caller's, by label number. `shown` has one entry per leaf, left to right, where leaves show something else than
+    their label. `recipe` says how the columns are made of a raw table, where they are not the table's own. Trees are
+    equal if structure, columns, rows, costs and what the leaves show are; the claims do not count.
     """
 
     root: Node
     columns: Mapping[int, Column]
     n_columns: int
     labels: tuple[Any, ...] = attrs.field(converter=_plain)
-    unit: Fraction | int = 1
     shown: tuple[Any, ...] | None = attrs.field(default=None, converter=_plain_shown)
     claims: Claims | None = None
     recipe: TableRecipe | None = None
@@ -56,14 +54,13 @@ class Tree:
         data: Dataset,
         labels: tuple[Any, ...] | None = None,
         *,
-        unit: Fraction | int = 1,
         shown: tuple[Any, ...] | None = None,
         claims: Claims | None = None,
     ) -> Tree:
         """The tree of `root`, whose branches name columns of `data`; labels are the classes unless given."""
         columns = {j: data.column(j) for j in nodes.used_columns(root)}
         found = data.classes if labels is None else labels
-        return cls(root, columns, data.n_columns, found, unit, shown, claims, data.recipe)
+        return cls(root, columns, data.n_columns, found, shown, claims, data.recipe)
 
     # -- size ------------------------------------------------------------------------------------------------------
 
@@ -178,7 +175,7 @@ class Tree:
             and self.n_columns == other.n_columns
             and self.labels == other.labels
             and self.shows() == other.shows()
-            and nodes.same(self.root, other.root, self.unit, other.unit)
+            and self.root == other.root
         )
 
     def __hash__(self) -> int:
@@ -308,7 +305,7 @@ def told(tree: Tree, *, gather: bool = False) -> list[Seen]:
         if isinstance(node, Leaf):
             costs = [flat[each].cost for each in several]
             tuples = [cost for cost in costs if isinstance(cost, tuple)]  # a leaf without rows has none
-            cost = worth(tree.unit, tuple(map(sum, zip(*tuples, strict=True))) if tuples else sum(costs))
+            cost = tuple(map(sum, zip(*tuples, strict=True))) if tuples else sum(costs)
             numbers = tuple(shown[each][0] for each in several)
             nodes.append(Seen(place, parent, depth, answer, held, None, shown[several[0]][1], rows, cost, numbers))
             continue

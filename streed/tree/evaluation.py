@@ -22,7 +22,7 @@ from streed.task import TOTAL, ExactSums, Limit, State, Task, Totals, Value, qui
 from streed.task.base import objective, scoring
 from streed.task.contract import ContractCheck
 from streed.tree import Tree, number
-from streed.tree.nodes import Branch, Claims, Leaf, Node, Visit, fold, sides_in, visits, walk, worth
+from streed.tree.nodes import Branch, Claims, Leaf, Node, Visit, fold, sides_in, visits, walk
 
 
 @attrs.frozen
@@ -263,7 +263,7 @@ def _checks(tree: Tree, claims: Claims, task: Any, data: Dataset) -> list[Check]
         if isinstance(node, Leaf):
             which = f"of leaf {leaf} ({shows[leaf]})"
             checks.append(_equal(f"rows {which}", node.rows, rows))
-            checks.append(_equal(f"cost {which}", worth(tree.unit, node.cost), found.leaf_costs[leaf]))
+            checks.append(_equal(f"cost {which}", node.cost, found.leaf_costs[leaf]))
             leaf += 1
         else:
             checks.append(_equal(f"rows of node {place} ({tree.columns[node.column].name})", node.rows, rows))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class Leaf:
-    """A leaf: the number of its label, how many rows it has (unweighted), and what they cost in the tree's unit."""
+    """A leaf: the number of its label, how many rows it has (unweighted), and what they cost in the task's unit."""
 
     label: int
     rows: int
@@ -46,7 +46,7 @@ class Branch:
     """The threshold of an ordered column; None of any other one."""
 
     def __eq__(self, other: object) -> bool:
-        return same(self, other) if isinstance(other, Branch) else NotImplemented
+        return flatten(self) == flatten(other) if isinstance(other, Branch) else NotImplemented
 
     def __hash__(self) -> int:
         return hash((self.column, len(self.children), self.rows, self.cut))
@@ -177,15 +177,6 @@ def nest(flat: Sequence[FlatNode]) -> Node:
             nodes[place] = Branch(node.column, tuple(nodes[child] for child in node.children), node.rows, node.cut)
     root: Node = nodes[0]
     return root
-
-
-def same(a: Node, b: Node, unit_a: Fraction | int = 1, unit_b: Fraction | int = 1) -> bool:
-    """Whether two trees of nodes have the same shape, columns, cuts, labels and rows, and leaves of equal cost."""
-    mine, other = (
-        [attrs.evolve(x, cost=worth(unit, x.cost)) if isinstance(x, Leaf) else x for x in flatten(root)]
-        for root, unit in ((a, unit_a), (b, unit_b))
-    )
-    return mine == other
 
 
 def sides_in(data: Dataset, node: Branch | FlatBranch, rows: Array | slice) -> Array:

@@ -26,7 +26,7 @@ from streed.data.strict_json import describe, parse, rebuild
 from streed.errors import InputError
 from streed.exact import Range
 from streed.tree import Tree
-from streed.tree.nodes import Claims, FlatBranch, FlatNode, Leaf, depth_of, flatten, nest, walk, worth
+from streed.tree.nodes import Claims, FlatBranch, FlatNode, Leaf, depth_of, flatten, nest, walk
 
 FORMAT, VERSION = "streed.tree", 7
 DEEPEST = 2_000
@@ -56,7 +56,7 @@ def dump(tree: Tree, indent: int | None = None) -> str:
             cut = node.cut
             nodes.append(branch | ({"threshold": describe(cut.threshold), "gaps": cut.gaps} if cut else {}))
             continue
-        leaf = {"label": int(node.label), "rows": int(node.rows), "cost": describe(worth(tree.unit, node.cost))}
+        leaf = {"label": int(node.label), "rows": int(node.rows), "cost": describe(node.cost)}
         nodes.append(leaf | ({} if shown is None else {"shows": describe(next(shown))}))
     document = {
         "format": FORMAT,
@@ -115,7 +115,7 @@ def load(text: str) -> Tree:
             roles = Roles((), named, tuple(roles["categorical"]))
         claims = Claims(**{**claims, **bounds, "roles": roles})
     recipe = _table_recipe(document["recipe"], columns, n_columns) if "recipe" in document else None
-    return Tree(root, columns, n_columns, labels, 1, shown, claims, recipe)
+    return Tree(root, columns, n_columns, labels, shown, claims, recipe)
 
 
 def _parse(text: str) -> dict[str, Any]:

@@ -80,7 +80,7 @@ def test_predictions_keep_the_labels_type(labels: list[Any], kind: str) -> None:
 
 
 def test_text() -> None:
-    assert Tree.grown(Leaf(1, 8, 2), xor_tree()[1], unit=Fraction(1, 8)).to_text() == "yes (8 rows, cost 0.25)"
+    assert Tree.grown(Leaf(1, 8, Fraction(1, 4)), xor_tree()[1]).to_text() == "yes (8 rows, cost 0.25)"
     assert str(colour_tree()[0]).splitlines() == [
         "colour?",
         "├── blue: 2 (1 row, cost 0)",
@@ -129,7 +129,8 @@ def claims() -> Claims:
 @pytest.mark.parametrize("make", [xor_tree, colour_tree, lambda: chain(3)])
 def test_json_round_trip(make: Any) -> None:
     tree, data = make()
-    tree = attrs.evolve(tree, unit=Fraction(1, 7), claims=claims())
+    flat = [attrs.evolve(x, cost=x.cost / Fraction(7)) if isinstance(x, Leaf) else x for x in flatten(tree.root)]
+    tree = attrs.evolve(tree, root=nest(flat), claims=claims())
     again = Tree.from_json(tree.to_json(indent=2))
     assert again == tree
     assert again.predict(data).tolist() == tree.predict(data).tolist()
