@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import abc
 import dataclasses
-import functools
 import itertools
 import time
 from collections.abc import Callable, Mapping
@@ -34,7 +33,7 @@ from streed.solve import LEAST_TIME, check_stops
 from streed.task import Task
 from streed.task.analysis.extent import OVER_ALL
 from streed.tree import Branch, Tree
-from streed.tree.nodes import sides_in, visits
+from streed.tree.nodes import visits, visits_in
 
 _PASSED = ("max_depth", "max_nodes", "min_leaf", "search", "memory_limit", "threads")
 """Parameters that are handed on to `streed.solve` as they are."""
@@ -177,7 +176,7 @@ class OptimalTree(BaseEstimator, abc.ABC):  # type: ignore[misc]
 
     def _weigh_nodes(self, tree: Tree, data: Dataset, statistics: Array) -> None:
         """Keeps which nodes are leaves, the sums of these, and how much each column's questions lower the impurity."""
-        found = list(visits(tree.root, functools.partial(sides_in, data), data.n_rows))
+        found = visits_in(tree.root, data)
         asked = np.array([visit.node.column if isinstance(visit.node, Branch) else -1 for visit in found])
         # a node without rows is as its parent
         seen = (visit.rows if len(visit.rows) else found[visit.parent].rows for visit in found)

@@ -19,7 +19,7 @@ from streed.task import TOTAL, Task, Totals, Value, state_of
 from streed.task.base import objective
 from streed.tree import Branch, Leaf, Node, Tree
 from streed.tree.evaluation import Evaluation, Inspector
-from streed.tree.nodes import flatten, nest, sides_in, visits
+from streed.tree.nodes import flatten, nest, visits_in
 
 
 def adopt(known: Any, problem: Problem) -> Solution:
@@ -130,7 +130,7 @@ def _place(names: tuple[str, ...], name: str) -> int:
 def _labelled(root: Node, problem: Problem) -> Node:
     """The tree with the label of least cost in every leaf."""
     task, data, flat = problem.task, problem.data, flatten(root)
-    for place, visit in enumerate(visits(root, functools.partial(sides_in, data), data.n_rows)):
+    for place, visit in enumerate(visits_in(root, data)):
         if isinstance(visit.node, Leaf) and len(visit.rows):
             state = state_of(problem.sums, visit.rows, data, task)
             costs = [task.leaf_cost(state, k) for k in range(len(task.labels(data)))]

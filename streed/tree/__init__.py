@@ -14,9 +14,9 @@ from streed.data.questions import TableRecipe
 from streed.errors import InputError, brief, escaped, visible
 from streed.exact import Array, as_objects
 from streed.tree import nodes
-from streed.tree.nodes import Branch, Claims, FlatBranch, Leaf, Node, TreeRows, flatten, nest, walk, worth
+from streed.tree.nodes import Branch, Claims, FlatBranch, Leaf, Node, TreeRows, flatten, nest, walk
 
-__all__ = ["Branch", "Claims", "FlatBranch", "Leaf", "Node", "Tree", "flatten", "nest", "walk", "worth"]
+__all__ = ["Branch", "Claims", "FlatBranch", "Leaf", "Node", "Tree", "flatten", "nest", "walk"]
 
 
 def _plain(values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -366,7 +366,9 @@ def _leaf(tree: Tree, leaf: Seen) -> str:
 def worth_text(tree: Tree, cost: Any) -> str:
     """What a leaf costs, or gains where that is what the tree was grown for: `cost 3`, `gain 4`."""
     gains = 0 if tree.claims is None else tree.claims.gains
-    return f"gain {number(worth(gains, cost))}" if gains else f"cost {number(cost)}"
+    if not gains:
+        return f"cost {number(cost)}"
+    return f"gain {number(tuple(gains * x for x in cost) if isinstance(cost, tuple) else gains * cost)}"
 
 
 def _quoted(said: str) -> str:

@@ -22,7 +22,7 @@ from streed.task import TOTAL, ExactSums, Limit, State, Task, Totals, Value, qui
 from streed.task.base import objective, scoring
 from streed.task.contract import ContractCheck
 from streed.tree import Tree, number
-from streed.tree.nodes import Branch, Claims, Leaf, Node, Visit, fold, sides_in, visits, walk
+from streed.tree.nodes import Branch, Claims, Leaf, Node, Visit, fold, visits, visits_in, walk
 
 
 @attrs.frozen
@@ -104,7 +104,7 @@ def leaf_displays(
     if not task.overrides("leaf_label"):
         return None
     sums = quick_sums(task, data) if sums is None else sums
-    found = _visits(tree.root, data)
+    found = visits_in(tree.root, data)
     shown = []
     for visit in found:
         if isinstance(visit.node, Leaf):
@@ -122,11 +122,7 @@ def count_rows(root: Node, data: Dataset) -> Node:
         node = attrs.evolve(visit.node, rows=data.count(visit.rows))
         return attrs.evolve(node, children=tuple(children)) if isinstance(node, Branch) else node
 
-    return root if data.frequency is None else fold(_visits(root, data), counted)
-
-
-def _visits(root: Node, data: Dataset) -> list[Visit]:
-    return list(visits(root, functools.partial(sides_in, data), data.n_rows))
+    return root if data.frequency is None else fold(visits_in(root, data), counted)
 
 
 _ROUNDING = 1e-9  # part of the numbers compared that rounding may make of them
@@ -143,7 +139,7 @@ def check_declarations(
     """
     told = objective(task)
     if told.superadditive or told.any_label or told.overrides("lower_bound") or told.overrides("worst_per_row"):
-        found = _visits(root, data)
+        found = visits_in(root, data)
         fold(found, _Declared(task, data, quick_sums(task, data) if sums is None else sums(), found).visit)
 
 

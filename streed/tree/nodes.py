@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import attrs
@@ -73,11 +72,6 @@ class FlatBranch:
 
 
 FlatNode = Leaf | FlatBranch
-
-
-def worth(unit: Fraction | int, cost: Any) -> Any:
-    """`unit` times a cost, which may be a tuple of numbers."""
-    return tuple(unit * part for part in cost) if isinstance(cost, tuple) else unit * cost
 
 
 def walk(root: Node) -> Iterator[Node]:
@@ -183,6 +177,11 @@ def sides_in(data: Dataset, node: Branch | FlatBranch, rows: Array | slice) -> A
     """(m,) the child that each of the rows (m,), given by number, goes to; `node` is on a column of `data`."""
     codes = data.X[:, node.column][rows]  # which is quicker than both at once
     return codes if node.cut is None else data.ordered[node.column].sides(codes, node.cut)
+
+
+def visits_in(root: Node, data: Dataset) -> list[Visit]:
+    """Every node of a tree on `data` with its rows, as `visits` gives them."""
+    return list(visits(root, functools.partial(sides_in, data), data.n_rows))
 
 
 def predict_data(root: Node, data: Dataset) -> Array:
