@@ -47,7 +47,8 @@ _HARDLY = 0.125
 """Of the slack between the bound and the next whole number: what another solve had better gain."""
 
 _MANY_QUESTIONS, _FEWEST_CUTS = 200, 4
-"""From so many on, the trees over a few thresholds of each column are searched before those over all are enumerated."""
+"""From so many on, trees of depth three are deep; and trees over a few thresholds of each column are searched before
+those over all are enumerated."""
 
 _SHARE, _AT_MOST = 0.25, 10.0
 """Of the seconds that are left, and seconds where there is no limit: what trees over so many thresholds may take."""
@@ -188,9 +189,9 @@ class Relaxation:
 
     @property
     def _is_deep(self) -> bool:
-        """Whether one solve may take long."""
-        depth = self.trees.problem.max_depth
-        return depth is not None and depth > SHALLOW
+        """Whether one solve may take long, so that trees are looked for first that are soon found."""
+        depth, is_wide = self.trees.problem.max_depth, self.trees.data.n_columns >= _MANY_QUESTIONS
+        return depth is not None and depth > (SHALLOW - 1 if is_wide else SHALLOW)
 
     def _forces_a_leaf(self, j: int) -> bool:
         """Whether only predictions of one label for all rows keep the j-th window: then no tree beats a leaf.
