@@ -86,13 +86,11 @@ def recall_sides(e):  # type: ignore[no-untyped-def]
 
 @native
 def store_sides(e):  # type: ignore[no-untyped-def]
-    """Stores what is known of the optima of the children of e.asked_column, in e.cost1 and e.cost0."""
+    """Stores the optima of the children of e.asked_column, in e.cost1 and e.cost0."""
     number = vector(e.active, e.width, int64)[e.asked_column]
     for without in range(2 if e.asked_column < e.n_binary else 1):
-        cost = e.cost0 if without == 1 else e.cost1
-        if cost != UNKNOWN:
-            high, low = extend_branch(e.asked_high, e.asked_low, literal(number, int64(1 - without)))
-            store_branch(e, high, low, cost)
+        high, low = extend_branch(e.asked_high, e.asked_low, literal(number, int64(1 - without)))
+        store_branch(e, high, low, e.cost0 if without == 1 else e.cost1)
 
 
 @native

@@ -24,7 +24,7 @@ from numba import int64, uint8, uint64
 from streed.bnb.bounds import bound_by_node, bound_by_purity
 from streed.bnb.expand import ask
 from streed.bnb.extraction import EXTRACT, has_rows, listing
-from streed.bnb.nodes import global_split, nodes_of, rows_of
+from streed.bnb.nodes import global_split, nodes_of, rows_of, sort_by_key
 from streed.kernels.compiled import entry, ready
 from streed.kernels.records import ALL, BELOW, INFINITE, LEAF, LOWEST, NONE
 from streed.kernels.scoring.children import cost_of_split, join, join_cost
@@ -77,10 +77,7 @@ def _key_by_leaves(e, values):  # type: ignore[no-untyped-def]
 
 @native
 def _order_splits(e, values):  # type: ignore[no-untyped-def]
-    """How many splits there are; lists them by rising key (Shell sort: short, and quick on a hundred entries).
-
-    Splits that leave a side without rows are none.
-    """
+    """How many splits there are; lists them by rising key. Splits that leave a side without rows are none."""
     ones = vector(e.ones, e.width, int64)
     count = int64(0)
     for k in range(e.n_binary):
@@ -90,19 +87,7 @@ def _order_splits(e, values):  # type: ignore[no-untyped-def]
     for c in range(e.n_categorical):
         values[ORDER, count] = e.n_active + c
         count += 1
-    gap = int64(1)
-    while gap < count // 3:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for i in range(gap, count):
-            split = values[ORDER, i]
-            key = values[KEY, split]
-            at = i
-            while at >= gap and values[KEY, values[ORDER, at - gap]] > key:
-                values[ORDER, at] = values[ORDER, at - gap]
-                at -= gap
-            values[ORDER, at] = split
-        gap //= 3
+    sort_by_key(values[ORDER, :count], values[KEY])
     return count
 
 
@@ -128,15 +113,8 @@ def _search(e, values, splits):  # type: ignore[no-untyped-def]
         if stopped(e):
             skipped = min(skipped, e.asked_lower)
             break
-        e.asked_goal = INFINITE
         if split < e.n_active:
-            if (e.restrictable == 0 or e.scored == 1) and e.asked_all == 0 and e.combine == 0:
-                e.asked_goal = goal
             _solve_column(e, values, split)
-            if values[OPTIMUM1, split] == UNKNOWN or values[OPTIMUM0, split] == UNKNOWN:
-                skipped = min(skipped, join_sides(e, values, literals, split, int64(LOWER1)))
-                e.pruned += 1
-                continue
         else:
             for k in range(literals[0, split - e.n_active], literals[1, split - e.n_active]):
                 if ones[k] > 0:
@@ -201,9 +179,8 @@ def _solve_column(e, values, column):  # type: ignore[no-untyped-def]
             return
         values[OPTIMUM1, column] = e.cost1
         values[OPTIMUM0, column] = e.cost0
-        if e.cost1 != UNKNOWN:
-            values[LOWER1, column] = max(values[LOWER1, column], e.cost1)
-        if is_binary and e.cost0 != UNKNOWN:
+        values[LOWER1, column] = max(values[LOWER1, column], e.cost1)
+        if is_binary:
             values[LOWER0, column] = max(values[LOWER0, column], e.cost0)
         if e.store != 0:
             call(e.store, e)

@@ -134,7 +134,7 @@ def _session_below(
     session = Session(workspaces)
     if limits[0] == UNLIMITED and search_limits.memory_limit is None:
         # a limited depth leaves little to charge, as pure leaves are short; and linear programs have no memory limit
-        session.beside = PricingBeside(control, functools.partial(encoding.leaves, problem), workspaces)
+        session.beside = PricingBeside(control, functools.partial(encoding.leaves, problem), len(packed.row_bits))
     return session, workspaces
 
 
@@ -189,8 +189,6 @@ class NativeOracle(LinearOracle):
         """`order`: as `search_native` takes it."""
         self.problem = problem
         self._takes_prices = search_limits.memory_limit is None
-        self._priced_leaves: Array | None = None
-        """(M, N) bool: the leaves of the last solve's linear program, with which the next one begins."""
         self._order = order
         self._kinds = kinds
         self.sizes = np.bincount(kinds)
@@ -230,7 +228,7 @@ class NativeOracle(LinearOracle):
             def find_leaves() -> tuple[Leaves, Array] | None:
                 return leaves_of(self.problem, self.packed, costs[self._kinds], divisor, split_cost)
 
-            session.beside = PricingBeside(self.control, find_leaves, used, self._priced_leaves)
+            session.beside = PricingBeside(self.control, find_leaves, len(self.packed.row_bits))
 
         def look(nodes: int, lower: int, upper: int) -> None:
             if search_limits.report is not None:
@@ -246,7 +244,6 @@ class NativeOracle(LinearOracle):
         self._seconds = time.perf_counter() - begin
         self._price_stats = {}
         if session.beside is not None:
-            self._priced_leaves = session.beside.known
             self._price_stats = session.beside.statistics(lambda code: base + divisor * code)
             self.control[ROW_PRICES] = 0  # the array there goes with `beside`
         lower, upper, nodes = session.lower, session.upper, session.nodes

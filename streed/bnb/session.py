@@ -183,10 +183,8 @@ def search(workspace: Workspace) -> None:
     It returns early when the control words say stop, and when memory is too small to go on.
     """
     if not is_terminal(*workspace.limits):
-        # with prices of rows beside it, the search takes turns with them in place of waves
-        alone = workspace.beside is None
-        for visits in waves(workspace, alone=alone):
-            if not (alone and _search_for(workspace, visits)):
+        for visits in waves(workspace, alone=True):
+            if not _search_for(workspace, visits):
                 break
     search_fully(workspace)
 
@@ -254,17 +252,14 @@ def _reoptimise(workspace: Workspace, visits: int) -> bool:
 
 def search_fully(workspace: Workspace) -> None:
     """Searches to the end, until stopped, or until forgetting makes no room any more or leads round in circles."""
-    engine, beside, seen = workspace.engine, workspace.beside, set[int]()
+    engine, seen = workspace.engine, set[int]()
     if is_terminal(*engine.read(("root_depth", "root_budget"))):
         solve_root(engine.address)
         return
-    if beside is not None:
-        beside.take_turns()
     goes_on = True
     while goes_on:
         search_root(engine.address)
-        paused = beside is not None and beside.take()
-        goes_on = paused or (engine["crowded"] == 1 and make_room(workspace, seen))
+        goes_on = engine["crowded"] == 1 and make_room(workspace, seen)
 
 
 def _search_for(workspace: Workspace, visits: int) -> bool:

@@ -10,7 +10,7 @@ import ctypes
 import math
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 import numpy as np
@@ -26,10 +26,6 @@ from streed.kernels.records import CHILD, EDGE, INFINITE, LANES, NODE, NONE, SHA
 from streed.kernels.values import CLASSES
 from streed.problem import Problem
 from streed.problem.process_memory import free, resident
-
-if TYPE_CHECKING:
-    from streed.bnb.pricing_beside import PricingBeside
-
 
 _SHARE_OF_FREE = 0.7
 """Of the memory that is free, without a limit by the caller."""
@@ -208,8 +204,6 @@ class Workspace:
         self.space = attrs.evolve(space, branches=1) if joins else space
         self._states: dict[Any, Array] = {}
         """The record as a search begins with it, by lane type."""
-        self.beside: PricingBeside | None = None
-        """With what its search takes turns, if with anything."""
         self.engine = RecordProxy()
         relaxed = _is_relaxed(problem, limits)
         of_search = {"best_first": best_first, "joins": joins, "control": address_of(control)}

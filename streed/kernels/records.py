@@ -178,7 +178,6 @@ QUESTION = [
     ("asked_low", np.uint64),
     ("asked_edges", np.int64),  # an expansion keeps the edges of a lower bound below this
     # of the kernels of a work unit: written by depth_three.py
-    ("asked_goal", np.int64),  # for `solve_children`: a split worth so much need not be known better; or INFINITE
     ("asked_column", np.int64),  # a local column, for `solve_children`, `push_bounds`, `recall` and `store`
     # of a generated kernel: written by generated.py, and by children.py
     ("scored_pairs", np.int64),  # their addresses

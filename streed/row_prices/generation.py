@@ -52,9 +52,6 @@ _REPAIRS, _FEASIBLE = 4, 0.005
 _GAP = 0.0005
 """Of the program's value: prices whose bound is so close to it are good enough."""
 
-PROMISING = 0.65
-"""Of what the best tree costs: a program of less value promises no bound that ends a search."""
-
 _STALE = 6
 """Enumerations in a row that raise the bound by less than that, after which nothing more is expected."""
 
@@ -69,15 +66,9 @@ class Generation:
     """Words of the search: a stop there stops this."""
     tell: Callable[[Prices], None]
     """Called with prices that give a better bound than those before."""
-    goal: Callable[[], float] = attrs.field(default=lambda: np.inf)
+    goal: Callable[[], float]
     """No bound above this is asked for, in codes: what the best tree costs."""
-    rest: Callable[[float], None] = attrs.field(default=lambda seconds: None)
-    """Called after every step with the seconds of processor time that it took."""
-    known: Array | None = None
-    """(M, N) bool: leaves to begin with, as those of an earlier search with other costs; later the program's."""
     best: Prices | None = attrs.field(default=None, init=False)
-    promise: float | None = attrs.field(default=None, init=False)
-    """The program's value over the goal, as a share; None as long as too few leaves are known to say so."""
     columns: int = attrs.field(default=0, init=False)
     """Leaves in the linear program."""
     rounds: int = attrs.field(default=0, init=False)
@@ -89,31 +80,19 @@ class Generation:
     _reach: float = attrs.field(default=_REACH, init=False)
     _stale: int = attrs.field(default=0, init=False)
 
-    @property
-    def promises(self) -> bool | None:
-        """Whether the bound may come close to the goal; None as long as that cannot be said."""
-        return None if self.promise is None else self.promise >= PROMISING
-
     def run(self) -> None:
         """Goes on until the bound meets the goal or the program's value, until that is hopeless, or until stopped."""
         pricing, master = Pricing(self.leaves, self.control), Master(self.leaves, self.control)
         master.add(np.ones((1, self.leaves.n_classes), bool))
         master.add(self.leaves.members([(literal,) for literal in np.flatnonzero(self.leaves.allowed).tolist()]))
-        if self.known is not None:
-            master.add(self.known)
         while not self.control[STOP] and self._tolerance <= _MOST_TOLERANCE:
             solved = self._timed("program", master.solve)
             if solved is None:
                 return
             prices, value = solved
             self.rounds += 1
-            share = max(0.0, value / self.goal()) if self.goal() > 0 else 1.0
-            if self.rounds > 1 or share < PROMISING:
-                # few leaves, as in the first round, make the value larger rather than smaller
-                self.promise = share
             new = self._repair(pricing, master, value, np.rint(prices * 2.0**pricing.shift).astype(np.int64))
-            self.known = master.members
-            self.columns = len(self.known)
+            self.columns = len(master.known)
             if self.best is None:
                 if self.enumerations >= _HOPELESS:
                     return
@@ -172,12 +151,11 @@ class Generation:
             master.draw(pricing.in_codes(self.best.units), self._reach)
 
     def _timed(self, what: str, call: Callable[[], T]) -> T:
-        begin, used = time.perf_counter(), time.thread_time()
+        begin = time.perf_counter()
         try:
             return call()
         finally:
             self.seconds[what] += time.perf_counter() - begin
-            self.rest(time.thread_time() - used)
 
 
 _ENOUGH = 1e-3
@@ -199,7 +177,7 @@ class Master:
 
         self.leaves = leaves
         self._unit = float(leaves.due)
-        self._known: dict[bytes, None] = {}
+        self.known: dict[bytes, None] = {}
         """The leaves in the program, in order."""
         n = leaves.n_classes
         options: dict[str, Any] = {"solver": "ipx", "run_crossover": "off", "ipm_optimality_tolerance": _ENOUGH}
@@ -229,8 +207,8 @@ class Master:
     def add(self, members: Array) -> int:
         """Adds the leaves of these classes, (M, N) bool; how many were new."""
         keys = {row.tobytes(): i for i, row in enumerate(np.packbits(members, axis=1))}
-        new = [i for key, i in keys.items() if key not in self._known]
-        self._known |= dict.fromkeys(keys)
+        new = [i for key, i in keys.items() if key not in self.known]
+        self.known |= dict.fromkeys(keys)
         if new:
             chosen = members[new]
             starts = np.concatenate([[0], np.cumsum(chosen.sum(axis=1))[:-1]]).astype(np.int32)
@@ -248,12 +226,6 @@ class Master:
         most = np.clip(MOST_PRICE * self._worst, centre, centre + reach * self._worst)
         least = np.clip(LEAST_PRICE * self._worst, centre - reach * self._worst, centre)
         self._highs.changeColsCost(2 * n, np.arange(2 * n, dtype=np.int32), np.concatenate([most, -least]))
-
-    @property
-    def members(self) -> Array:
-        """(M, N) bool: the leaves in the program."""
-        packed = np.frombuffer(b"".join(self._known), np.uint8).reshape(len(self._known), -1)
-        return np.unpackbits(packed, axis=1, count=self.leaves.n_classes).astype(bool)
 
     def solve(self) -> tuple[Array, float] | None:
         """(prices in codes, value in codes with the due of one leaf less); None if it was stopped.

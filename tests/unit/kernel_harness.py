@@ -154,7 +154,6 @@ class Bench:
             limits = UNLIMITED, UNLIMITED
             self.workspace = workspace.Workspace(self.packed, SPACE, lane, self.control, limits, False)
         self.engine = engine = self.workspace.engine
-        engine["asked_goal"] = INFINITE
         engine.write(units.addresses(self.packed.kind, lane) | units.further(*units.shared(deep=False)))
         self.workspace.node_rows[0] = self.place(instance.everything())
 

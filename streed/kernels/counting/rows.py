@@ -40,21 +40,7 @@ def build_words(rows, at, count, row_bits, blocks, words, word):  # type: ignore
     for w in range(used):
         begin = at + w * WORD_ROWS
         end = min(at + count, begin + WORD_ROWS)
-        block = 0
-        while block + 1 < blocks:
-            # two blocks at a time: their columns of a row lie side by side
-            bits = fill(words, 0)
-            more = bits
-            bit = fill(words, 1)
-            for r in range(begin, end):
-                row = uint64(rows[r])
-                bits = bits | keep_lanes(int64(row_bits[row, block]), bit)
-                more = more | keep_lanes(int64(row_bits[row, block + 1]), bit)
-                bit = bit + bit
-            store(words, word + w, block * LANES, bits)
-            store(words, word + w, block * LANES + LANES, more)
-            block += 2
-        if block < blocks:
+        for block in range(blocks):
             bits = fill(words, 0)
             bit = fill(words, 1)
             for r in range(begin, end):

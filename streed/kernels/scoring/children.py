@@ -64,15 +64,6 @@ def _subtract_row(rest, all_, some, row, end):  # type: ignore[no-untyped-def]
         rest[row, k] = all_[row, k] - some[row, k]
 
 
-@inline
-def _reaches_goal(e, values, cost, side):  # type: ignore[no-untyped-def]
-    """Whether the split of e.asked_column is worth e.asked_goal or more, whatever the given side costs exactly."""
-    if e.asked_goal >= INFINITE:
-        return False
-    lower = values[rows.LOWER1 if side == 1 else rows.LOWER0, e.asked_column]
-    return join_cost(e, join(e, cost, lower), cost_of_split(e, values, e.asked_column)) >= e.asked_goal
-
-
 def solving_children(optimum: Any, add_side: Any, total: Any = int64) -> Any:
     """What answers in e.cost1 and e.cost0: the optimal values at depth two of the rows with and without e.asked_column.
 
@@ -80,8 +71,7 @@ def solving_children(optimum: Any, add_side: Any, total: Any = int64) -> Any:
     add_side(e, lane, side) makes its pair sums; `total` is the type of totals. Of real numbers, pair sums are those up
     to the block of j.
 
-    The larger side, of which more can be told, comes first. The smaller one is left UNKNOWN where the larger one and
-    its bound reach the goal. Of a literal, only the rows that have it are solved; the second value is zero.
+    Of a literal, only the rows that have it are solved; the second value is zero.
     """
     ordered = total is float64
 
@@ -127,7 +117,7 @@ def solving_children(optimum: Any, add_side: Any, total: Any = int64) -> Any:
                     end = block_end(e, j) if ordered else e.stride
                     _subtract_row(large_pairs, pairs, small_pairs, p * e.stride + j, end)
             cost = solve_side(e, lane, 1 - small, e.rest_pairs)
-        if other == rows.UNKNOWN and not _reaches_goal(e, values, cost, small):
+        if other == rows.UNKNOWN:
             other = solve_side(e, lane, small, e.child_pairs)
         e.cost1 = other if small == 1 else cost
         e.cost0 = cost if small == 1 else other
