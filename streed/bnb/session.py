@@ -36,7 +36,7 @@ from streed.exact import Array
 from streed.kernels.compilation import clock
 from streed.kernels.compiled import ready
 from streed.kernels.packed import PackedProblem
-from streed.kernels.records import ASKED, CHILD, EDGE, INFINITE, LOWEST, NODE, NONE, SHALLOW
+from streed.kernels.records import ASKED, CHILD, EDGE, INFINITE, LOWEST, NODE, NONE, SHALLOW, UNLIMITED
 from streed.kernels.stopping import OVER, STOP, run_stoppable
 from streed.problem import SearchLimits, process_memory
 
@@ -161,7 +161,7 @@ class Session:
         """What each thread runs; and what is to be called once all have ended."""
         if len(self._workspaces) == 1:
             return [functools.partial(begin if ahead else search, self._first)], lambda: None
-        team = Team(self._workspaces, waves(self._first, alone=True), search_fully)
+        team = Team(self._workspaces, waves(self._first, reoptimises=True), search_fully)
         return [functools.partial(team.run, number) for number in range(len(self._workspaces))], team.dissolve
 
 
@@ -183,22 +183,24 @@ def search(workspace: Workspace) -> None:
     It returns early when the control words say stop, and when memory is too small to go on.
     """
     if not is_terminal(*workspace.limits):
-        for visits in waves(workspace, alone=True):
-            if not _search_for(workspace, visits):
+        # of any depth, bounds alone lead to the end: there, more waves find nothing that the exact search does not
+        in_turn = workspace.limits[0] != UNLIMITED
+        for visits in waves(workspace, reoptimises=in_turn):
+            if not (in_turn and _search_for(workspace, visits)):
                 break
     search_fully(workspace)
 
 
 def begin(workspace: Workspace) -> None:
     """Places the rows behind the last node as the root, and sends waves until one finds nothing better."""
-    next(waves(workspace, alone=False), None)
+    next(waves(workspace, reoptimises=False), None)
 
 
-def waves(workspace: Workspace, *, alone: bool) -> Iterator[int]:
+def waves(workspace: Workspace, *, reoptimises: bool) -> Iterator[int]:
     """Places the rows behind the last node as the root, and sends waves.
 
-    After each that found nothing better, it gives the visits that the exact search takes before the next. `alone`:
-    nothing takes turns with them, so that subtrees of the best tree are searched, too.
+    After each that found nothing better, it gives the visits that the exact search takes before the next.
+    `reoptimises`: subtrees of the best tree are searched in between, too.
     """
     engine = workspace.engine
     if workspace.limits[0] <= SHALLOW:
@@ -213,7 +215,7 @@ def waves(workspace: Workspace, *, alone: bool) -> Iterator[int]:
         before, upper = engine["visits"], workspace.root_bounds[1] if departures else INFINITE
         goes_on = _follow(workspace, departures)
         is_better = departures > 0 and workspace.root_bounds[1] < upper
-        if goes_on and alone:
+        if goes_on and reoptimises:
             goes_on = _reoptimise(workspace, engine["visits"] - before)
         if goes_on and not is_better:
             yield int(patience * (engine["visits"] - before))

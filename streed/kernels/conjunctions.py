@@ -11,8 +11,7 @@ followed by those behind it only (in order of what positive weight they keep), w
   ones (Eckstein and Goldberg, An improved branch-and-bound method for maximum monomial agreement, 2012).
 
 Rows are the literals that remove them: a row has a bit for each literal of a node, in planes of words. Bit j % 64 of
-plane j / 64 is set where literal j does not hold, so rows of equal bits are alike for all that follows. Literals go
-from node to node; once those left fit fewer planes, rows are written anew.
+plane j / 64 is set where literal j does not hold, so rows of equal bits are alike for all that follows.
 """
 
 from __future__ import annotations
@@ -50,7 +49,6 @@ _NODE = np.dtype(
     [
         ("length", np.int64),  # of its conjunction
         ("n_rows", np.int64),  # as they are merged,
-        ("n_planes", np.int64),  # of their bits
         ("settled", np.int64),  # what the rows weigh that no literal removes,
         ("rows_settled", np.int64),  # and how many they are
         ("n_bits", np.int64),  # literals that may follow,
@@ -61,26 +59,7 @@ _NODE = np.dtype(
 
 
 @uncounted
-def repack(planes, n, bits, n_bits, spare):  # type: ignore[no-untyped-def]
-    """How many planes the first bits need: bit j of a row becomes what bit `bits[j]` was."""
-    needed = (n_bits + 63) // 64
-    for k in range(needed):
-        spare[k, :n] = uint64(0)
-    for j in range(n_bits):
-        source = planes[bits[j] >> 6]
-        shift = uint64(bits[j] & 63)
-        target = spare[j >> 6]
-        to = uint64(j & 63)
-        for t in range(n):
-            target[t] |= ((source[t] >> shift) & uint64(1)) << to
-        bits[j] = j
-    for k in range(needed):
-        copy_into(planes[k], spare[k, :n])
-    return needed
-
-
-@uncounted
-def merge(rows, n_planes, n, table, now):  # type: ignore[no-untyped-def]
+def merge(rows, n, table, now):  # type: ignore[no-untyped-def]
     """(rows that remain, what the others weigh, how many they are): rows that the same literals remove become one.
 
     The others are those that no literal removes. `rows` are (planes, weights, counts); a place of the table (stamps,
@@ -97,7 +76,7 @@ def merge(rows, n_planes, n, table, now):  # type: ignore[no-untyped-def]
     for t in range(n):
         any_of = planes[0, t]
         h = any_of * uint64(_GOLDEN)
-        for k in range(1, n_planes):
+        for k in range(1, len(planes)):
             any_of |= planes[k, t]
             h = ((h << uint64(23)) ^ (h >> uint64(41)) ^ planes[k, t]) * uint64(_GOLDEN)
         if any_of == uint64(0):
@@ -108,7 +87,7 @@ def merge(rows, n_planes, n, table, now):  # type: ignore[no-untyped-def]
         while stamps[s] == now:
             if keys[s] == h:
                 same = True
-                for k in range(n_planes):
+                for k in range(len(planes)):
                     same = same and planes[k, at[s]] == planes[k, t]
                 if same:
                     break
@@ -120,7 +99,7 @@ def merge(rows, n_planes, n, table, now):  # type: ignore[no-untyped-def]
             stamps[s] = now
             keys[s] = h
             at[s] = q
-            for k in range(n_planes):
+            for k in range(len(planes)):
                 planes[k, q] = planes[k, t]
             weights[q] = weights[t]
             counts[q] = counts[t]
@@ -141,7 +120,7 @@ def weigh_removed(plane, shift, weights, n):  # type: ignore[no-untyped-def]
 
 
 @uncounted
-def take(rows, n_planes, n, bit, kept, into):  # type: ignore[no-untyped-def]
+def take(rows, n, bit, kept, into):  # type: ignore[no-untyped-def]
     """(rows that the literal of a bit keeps, the most that conjunctions of them weigh, by rows that stay in any case).
 
     Writes the rows (planes, weights, counts) with the bits `kept` only, in place if `into` is the same.
@@ -155,7 +134,7 @@ def take(rows, n_planes, n, bit, kept, into):  # type: ignore[no-untyped-def]
     for t in range(n):
         if plane[t] & mask == uint64(0):
             any_of = uint64(0)
-            for k in range(n_planes):
+            for k in range(len(planes)):
                 planes2[k, q] = planes[k, t] & kept[k]
                 any_of |= planes2[k, q]
             weight = weights[t]
@@ -233,7 +212,7 @@ def sort(choices, n):  # type: ignore[no-untyped-def]
 
 
 @uncounted
-def enter(search, node, here, scratch, answers, path):  # type: ignore[no-untyped-def]
+def enter(search, node, here, table, answers, path):  # type: ignore[no-untyped-def]
     """Notes what a conjunction weighs and finds the literals that it may be longer by, the best one last.
 
     One that all positive rows satisfy is the only one to be tried, and comes first.
@@ -241,12 +220,11 @@ def enter(search, node, here, scratch, answers, path):  # type: ignore[no-untype
     rows, choices = here
     planes, weights, counts = rows
     literals, bits, keeps, live = choices
-    table, spare = scratch
     node.children = 0
     left = int64(-1)
     while left != node.n_bits:
         search.merges += 1
-        node.n_rows, weight, count = merge(rows, node.n_planes, node.n_rows, table, search.merges)
+        node.n_rows, weight, count = merge(rows, node.n_rows, table, search.merges)
         node.settled += weight
         node.rows_settled += count
         gain = node.settled
@@ -268,14 +246,11 @@ def enter(search, node, here, scratch, answers, path):  # type: ignore[no-untype
         node.n_bits = keep_useful(choices, left, rows, node.n_rows, gain, search.threshold)
         if node.n_bits == 0:
             return
-        if (node.n_bits + 63) // 64 < node.n_planes:
-            node.n_planes = repack(planes, node.n_rows, bits, node.n_bits, spare)
-            left = int64(0)
         live[:] = uint64(0)
         for j in range(node.n_bits):
             live[bits[j] >> 6] |= uint64(1) << uint64(bits[j] & 63)
         if node.n_bits < left:
-            for k in range(node.n_planes):
+            for k in range(len(planes)):
                 for t in range(node.n_rows):
                     planes[k, t] &= live[k]
     sort(choices, node.n_bits)
@@ -299,14 +274,13 @@ def descend(search, node, below, here, there, path):  # type: ignore[no-untyped-
         live[bits[j] >> 6] &= ~(uint64(1) << uint64(bits[j] & 63))
         if keeps[j] <= search.threshold:
             continue
-        below.n_rows, most = take(rows, node.n_planes, node.n_rows, bits[j], live, rows_below)
+        below.n_rows, most = take(rows, node.n_rows, bits[j], live, rows_below)
         if node.settled + most <= search.threshold:
             continue
         path[node.length] = literals[j]
         below.length = node.length + 1
         below.settled = node.settled
         below.rows_settled = node.rows_settled
-        below.n_planes = node.n_planes
         below.n_bits = node.n_bits - j - 1
         copy_into(literals_below, literals[j + 1 : node.n_bits])
         copy_into(bits_below, bits[j + 1 : node.n_bits])
@@ -356,7 +330,6 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
     while size < 4 * n:
         size *= 2
     table = np.zeros(size, np.int64), np.zeros(size, np.uint64), np.zeros(size, np.int32)
-    scratch = table, np.empty((n_planes, n), np.uint64)
     for k in range(n_planes):
         copy_into(rows[0][0, k], of_rows[0][k])
     copy_into(rows[1][0], of_rows[1])
@@ -364,7 +337,6 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
     copy_into(literals[0], allowed)
     copy_into(bits[0], np.arange(len(allowed)))
     nodes[0].n_rows = n
-    nodes[0].n_planes = n_planes
     nodes[0].n_bits = len(allowed)
     visited = int64(0)
     entering = True
@@ -376,7 +348,7 @@ def heaviest_conjunctions(  # type: ignore[no-untyped-def]
             if visited > node_limit or (visited & _LOOK == 0 and load_atomic(control, STOP) != 0):
                 search.complete = 0
                 break
-            enter(search, nodes[d], here, scratch, answers, path)
+            enter(search, nodes[d], here, table, answers, path)
         entering = descend(search, nodes[d], nodes[d + 1], here, at(space, d + 1), path)
         d += 1 if entering else -1
     search = searches[0]  # named last by its array, which lives no longer than it is named
