@@ -19,7 +19,7 @@ from streed.exact import Array
 from streed.kernels.conjunctions import heaviest_conjunctions
 from streed.kernels.packed import PackedProblem
 from streed.kernels.records import UNLIMITED
-from streed.kernels.stopping import LONGEST, ROWS_OF_CONTROL
+from streed.kernels.stopping import LONGEST
 from streed.problem import Problem
 from streed.task.states import sums_by
 
@@ -160,9 +160,8 @@ _FINEST = 14
 class Pricing:
     """The leaves of a problem, with units for their prices."""
 
-    def __init__(self, leaves: Leaves, control: Array | None = None) -> None:
-        self.leaves = leaves
-        self._control = np.zeros(ROWS_OF_CONTROL, np.int64) if control is None else control
+    def __init__(self, leaves: Leaves, control: Array) -> None:
+        self.leaves, self._control = leaves, control
         total = int(leaves.costs.max(axis=1).sum()) + leaves.n_classes
         due = leaves.due
         self.shift = 0
