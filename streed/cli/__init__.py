@@ -144,9 +144,6 @@ def show(as_json: bool, document: Any, lines: Iterable[str] = ()) -> None:
 NOTIONS = ("demographic-parity", "equal-opportunity", "equalized-odds", "error-rate-parity", "predictive-equality")
 """The notions of fairness that have an option of their own; the tasks are not loaded for `streed --help`."""
 
-SEARCHES = ("depth-first", "branches", "auto", "fronts", "general")
-"""The drivers; they are not loaded for `streed --help`, as they import numba."""
-
 _MOST_TOLD = 100
 """Columns of which is said what was made of them."""
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _TOLD = ("limits", "trace", "searched_over", "bound_over_all_thresholds")
 """Statistics that are said elsewhere, or are too long."""
 
-_SEARCH = f"The search procedure, one of {', '.join(shell.SEARCHES)}."
+_SEARCH = "The search procedure, one of depth-first, branches, auto, fronts, general."
 _CATEGORICAL = "A column of numbers that are categories; may be repeated; `all` for all."
 _QUERY = "Rows by a query in which `data` is the Parquet or CSV file, read and grouped by DuckDB: for many rows."
 

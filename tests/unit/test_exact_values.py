@@ -136,8 +136,9 @@ def test_the_best_of_nearly_equal_trees(kind: int, depth: int, seed: int) -> Non
     result = streed.solve(task, data, max_depth=depth, min_leaf=min_leaf)
     found = optimum(task, data, max_depth=depth, min_leaf=min_leaf)
     assert result.tree is not None
-    own = inspect(result.tree, task, data).value
-    assert task.score(own, Totals(task, data)) == task.score(found[0], Totals(task, data))
+    seen = inspect(result.tree, task, data)
+    assert task.score(seen.value, Totals(task, data)) == task.score(found[0], Totals(task, data))
+    assert tuple(leaf.cost for leaf in result.tree.leaves()) == seen.leaf_costs
     assert result.status == "optimal"
     assert result.stats["rounding"] == 0
     if depth <= 2:  # else rounded costs of equal rows may cancel, and the general route closes it
