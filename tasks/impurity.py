@@ -24,13 +24,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any, ClassVar, final
 
 import attrs
 import numpy as np
 
 from streed.data import Dataset
-from streed.exact import Array
+from streed.errors import InputError
+from streed.exact import Array, as_float
 from streed.task import State, Task, bound
 
 
@@ -118,6 +120,9 @@ class Entropy(MajorityLeaves):
         bound_ = attrs.evolve(self, classes=data.class_labels)
         largest = sum(data.class_totals())
         real = data.weights is not None and data.weights.dtype.kind == "f"
+        least = 1 if data.weights is None else min(filter(None, data.weights.tolist()), default=1)
+        if math.isinf(as_float(Fraction(largest) / Fraction(least))):
+            raise InputError("sample_weight", "a row weighs nothing beside all others", "weigh it 0, or leave it out")
         if real or not isinstance(largest, int) or largest > _LARGEST_TABLE:
             return bound_
         x = np.arange(largest + 1, dtype=np.float64)

@@ -34,7 +34,7 @@ import numpy as np
 from streed.data import Dataset
 from streed.errors import InputError, TaskError, check_kind
 from streed.exact import Array, Range, exact_number
-from streed.task.analysis.facts import given_class, positive_number
+from streed.task.analysis.facts import classes_found, given_class, positive_number
 from streed.task.bounded_sums import Gap, RowSum, SumLimit, integer_weights, least_of_labels, most_of_labels
 from streed.tasks.support import ROW_DATA, Groups, RowKinds, Shares, present_groups, row_kinds
 
@@ -68,7 +68,7 @@ class Events:
             return None
         if self.positive is None and data.n_classes != 2:
             remedy = f"say which one is favourable: {type(self).__name__}(positive=...)"
-            raise InputError("y", f"it has {data.n_classes} classes", remedy)
+            raise InputError("y", classes_found(data), remedy)
         return given_class(data, self.positive)
 
     def happens(self, kind: str, labels: Array, data: Dataset) -> Array:

@@ -129,15 +129,7 @@ def test_every_folder_of_the_package_is_a_package() -> None:
 
 
 def test_expected_files() -> None:
-    listed = [
-        "tasks/a.py",
-        "streed/b.py",
-        "streed/c/d.py",
-        "streed/py.typed",
-        "tests/e.py",
-        "README.md",
-        "streed/tasks",
-    ]
+    listed = ["tasks/a.py", "streed/b.py", "streed/c/d.py", "streed/py.typed", "tests/e.py", "NEWS.md", "streed/tasks"]
     assert expected_files(listed) == {"streed/tasks/a.py", "streed/b.py", "streed/c/d.py", "streed/py.typed"}
 
 

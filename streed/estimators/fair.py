@@ -123,7 +123,7 @@ class FairTreeClassifier(LabelTree):
         asked = [str(limit) + margin * (" <= " in str(limit)) for limit in self._bounds()]
         asked += [*map(str, members(self.limits)), *([f"min_leaf {self.min_leaf}"] if self.min_leaf > 1 else [])]
         proof = "proved optimal" if self.optimal_ else "stopped early, not proved"
-        told = [f"{proof} over {self.searched_over_} under {', '.join(asked)}"]
+        told = [f"{proof} over {self.searched_over_} under {', '.join(asked) or 'no limit'}"]
         told += map(kept, self.result_.stats.get("limits", ()))
         told.append(f"gap {self.gap_between_groups_:.4f}, ratio {self.ratio_between_groups_:.4f}")
         if self.is_constant_:
@@ -227,13 +227,14 @@ def cross_validate_fair(
     X: Any,
     y: Any,
     *,
-    sensitive_features: Any,
+    sensitive_features: Any = None,
     cv: int = 5,
     confidence: float = 0.95,
     random_state: int = 0,
 ) -> Bunch:
     """What a fair estimator's limit is worth on rows that it was not fitted on, from `cv` folds by label and group.
 
+    `sensitive_features` are the groups, as for `fit`; None is those of the columns that the estimator names.
     `accuracy` and `gaps` hold a number for each fold. `rates[kind][group]` is (rate, (low, high)) with Wilson's
     interval of the held-out rows of all folds, and `gap` (difference, (low, high)) of the two groups that are furthest
     apart, with Newcombe's. `kept`: in how many folds the held-out gap is within the limit. Intervals treat the folds'
@@ -241,11 +242,11 @@ def cross_validate_fair(
     """
     X = readable(X)
     labels = labels_of(y, length(X))
-    groups = read_row_data({ROW_DATA: sensitive_features}, len(labels))[ROW_DATA]
+    groups = read_row_data({ROW_DATA: estimator._groups(X, sensitive_features)}, len(labels))[ROW_DATA]
     strata = [f"{g} {k}" for g, k in zip(groups.tolist(), labels.tolist(), strict=True)]
-    accuracy, counts = [], []
+    accuracy, counts, own = [], [], sensitive_features is None
     for train, test in StratifiedKFold(cv, shuffle=True, random_state=random_state).split(strata, strata):
-        grown, held = take_rows(sensitive_features, train), take_rows(sensitive_features, test)
+        grown, held = (sensitive_features if own else take_rows(sensitive_features, part) for part in (train, test))
         model = clone(estimator).fit(take_rows(X, train), labels[train], sensitive_features=grown)
         accuracy.append(model.score(take_rows(X, test), labels[test]))
         counts.append(model.group_counts(take_rows(X, test), labels[test], sensitive_features=held))

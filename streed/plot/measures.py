@@ -15,6 +15,7 @@ from streed.data.table import read_input
 from streed.errors import InputError, argument_names, brief, listed
 from streed.exact import Array
 from streed.result import Result
+from streed.task.analysis.facts import positive_number
 from streed.task.objective import record_of
 from streed.tasks.fairness import DemographicParity, EqualOpportunity, Fairness, PredictiveEquality
 from streed.tasks.rates import measure as group_measure
@@ -164,8 +165,7 @@ def measure(tree: Tree, what: Any, rows: Rows | None) -> float:
     wrong = predicted != rows.data.class_numbers
     if what in ("errors", "error rate"):
         return float(rows.weights[wrong].sum() / (1 if what == "errors" else rows.weights.sum()))
-    if len(rows.data.classes) != 2:
-        raise InputError("y", f"it has {len(rows.data.classes)} classes", f"{what} are of two")
+    positive_number(rows.data, None, what)
     return float(rows.weights[wrong & (rows.data.class_numbers == (what == "false negatives"))].sum())
 
 

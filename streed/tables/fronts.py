@@ -7,6 +7,7 @@ from the fronts of their parts, and measured from the raw rows.
 from __future__ import annotations
 
 import math
+import sys
 import time
 from collections.abc import Sequence
 from typing import Any, final
@@ -15,7 +16,7 @@ import numpy as np
 
 from streed.dp.solutions import costs_of_equal_rows, ideal_score, nondominated_at_root
 from streed.encoding.certificate import check_limits, nest_preorder
-from streed.errors import MismatchError
+from streed.errors import InputError, MismatchError
 from streed.exact import Array, in_whole, writable
 from streed.kernels.compilation import clock
 from streed.kernels.records import LEAF
@@ -203,26 +204,37 @@ class FrontEngine:
 
     def solutions(self) -> tuple[Solution, ...]:
         """The trees of the points that count at the root, measured from the raw rows."""
-        task, problem, sums = self._packed.problem.task, self._packed.problem, self._packed.problem.vector_costs
+        task, sums = self._packed.problem.task, self._packed.problem.vector_costs
         if self._packed.is_empty or sums is None:
             return ()
-        limit = self._search_limits.time_limit
-        deadline = clock() + _FINDING * (1.0 if limit is None else limit)
         found: dict[Any, Solution] = {}
+        try:
+            self._measure(sums, found)
+        except KeyboardInterrupt:
+            self.reason = "interrupt"
+            if not found:
+                self._measure(sums, found, most=1)
+        if self.reason is None:
+            return tuple(found.values())
+        known = sorted(found.values(), key=lambda solution: solution.value)
+        return tuple(known[at] for at in nondominated_at_root(task, [each.value for each in known]))
+
+    def _measure(self, sums: Sequence[RowSum], found: dict[Any, Solution], most: int = sys.maxsize) -> None:
+        """Puts the trees of the points that count into `found`, by value, until there are so many."""
+        task, problem, limit = self._packed.problem.task, self._packed.problem, self._search_limits.time_limit
+        deadline = clock() + _FINDING * (1.0 if limit is None else limit)
         for depth, front in self._fronts:
             values = [values_of(sums, self._packed.vector(key)) for key in front[0].tolist()]
             for at in nondominated_at_root(task, values):
                 if values[at] in found:
                     continue
+                if len(found) >= most:
+                    return
                 if found and depth > self._fronts[0][0] and clock() > deadline:
                     break  # parts of this front may be as much work as what the search did not come to
                 tree = self.tree(self._root, depth, int(front[0][at]), int(front[1][at]))
                 solution = measured(problem, sums, tree, values[at], exact=self.reason is None)
                 found[solution.value] = solution
-        if self.reason is None:
-            return tuple(found.values())
-        known = sorted(found.values(), key=lambda solution: solution.value)
-        return tuple(known[at] for at in nondominated_at_root(task, [each.value for each in known]))
 
 
 def measured(problem: Problem, sums: Sequence[RowSum], tree: Any, claimed: Sequence[Any], *, exact: bool) -> Solution:
@@ -255,6 +267,9 @@ def search_vectors(problem: Problem, search_limits: SearchLimits) -> Outcome | N
     packed = pack_fronts(problem)
     if packed is None:
         return None
+    limit = search_limits.memory_limit
+    if limit is not None and limit <= (held := process_memory.resident()):
+        raise InputError("memory_limit", f"{limit:,} bytes; this process holds {held:,} already", "raise the limit")
     search = FrontEngine(packed, search_limits)
     prepared = time.perf_counter()
     if not packed.is_empty:

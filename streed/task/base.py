@@ -15,11 +15,12 @@ import abc
 import functools
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, final
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, final
 
 import attrs
 
 from streed.data import Dataset
+from streed.errors import TaskError
 from streed.exact import ONE, Array, exact_number
 from streed.task.states import Fields, Limit, State
 
@@ -244,6 +245,12 @@ class Task(Fields, abc.ABC):
         from streed.task.algebra import at_most
 
         return at_most(self, limit)
+
+    def __ge__(self, limit: Any) -> NoReturn:
+        said = f"{name(self)} is limited neither from below nor strictly; a limit is A <= most, of what is minimised"
+        raise TaskError(f"{said}, as in Splits() <= 3, or is on rates, as in EqualOpportunity().lowest >= 0.7")
+
+    __lt__ = __gt__ = __ge__
 
     def subject_to(self, *limits: Limit | Threshold) -> Task:
         """This task over the trees that meet all `limits`: on leaves, or on the value of a task, as in `A <= 3`."""

@@ -9,7 +9,7 @@ import abc
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeVar, final
+from typing import TYPE_CHECKING, Any, Self, TypeVar, final
 from weakref import WeakKeyDictionary
 
 import attrs
@@ -99,6 +99,11 @@ class Fields:
     """What is made by its fields, as attrs has it: an `__init__` of its own would leave them unset."""
 
     __slots__ = ()
+
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        if not getattr(getattr(cls, "__dataclass_params__", None), "frozen", True):
+            raise TaskError(f"{cls.__name__} is a dataclass that is not frozen: {_BY_FIELDS}")
+        return super().__new__(cls)
 
     def __init__(self, *given: Any, **named: Any) -> None:
         """What a class has that attrs did not make: nothing to be told."""

@@ -20,6 +20,7 @@ from hypothesis.strategies import SearchStrategy
 
 from streed.data import Dataset
 from streed.errors import InputError, NotSeparableError, TaskError, own_line
+from streed.exact import Range
 from streed.task import Task
 from streed.task.contract import build, check_contract
 from streed.testing.cases import Case, Law, Tag, Tagged, Violation, datasets, repeated, subsets, tagged
@@ -290,6 +291,7 @@ def check_separable(
     Raises TaskError if the task does not keep the contract, or uses none of the data.
     """
     made = build(task)
+    time_limit = float(Range(above=0, meaning="seconds").read("time_limit", time_limit))
     laws = tuple(law for law in laws if drivers or not law.needs_engine)
     source, for_engine = (_source(data, row_data, y, few_kinds=few) for few in (False, True))
     large = repeated(source)

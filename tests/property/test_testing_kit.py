@@ -31,6 +31,7 @@ from tests.property.broken_tasks import (
     counted,
     worst,
 )
+from tests.unit.outcomes import refused
 
 FEW: dict[str, Any] = {"max_examples": 15, "drivers": False}
 
@@ -120,6 +121,7 @@ class Prudish(Counted):
 def test_a_task_that_refuses_data() -> None:
     with pytest.raises(TaskError, match=r"refuses all data that was drawn .*no seven"):
         check_separable(Refusing, **FEW)
+    refused("time_limit", "> 0", call=lambda: check_separable(Refusing, time_limit=0))
     assert find_violations(Prudish, LAWS[:1], max_examples=15).holds
 
 

@@ -162,16 +162,17 @@ def test_a_sum_adds_the_values_of_its_terms(total: Task, terms: list[tuple[Any, 
     assert values(total, data) == expected
 
 
-LIMITED = Accuracy().subject_to(MinSupport(2))
+LIMITED, FEW = Accuracy().subject_to(MinSupport(2)), at_most(Splits(), 3)
 MORE = Accuracy().subject_to(at_most(Gain() + Accuracy(), 3))
 
 REFUSED: list[tuple[Any, type[Exception], str]] = [
     *[(lambda a=a: Accuracy() + a, NotSeparableError, r"Def\. 4\.4") for a in (WORST, ErrorsByClass())],
     *[(lambda a=a: 2 * a, NotSeparableError, r"Def\. 4\.4") for a in (WORST, ErrorsByClass())],
     (lambda: -1 * Spread(), TaskError, "negative"),
-    (lambda: LIMITED + Splits(), TaskError, "subject_to last"),
+    *[(f, TaskError, "subject_to last") for f in (lambda: LIMITED + Splits(), lambda: LIMITED & Splits())],
     (lambda: 2 * LIMITED, TaskError, "subject_to last"),
-    (lambda: LIMITED & Splits(), TaskError, "subject_to last"),
+    (lambda: BalancedAccuracy() >= 0.5, TaskError, "neither from below"),  # type: ignore[operator]
+    *[(f, TaskError, "is a limit; give several") for f in (lambda: FEW and FEW, lambda: FEW & FEW, lambda: FEW | FEW)],
     (lambda: at_most(LIMITED, 3), TaskError, "subject_to last"),
     (lambda: Accuracy() + 1, TaskError, "is none"),  # type: ignore[operator]
     (lambda: Accuracy() & 1, TaskError, "is none"),  # type: ignore[operator]

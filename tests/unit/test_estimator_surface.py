@@ -25,6 +25,7 @@ from streed.estimators import (
     OptimalTreeRegressor,
     PolicyTree,
     SurvivalTree,
+    cross_validate_fair,
     fairness_margin,
 )
 from streed.tasks.cost_tables import CostTable, TestCost
@@ -165,11 +166,9 @@ def fit(**given: Any) -> FairTreeClassifier:
 @pytest.mark.parametrize(
     ("ours", "theirs"),
     [
-        ("demographic-parity", "demographic_parity"),
-        ("equalized-odds", "equalized_odds"),
+        *((name, name.replace("-", "_")) for name in ("demographic-parity", "equalized-odds", "error-rate-parity")),
         ("equal-opportunity", "true_positive_rate_parity"),
         ("predictive-equality", "false_positive_rate_parity"),
-        ("error-rate-parity", "error_rate_parity"),
     ],
 )
 def test_the_names_of_fairlearn(ours: str, theirs: str) -> None:
@@ -184,6 +183,12 @@ def test_a_margin_for_the_sample_tightens_the_limit() -> None:
     model = fit(limit=0.5, confidence=0.9)
     assert model.limit_ == pytest.approx(0.5 - margin)
     assert "tightened from 0.5" in model.verdict()
+    assert "under no limit\n" in fit(limit=None).verdict()
+    table = pd.DataFrame(ROWS).assign(g=GENDER).rename(columns=str)
+    named = cross_validate_fair(FairTreeClassifier(max_depth=1, sensitive="g"), table, SAID, cv=2)
+    given = cross_validate_fair(FairTreeClassifier(max_depth=1), ROWS, SAID, sensitive_features=GENDER, cv=2)
+    assert named.gaps.tolist() == given.gaps.tolist()
+    refused("y", "the same label", call=lambda: FairTreeClassifier().fit(ROWS, [1] * 160, sensitive_features=GENDER))
     refused("confidence", call=lambda: fit(confidence=90))
 
 

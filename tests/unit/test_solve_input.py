@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -139,11 +140,14 @@ class OwnLimit(streed.Limit):
 
 
 UNMADE = type("Unmade", (streed.Limit,), {"allows": OwnLimit.allows})
+PLAIN: Any = dataclasses.dataclass(type("Plain", (UNMADE,), {}))
 
 
-@pytest.mark.parametrize("make", [Own, OwnLimit, attrs.frozen(Own), attrs.define(OwnLimit), UNMADE])
+@pytest.mark.parametrize("make", [Own, OwnLimit, attrs.frozen(Own), attrs.define(OwnLimit), UNMADE, PLAIN])
 def test_a_task_is_made_by_its_fields(make: Any) -> None:
-    with pytest.raises(TaskError, match=r"(__init__ of its own|no arguments).*@attrs\.frozen.*__attrs_post_init__"):
+    with pytest.raises(
+        TaskError, match=r"(__init__ of its own|no arg|not frozen).*@attrs\.frozen.*__attrs_post_init__"
+    ):
         make(2)
 
 
@@ -222,6 +226,7 @@ def test_ten_thousand_columns_in_too_little_memory() -> None:
     y = X[:, 7_000]
     limit = resident() + 100_000_000
     refused("memory_limit", f"{limit:,} bytes", "fewer columns", call=lambda: attempt(X, y, memory_limit=float(limit)))
+    refused("memory_limit", "already", call=lambda: attempt(task=Accuracy() & Accuracy(), memory_limit=1))
     assert attempt(X[:, 6_990:7_010], y, memory_limit=limit).value == 0
 
 

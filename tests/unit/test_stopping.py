@@ -10,6 +10,7 @@ import threading
 import time
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import attrs
 import numpy as np
@@ -227,6 +228,9 @@ def test_an_interrupted_trade_off_says_where_the_rest_is() -> None:
         for errors, gap in {value for value, _ in whole.front} - known:
             assert missing["gap_below"] is None or gap < missing["gap_below"]
             assert missing["score_bound"] is None or errors >= missing["score_bound"]
+    with mock.patch("streed.tables.fronts.nondominated_at_root", side_effect=[KeyboardInterrupt, [0], [0]]):
+        result = streed.solve(Accuracy() & Splits(), X[:99, :8], Y[:99], max_depth=2)
+    assert (result.status, result.stats["stopped"], len(result.front)) == ("feasible", "interrupt", 1)
 
 
 INTERRUPTED = """

@@ -298,10 +298,14 @@ def _loads(code: types.CodeType, place: int) -> bool:
 
 def positive_number(data: Dataset, positive: Any, name: str) -> int:
     """The number of the positive class, 0 or 1; raises InputError unless it is one of two classes."""
-    if (n := data.n_classes) != 2:
-        found = "every row has the same label" if n == 1 else f"it has {n} classes"
-        raise InputError("y", found, f"{name} needs two classes, the positive one and the other")
+    if data.n_classes != 2:
+        raise InputError("y", classes_found(data), f"{name} needs two classes, the positive one and the other")
     return given_class(data, positive)
+
+
+def classes_found(data: Dataset) -> str:
+    """What errors say of how many classes there are."""
+    return "every row has the same label" if data.n_classes == 1 else f"it has {data.n_classes} classes"
 
 
 def given_class(data: Dataset, positive: Any) -> int:
