@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any, NoReturn, final
+from typing import Any, final
 
 import attrs
 import numpy as np
@@ -185,11 +185,7 @@ class Threshold:
     task: Task
     limit: Any
 
-    def __bool__(self, *_: Any) -> NoReturn:
-        """Of two limits joined by `and`, and in 1 <= A <= 3, one would be lost."""
-        raise TaskError(f"{name(self.task)} <= {self.limit} is a limit; give several as subject_to(A <= 3, B <= 2)")
-
-    __and__ = __or__ = __bool__
+    __bool__ = __and__ = __or__ = Limit.__bool__
 
     def achieved(self, data: Dataset, predicted: Array, nodes: int) -> Mapping[str, Any]:
         """What the value is, as `SumLimit.achieved`; for tasks of costs per row."""

@@ -9,7 +9,7 @@ import abc
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Self, TypeVar, final
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar, final
 from weakref import WeakKeyDictionary
 
 import attrs
@@ -131,6 +131,12 @@ _BY_FIELDS = (
 @attrs.frozen(init=False)
 class Limit(Fields, abc.ABC):
     """An anti-monotone constraint on leaves (STreeD, Def. 4.5)."""
+
+    def __bool__(self: Any, *_: Any) -> NoReturn:
+        """Of two limits joined by `and`, and in 1 <= A <= 3, one would be lost."""
+        raise TaskError(f"{self!r} is a limit; give several as subject_to(A <= 3, B <= 2)")
+
+    __and__ = __or__ = __bool__
 
     def bind(self, data: Dataset) -> Limit:
         """This limit with every constant that depends on the whole data set made explicit (default: itself)."""

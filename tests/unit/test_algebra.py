@@ -172,7 +172,10 @@ REFUSED: list[tuple[Any, type[Exception], str]] = [
     *[(f, TaskError, "subject_to last") for f in (lambda: LIMITED + Splits(), lambda: LIMITED & Splits())],
     (lambda: 2 * LIMITED, TaskError, "subject_to last"),
     (lambda: BalancedAccuracy() >= 0.5, TaskError, "neither from below"),  # type: ignore[operator]
-    *[(f, TaskError, "is a limit; give several") for f in (lambda: FEW and FEW, lambda: FEW & FEW, lambda: FEW | FEW)],
+    *[
+        (f, TaskError, "is a limit; give several")
+        for f in (lambda: FEW and FEW, lambda: FEW & FEW, lambda: MinSupport(2) or FEW)
+    ],
     (lambda: at_most(LIMITED, 3), TaskError, "subject_to last"),
     (lambda: Accuracy() + 1, TaskError, "is none"),  # type: ignore[operator]
     (lambda: Accuracy() & 1, TaskError, "is none"),  # type: ignore[operator]
