@@ -5,8 +5,8 @@ better, whatever stands in the children that are not yet solved, by the order th
 and lower bounds. Of a front nothing is pruned: of two trees neither of which is better, either may be part of the best
 whole.
 
-The depth rises, so that a search that is stopped knows lower trees; behind depth two or three a rolling lookahead makes
-trees of the whole depth. Of equally good trees it is the shallowest kind that is kept.
+The depth rises, so that a search that is stopped knows lower trees; behind depths of up to three a rolling lookahead
+makes trees of the whole depth. Of equally good trees it is the shallowest kind that is kept.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from streed.task.states import sums_by
 class Least(Algebra):
     """The best tree below the bound, in a list of one; an empty one where there is none."""
 
-    looks = (2, 3)
+    looks = (1, 2, 3)
 
     def __init__(self, recursion: Recursion, cell: Cell, bound: Any) -> None:
         super().__init__(recursion, cell, bound)
@@ -257,8 +257,8 @@ class Deepening:
         self._root = recursion.states.root
         self._limits = recursion.useful(self._root, problem.max_depth, problem.max_nodes)
         self._found: list[Found] = []
-        self._ahead: Any = None
-        """What is in the making by a lookahead."""
+        self._ahead: list[Any] = []
+        """What every lookahead made, and is making."""
 
     def run(self) -> bool:
         """Searches until the answer is proved, which it says, or the monitor stops it."""
@@ -280,8 +280,8 @@ class Deepening:
     @property
     def solutions(self) -> list[Found]:
         """What is known of the answer."""
-        values, making = self.recursion.values, [each for each in (self._ahead, self.recursion.whole) if each]
-        known = [*self._found, *(found for each in making for found in each.found)]
+        values, making = self.recursion.values, [*self._ahead, self.recursion.whole]
+        known = [*self._found, *(found for each in making if each for found in each.found)]
         if self._beat is not None:
             known = [each for each in known if values.better(each[0], self._beat)]
         return nondominated(values, known)
@@ -305,7 +305,7 @@ class Deepening:
         making: Any = recursion.algebra(recursion, cell, None)
         making.add(exact)
         if cell is self._root:
-            self._ahead = making
+            self._ahead.append(making)
         below = None if depth is None else depth - 1
         chosen = {tried[at * (len(tried) - 1) // (_TRIED - 1)] for at in range(_TRIED)}
         for split, children in [each for each in recursion.states.splits(cell) if each[0] in chosen]:
