@@ -111,7 +111,8 @@ class Relaxation:
         """The optimum, or None if no tree is in the intervals."""
         if not self.raise_bound() or self.trees.is_ahead:
             return self.best
-        self._ask_few_thresholds()
+        if not self._is_deep:
+            self._ask_few_thresholds()
         return self._search() if self._is_open() else self.best
 
     @property
@@ -143,6 +144,8 @@ class Relaxation:
             return False
         if self._has_few_trees:
             return self._is_open()
+        if self._is_deep and not self.trees.is_ahead:
+            self._ask_few_thresholds()
         for _ in range(_SWEEPS if len(self.intervals) > 1 else 1):
             before = self.bound
             for j in range(len(self.intervals)):

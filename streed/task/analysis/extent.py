@@ -2,10 +2,10 @@
 
 All are tried of up to so many values (rows times ordered columns), `_VALUES`, or up to so many questions, `_QUESTIONS`,
 both by depth; beyond that as many as make so many questions of all ordered columns, at quantiles, two of a column at
-least. A time limit ends the search anyway, and trees over all thresholds are soon the best: of costs by row, or made of
-sums, all are then tried of so many values a second, `_PER_SECOND`, else as many as make `_TIMED` questions. Of several
-sums, as F1 has, no more are tried than fit, `_MOST_ANSWERS`. The rule depends on the task, the data, and the limits on
-the size of trees and on time: on any machine it is the same.
+least. A time limit ends the search anyway, and trees over all thresholds are soon the best: of costs by row, made of
+sums or under limits on sums, all are then tried of so many values a second, `_PER_SECOND`, else as many as make
+`_TIMED` questions. Of several sums, as F1 and limits on rates have, no more are tried than fit, `_MOST_ANSWERS`. The
+rule depends on the task, the data, and the limits on the size of trees and on time: on any machine it is the same.
 
 Take the best tree over all thresholds, and move each of its splits to the nearest threshold that was tried, or leave
 it out, which sends its rows to one side. Rows go another way only if they lie between the two at a node that they
@@ -77,13 +77,14 @@ def affordable(
     columns = len(data.ordered)
     if data.max_cuts != AUTO or not columns:
         return data
-    kind = _kind(task, data, max_depth, max_nodes)
+    kind, record = _kind(task, data, max_depth, max_nodes), record_of(task)
+    kind = BY_THRESHOLDS if time_limit and record.sum_limits else kind
     depth = min(5 if limit is None else limit for limit in (max_depth, max_nodes, 5))
     asked = _QUESTIONS[kind][depth]
     # of a quarter of a million values, all gave the best tree at once
     seconds = 0.5 + time_limit if time_limit and kind in (BY_THRESHOLDS, BY_QUESTIONS) else 0
     most = max(_VALUES[kind][depth], min(_PER_SECOND * seconds, _VALUES[kind][2]))
-    if record_of(task).of_sums and data.n_rows * data.n_questions > _MOST_ANSWERS:
+    if (record.of_sums or record.sum_limits) and data.n_rows * data.n_questions > _MOST_ANSWERS:
         most = 0
     if data.n_rows * columns <= most or data.n_questions <= asked:
         return data
