@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -216,6 +217,38 @@ def test_a_process_that_cannot_run_is_not_waited_for(tmp_path: Path, monkeypatch
 
 
 @pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory of temporary files, as most systems have it: for everybody, and with the sticky bit."""
+    directory = tmp_path / "temporary"
+    directory.mkdir()
+    directory.chmod(0o1777)
+    monkeypatch.setattr(tempfile, "tempdir", str(directory))
+    return directory
+
+
+@posix
+def test_a_last_resort_that_others_can_write_to(temporary: Path, tmp_path: Path) -> None:
+    own = temporary / f"streed-{os.getuid()}"
+    for mode in (0o777, 0o775, 0o757):
+        temporary.chmod(mode)
+        with pytest.raises(PermissionError, match="other users can write"):
+            places._last_resort()
+        assert not own.exists()
+    temporary.chmod(0o1777)
+    own.symlink_to(tmp_path, target_is_directory=True)
+    with pytest.raises(PermissionError, match="no directory"):
+        places._last_resort()
+    own.unlink()
+    if os.getuid() == 0:  # only root can give files away
+        for given in (own, temporary):
+            own.mkdir(mode=0o700, exist_ok=True)
+            os.chown(given, 12345, 12345)
+            with pytest.raises(PermissionError, match="another user"):
+                places._last_resort()
+            own.rmdir()
+
+
+@pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     """Directories are chosen anew, and nothing of the environment says which."""
     for name in ("STREED_CACHE", "STREED_CACHE_DIR", "NUMBA_CACHE_DIR"):
@@ -225,14 +258,14 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     places._choice.cache_clear()
 
 
-def test_a_user_without_a_home(asked: pytest.MonkeyPatch) -> None:
+def test_a_user_without_a_home(asked: pytest.MonkeyPatch, temporary: Path) -> None:
     def homeless() -> Path:
         raise RuntimeError("Could not determine home directory.")
 
     asked.delenv("XDG_CACHE_HOME", raising=False)
     asked.setattr(Path, "home", homeless)
-    assert places.cache_directory() is None
-    assert places.why_none() == "Could not determine home directory.; name a directory in STREED_CACHE_DIR"
+    directory = places.cache_directory()
+    assert directory.parent.parent == temporary.resolve()
 
 
 def test_a_cache_that_is_turned_off(asked: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
