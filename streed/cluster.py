@@ -181,7 +181,7 @@ class Distributed(Driver):
         while True:
             packed = shared.encoded().packed
             limits = limits_of(packed, problem)
-            if (is_short(packed, limits[0]) or is_terminal(*limits)) and not (self.file and self.file.exists()):
+            if is_short(packed, limits[0]) or is_terminal(*limits):
                 return cast(Outcome, search_native(problem, search_limits, DEPTH_FIRST))
             try:
                 return Coordinator(self, shared, search_limits, deadline).outcome()

@@ -295,7 +295,6 @@ def test_a_solve_that_is_stopped_has_a_gap_and_is_taken_up_again(client: Any, tm
     assert file.exists()
     again: dict[str, Any] = {"search": there, **asked}
     refused("path", "another problem", call=lambda: streed.solve(Accuracy(), HARD, 1 - HARD_Y, **again))
-    refused("path", "another", call=lambda: streed.solve(Accuracy(), HARD, HARD_Y, max_depth=2, search=there))
     second = streed.solve(Accuracy(), HARD, HARD_Y, **again)
     assert first.lower_bound < second.value <= first.value
     assert (second.status, second.lower_bound) == ("optimal", second.value)
