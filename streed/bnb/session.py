@@ -183,7 +183,7 @@ def search(workspace: Workspace) -> None:
     It returns early when the control words say stop, and when memory is too small to go on.
     """
     if not is_terminal(*workspace.limits):
-        # of any depth, bounds alone lead to the end: there, more waves find nothing that the exact search does not
+        # where trees may have any depth, the exact search is quicker than more waves
         in_turn = workspace.limits[0] != UNLIMITED
         for visits in waves(workspace, reoptimises=in_turn):
             if not (in_turn and _search_for(workspace, visits)):

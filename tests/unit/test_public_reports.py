@@ -28,7 +28,7 @@ from streed.estimators import (
 )
 from streed.export import to_sql
 from streed.task.analysis.extent import affordable
-from streed.tasks import F1, Accuracy, CostSensitive, InstanceCosts, MonotoneErrors
+from streed.tasks import F1, Accuracy, CostSensitive, DemographicParity, InstanceCosts, MonotoneErrors
 from tests.unit.conftest import run as shell
 from tests.unit.outcomes import refused
 
@@ -153,7 +153,9 @@ def test_a_limit_of_time_holds_for_all_that_a_call_does() -> None:
 
 @pytest.mark.compiles
 def test_all_are_tried_where_a_time_limit_ends_the_search() -> None:
-    data = Dataset.make(np.random.default_rng(0).random((600, 4)), np.arange(600) % 2)
+    data, fair = Dataset.make(np.random.default_rng(0).random((600, 4)), np.arange(600) % 2), DemographicParity() <= 0.1
+    given = [affordable(Accuracy().subject_to(fair), data, 5, None, time_limit=t).n_questions for t in (None, 1)]
+    assert given == [12, 2396]
     assert affordable(Accuracy(), data, None, None, time_limit=True) is data
     assert affordable(MonotoneErrors([]), data, 5, None, time_limit=True).n_questions == 28
     large = Dataset.make(np.random.default_rng(0).random((30_000, 20)), np.arange(30_000) % 2)

@@ -145,9 +145,7 @@ PLAIN: Any = dataclasses.dataclass(type("Plain", (UNMADE,), {}))
 
 @pytest.mark.parametrize("make", [Own, OwnLimit, attrs.frozen(Own), attrs.define(OwnLimit), UNMADE, PLAIN])
 def test_a_task_is_made_by_its_fields(make: Any) -> None:
-    with pytest.raises(
-        TaskError, match=r"(__init__ of its own|no arg|not frozen).*@attrs\.frozen.*__attrs_post_init__"
-    ):
+    with pytest.raises(TaskError, match=r"(__init__ of its|no arg|not frozen).*@attrs\.frozen.*__attrs_post_init__"):
         make(2)
 
 

@@ -77,14 +77,13 @@ def affordable(
     columns = len(data.ordered)
     if data.max_cuts != AUTO or not columns:
         return data
-    kind, record = _kind(task, data, max_depth, max_nodes), record_of(task)
-    kind = BY_THRESHOLDS if time_limit and record.sum_limits else kind
+    kind = _kind(task, data, max_depth, max_nodes, time_limit)
     depth = min(5 if limit is None else limit for limit in (max_depth, max_nodes, 5))
     asked = _QUESTIONS[kind][depth]
     # of a quarter of a million values, all gave the best tree at once
     seconds = 0.5 + time_limit if time_limit and kind in (BY_THRESHOLDS, BY_QUESTIONS) else 0
     most = max(_VALUES[kind][depth], min(_PER_SECOND * seconds, _VALUES[kind][2]))
-    if (record.of_sums or record.sum_limits) and data.n_rows * data.n_questions > _MOST_ANSWERS:
+    if record_of(task).of_sums and data.n_rows * data.n_questions > _MOST_ANSWERS:
         most = 0
     if data.n_rows * columns <= most or data.n_questions <= asked:
         return data
@@ -92,11 +91,11 @@ def affordable(
     return data.cut(max(fewest, questions // columns))
 
 
-def _kind(task: Task, data: Dataset, max_depth: int | None, max_nodes: int | None) -> int:
+def _kind(task: Task, data: Dataset, max_depth: int | None, max_nodes: int | None, time_limit: float | None) -> int:
     """By what kind of search the task is solved over thresholds."""
     record = record_of(task)
-    if record.sum_limits:
-        return OTHERS
+    if record.sum_limits:  # multipliers make costs by row of them, and their proof takes many searches
+        return BY_THRESHOLDS if time_limit else OTHERS
     if record.of_sums:
         return BY_THRESHOLDS
     bound = task.bind(data)
